@@ -25,10 +25,10 @@ class Role:
     words : words that suggest the role if the column has none of its names.
     doubtful : names that may mean something else. A column with such a name plays the role only if
         no other column does and its values show it (`checks.attempt_number`).
-    values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
-        "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether it truly
-        passes, where that is known), the "length" of its task, the "date" of its model, or an
-        "amount" of what the attempt took, in the unit that UNITS has; "" for other roles.
+    values : the kind of values of a fact of attempts, which is read only if a metric needs it: a
+        "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether the attempt
+        truly passes, if that is known), the "length" of its task, the "date" of its model, or an
+        "amount" that the attempt used, in the unit of UNITS. It is "" for other roles.
     """
 
     usual: str

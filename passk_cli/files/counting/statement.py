@@ -1,11 +1,11 @@
-"""Tables of outcomes → one row per model and task, by one SQL statement in DuckDB.
+"""Count tables of outcomes by one SQL statement in DuckDB, with one row per model and task.
 
-The statement reads only the columns that play a role, all as text, groups by them, and judges each
-distinct outcome once. Attempt numbers are checked for repeats by a fingerprint per cell: the
-exclusive or of their hashes equals that of 0 … n−1 or 1 … n, or the exact count runs. For that they
-are read as DOUBLE where they look like numbers (a tenth of the reading time): numbers that differ
-as DOUBLE differ as text, so the fingerprint cannot overlook a repeat, and the exact count reads
-text.
+The statement reads only the columns that play a role, all as text. It groups by them and judges
+each distinct outcome once. A fingerprint per cell finds repeated attempt numbers: the exclusive or
+of their hashes must equal the one of 0 … n−1 or 1 … n. Otherwise an exact count runs. Attempt
+numbers are read as DOUBLE if they look like numbers, which saves a tenth of the reading time.
+Numbers that differ as DOUBLE differ as text, too, so the fingerprint cannot miss a repeat. The
+exact count reads text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import meant
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
-# Whether two numbers can be those of attempts and of passes.
+# The condition that two numbers can count attempts and passes.
 ARE_COUNTS = (
     f"isfinite({_N}) AND {_N} = floor({_N}) AND {_N} >= 1"
     f" AND {_C} = floor({_C}) AND {_C} BETWEEN 0 AND {_N}"
@@ -63,7 +63,7 @@ BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 
 
 def _benchmarks(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """Columns that may name the benchmarks of tasks; none if one is pooled on purpose."""
+    """Columns that may name the benchmarks of tasks; none if you pool one on purpose."""
     columns = {name for batch in batches for name in batch.layout.kinds}
     lower_names = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
     if {name.lower() for name in request.pool} & {*BENCHMARKS}:
@@ -74,17 +74,16 @@ def _benchmarks(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
 
 
 class LateColumn(Exception):
-    """A column that matters first appears further down than a layout looked."""
+    """A relevant column first occurs after the records that were read for the layout."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadingCare:
-    """How rows are read: the quick way first, and with more care where a row does not fit.
+    """How rows are read: quickly at first, and with more care if a row does not fit.
 
-    careful : delimited texts from end to end.  Otherwise they are cut into pieces that are read at
-        the same time, which lines of more than 2 MB do not fit, nor a piece that begins inside
-        quotes.
-    numbers : how numbers of a condition are compared, a place in NUMBERS.
+    careful : whether delimited texts are read from end to end. Otherwise they are read in parallel
+        pieces, which fails for lines of more than 2 MB and for pieces that begin inside quotes.
+    numbers : how a condition compares numbers, as an index of NUMBERS.
     numeric : whether attempt numbers are read as DOUBLE.
     object_bytes : the longest record to expect.
     """
@@ -102,10 +101,10 @@ class ReadingCare:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Repeats:
-    """Attempts that come more than once.
+    """Attempts that occur more than once.
 
-    attempts : how many of them.  rows : how many rows are too many.
-    first : the first of them, as (model, groups …, task, attempt).
+    attempts : their number. rows : the number of surplus rows. first : the first one, as (model,
+    groups …, task, attempt).
     """
 
     attempts: int = 0
@@ -115,18 +114,16 @@ class Repeats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
+    """The answer of the statement. Arrays in `cells` have one entry per (model, groups, task).
 
-    cells : name, group0 …, task, model_low and model_high (of labels alone), cluster_low and
-        cluster_high (where clusters are asked for), benchmark0_low, … (where columns may name the
-        benchmarks of tasks), as Texts; n, passed, missing, bad, graded,
-        numbered, attempts, as integers; unrepeated, worded (whether a word stands for a missing
-        outcome), files_differ, as truths.
-        Sorted by name, groups and task.
-    every : the same before repeated attempts were left out.
-    repeats : attempts that come more than once.
-    rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
-    kinds : model → word that stands for a missing outcome → how many.
+    cells : name, group0 …, task, model_low and model_high (only with labels), cluster_low and
+        cluster_high (only with clusters), benchmark0_low, … (if columns may name the benchmarks of
+        tasks), as Texts; n, passed, missing, bad, graded,
+        numbered, attempts, as integers; unrepeated, worded (whether a word means a missing
+        outcome), files_differ, as truth values. Entries are sorted by name, groups and task.
+    all_cells : the cells before repeated attempts were left out. repeats : repeated attempts.
+    rejected : the number of rows with a wrong number of fields that skip_bad left out.
+    kinds : model → word for a missing outcome → number of outcomes.
     keep : the policy that left repeated attempts out, "first" or "last", if it did.
     """
 
@@ -139,10 +136,10 @@ class Tally:
 
 
 class Statement:
-    """The SQL of one reading; see the module for what it does.
+    """The SQL of one reading. The module describes what it does.
 
-    numbered : whether rows say which of their file they are, as `place`.
-    lenient : whether what is no record is left out.
+    numbered : whether rows have their number in the file, as `place`. lenient : whether lines that
+    are not records are left out.
     """
 
     numbered = lenient = False
@@ -159,7 +156,7 @@ class Statement:
         self.groups = [f"group{i}" for i in range(len(request.by))]
         self.has_counts = any(b.roles.shape == "counts" for b in batches)
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
-        # A column that is there, and not put together of others.
+        # The kinds of an outcome column that exists in the file and is not joined.
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
         self.truths = (
             typed
@@ -171,8 +168,9 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Whether attempts look like numbers, and their columns play no other part.  With skip_bad,
-        # DuckDB would leave out rows of a CSV file with another attempt.
+        # Attempts are read as numbers if they look like numbers and their columns have no other
+        # use. With skip_bad, DuckDB would leave out rows of a CSV file with another kind of
+        # attempt.
         numbered = all(
             not (batch.layout.kind == "csv" and request.skip_bad)
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
@@ -182,28 +180,28 @@ class Statement:
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
         self.benchmarks = _benchmarks(batches, request)
-        # A label names one model, which is looked after.
+        # A label names one model, which is checked later.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.complete for batch in batches)
-        # What is left out must be counted, and only careful reading finds all of it.
+        # Rows that are left out must be counted, and only careful reading finds all of them.
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
         self.care = ReadingCare(careful, numeric=numbered)
 
     def with_changes(self, **changes: Any) -> Statement:
-        """The statement with another care or request, or other columns carried along."""
+        """The statement with changed attributes."""
         changed = copy(self)
         vars(changed).update(changes)
         return changed
 
     def with_more_care(self, error: Exception) -> Statement | None:
-        """The statement as it is run when a row or a number did not fit; None at the end."""
+        """The statement to run next if a row or a number did not fit; None if there is none."""
         care = self.care
         if care.numeric and isinstance(error, duckdb.ConversionException):
             return self.exact
         if "maximum_object_size" in str(error):
             longest = max(object_bytes(batch.sources) for batch in self.batches)
             if care.object_bytes < longest:
-                # With room for the longest record there can be.
+                # The longest possible record must fit.
                 return self.with_changes(care=replace(care, object_bytes=longest))
         if not care.careful:
             return self.with_changes(care=replace(care, careful=True))
@@ -215,23 +213,25 @@ class Statement:
 
     @property
     def exact(self) -> Statement:
-        """The statement with attempt numbers as they are written."""
+        """The statement that reads attempt numbers as text."""
         return self.with_changes(care=replace(self.care, numeric=False))
 
     def with_columns(self, columns: Sequence[str]) -> Statement:
-        """The statement whose rows have these columns as well."""
+        """The statement that also reads these columns."""
         batches = [replace(b, layout=b.layout.with_further_columns(columns)) for b in self.batches]
         return self.for_files(batches).with_changes(carried=tuple(columns))
 
     def for_files(self, batches: Sequence[Batch]) -> Statement:
-        """The statement that reads these files with all care."""
+        """The statement that reads these files with the most care."""
         file_statement = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, careful=True, numeric=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally(self, keep: str | None) -> str:
-        """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
-        # Grouping 10⁷ rows by a file name that never changes would cost 5 %.
+        """The SQL of the statement. keep : "first" or "last" keeps one row of a repeated
+        attempt.
+        """
+        # Grouping 10⁷ rows by a constant file name would take 5 % longer.
         only = self.only_file
         file = "file, " if only is None else ""
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
@@ -244,13 +244,13 @@ class Statement:
             low, high = f"benchmark{i}_low", f"benchmark{i}_high"
             spans += f", min(benchmark{i}) AS {low}, max(benchmark{i}) AS {high}"
             wider += f", min({low}) AS {low}, max({high}) AS {high}"
-        # Paths are compared by hashes.
+        # Hashes are compared, because they are shorter than paths.
         paths = "hash(judged.file)"
         differ = "false" if only is not None else f"min({paths}) <> max({paths})"
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
         cell = ", ".join([*self.groups, "task"])
         truths = keep is None and self.truths
-        # Their texts are made of cells, not of rows.
+        # Truth values become texts per cell, which is faster than per row.
         as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
         late = ", bool_or(late) AS late" if self.open else ""
         n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
@@ -286,7 +286,7 @@ SELECT totals.* EXCLUDE (fingerprint),
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
     def repeats(self) -> str:
-        """How many attempts come more than once, exactly, and the first of them."""
+        """SQL for the exact number of repeated attempts, and the first one."""
         columns = ["model", *self.groups, "task", "attempt"]
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
@@ -298,7 +298,7 @@ keyed AS (
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
     def contradicting(self) -> str:
-        """How many attempts come more than once with outcomes that differ."""
+        """SQL for the number of repeated attempts with different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
 WITH {self.named_rows(None)}
@@ -306,47 +306,46 @@ SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS 
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
     def missing_kinds(self, keep: str | None) -> str:
-        """How many outcomes of each model are missing by each word that says why."""
+        """SQL for the number of missing outcomes per model and word for the reason."""
         return f"""
 WITH {self.named_rows(keep)}
 SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching_rows(self, condition: str) -> str:
-        """The CTE `matching`: the rows that fulfil a condition on what they hold and on their
-        `verdict`."""
+        """The CTE `matching`: the rows that fulfil a condition on their columns and `verdict`."""
         return f"""
 WITH {self.named_rows(None)},
 matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
 
     def outcome_words(self) -> str:
-        """How many outcomes there are of each word, and whether it passes."""
+        """SQL for the number of outcomes per word, and whether the word passes."""
         return f"""
 WITH {self.rows(None)}
 SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
     def cell_rows(self, one_in: int) -> str:
-        """The rows of one of so many tasks, chosen by hash."""
+        """SQL for the rows of one in `one_in` tasks, chosen by hash."""
         return f"""
 WITH {self.named_rows(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def data_names(self) -> str:
-        """The names of models and tasks as they stand in the data: model, task."""
+        """SQL for the names of models and tasks in the data: model, task."""
         unchosen = replace(self.request.of_all_models(), alias={}, only_tasks=(), exclude_tasks=())
         return f"""
 WITH {self.with_changes(request=unchosen).named_rows(None)}
 SELECT DISTINCT model, task FROM named"""
 
     def models(self) -> str:
-        """The names of all models, whichever of them are to be kept."""
+        """SQL for the names of all models, also of models that are left out."""
         return f"""
 WITH {self.with_changes(request=self.request.of_all_models()).named_rows(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
     def named_rows(self, keep: str | None) -> str:
-        """The CTEs of `rows`, and `named`: rows whose models are named as people see them."""
+        """The CTEs of `rows`, and `named`: rows with the names of models that users see."""
         return f"""{self.rows(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
           FROM rows LEFT JOIN names ON names.file = rows.file)"""
@@ -354,9 +353,8 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
     def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
 
-        keep : as in `tally`.  truths : outcomes stay truth values.
-        file_order : rows come in the order of the files and their lines, which a connection must be
-        set to preserve.
+        keep : as in `tally`. truths : whether outcomes stay truth values. file_order : whether rows
+        come in the order of the files and their lines. The connection must be set to preserve it.
         """
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
@@ -377,7 +375,7 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
             return f"""{names_sql}, rows AS (
   SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {condition})"""
         pick = "arg_min" if keep == "first" else "arg_max"
-        # A NULL outcome must stay the first or last one, so the whole row is picked.
+        # A NULL outcome can be the first or last one, so whole rows are picked.
         return f"""{names_sql}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
 kept AS (SELECT every.*, coalesce(names.name, model) AS name
@@ -388,7 +386,7 @@ picked AS (SELECT {pick}(kept, place) AS row FROM kept
 rows AS (SELECT row.* FROM picked)"""
 
     def batch_rows(self, batch: Batch, *, truths: bool = False) -> str:
-        """SQL for the rows of one batch's files.  truths : as of `rows`."""
+        """SQL for the rows of the files of a batch. truths : as in `rows`."""
         layout, roles, request = batch.layout, batch.roles, self.request
         types, nested = self.column_types(batch)
         paths = [s.path for s in batch.sources]
@@ -396,7 +394,7 @@ rows AS (SELECT row.* FROM picked)"""
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
-            # Of formats' rows each is checked as it is written.
+            # The rows of formats are checked when they are written.
             inside = ", ".join(unique_keys_sql(name, paths) for name, paths in looked_into.items())
             relation = f"(SELECT * REPLACE ({inside}) FROM {relation})"
 
@@ -468,8 +466,8 @@ rows AS (SELECT row.* FROM picked)"""
         if task_condition := tasks_condition('"#task"', request.only_tasks, request.exclude_tasks):
             source = f"(SELECT * FROM {source} WHERE {task_condition})"
         if roles.shape == "lists":
-            # A record without outcomes is one missing outcome, not nothing; one without a task is
-            # no record, but one line.
+            # A record without outcomes has one missing outcome. A record without a task counts as
+            # one line.
             outcomes = 'len("#list") > 0 AND "#task" IS NOT NULL'
             filled = f'CASE WHEN {outcomes} THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
@@ -479,7 +477,7 @@ rows AS (SELECT row.* FROM picked)"""
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.passing_score is not None and roles.shape != "counts":
-            # Scores take many values; judged here they group as two.
+            # Scores have many values. If they are judged here, they form only two groups.
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = f"if({reaches(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
@@ -487,7 +485,7 @@ rows AS (SELECT row.* FROM picked)"""
         return f"SELECT {rows} FROM {source}"
 
     def relation(self, batch: Batch, types: Mapping[str, str]) -> str:
-        """SQL for a batch's files as a table with these columns, read with this care."""
+        """SQL for the files of a batch as a table with these columns."""
         document = batch.layout.kind == "json"
         return batch.layout.relation_sql(
             [source.path for source in batch.sources],
@@ -500,10 +498,10 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
     def late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
-        """Columns that would matter and have not been seen so far: a record with one is late.
+        """Relevant columns that have not occurred so far. A record with one of them is late.
 
-        A model's and an attempt's usual names, where no column plays that role.  Each costs 2 % of
-        the time to read rows of 100 bytes, and nothing that shows for rows of 1 kB.
+        These are the usual names of the model and the attempt, if no column plays that role. Each
+        one takes 2 % of the time to read rows of 100 bytes, and hardly any for rows of 1 kB.
         """
         layout, roles = batch.layout, batch.roles
         if layout.complete:
@@ -516,7 +514,7 @@ rows AS (SELECT row.* FROM picked)"""
         return tuple(name for name in dict.fromkeys(watched) if name not in known_columns)
 
     def condition_checks(self, condition: str) -> Iterator[str]:
-        """Statements that read nothing and fail where this condition does not fit the columns."""
+        """Statements that read nothing and fail if the condition does not fit the columns."""
         for batch in self.batches:
             layout, (types, nested) = batch.layout, self.column_types(batch)
             comparisons = (
@@ -527,8 +525,9 @@ rows AS (SELECT row.* FROM picked)"""
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
     def renamed_columns(self, role: str) -> Iterator[str]:
-        """Queries, one for each batch, with an answer where a record's column of a role is empty
-        and an unseen column with another of its usual names is not."""
+        """One query per batch. It has an answer if a record lacks the column of a role but has
+        another column with a usual name of the role.
+        """
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
             known_columns = {name.lower() for name in layout.kinds}
@@ -543,7 +542,7 @@ rows AS (SELECT row.* FROM picked)"""
             )
 
     def column_types(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
-        """Columns to read → SQL type, and those that are read as JSON → the paths inside."""
+        """The SQL types of the columns to read, and the paths inside of columns of JSON."""
         layout, roles = batch.layout, batch.roles
         amounts = [
             part
@@ -586,11 +585,12 @@ rows AS (SELECT row.* FROM picked)"""
         return types | dict.fromkeys(nested, "JSON"), nested
 
     def verdict(self) -> str:
-        """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, 3 a score that stays one, NULL
-        missing, -1 neither."""
+        """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, 3 an unjudged score, NULL
+        missing, -1 unknown.
+        """
         # With a threshold, numbers were judged row by row.
         graded = self.request.conversion is not None
-        # Words and thresholds judged the columns of `--all`.
+        # The columns of `--all` were judged before, by words and thresholds.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
         of_attempt = verdict_sql(
@@ -603,7 +603,7 @@ rows AS (SELECT row.* FROM picked)"""
 
 
 def _missing_column_error(column: str, batch: Batch) -> DataError:
-    """The refusal of a column that is not there; of temperatures, with the template of names."""
+    """The error for a column that does not exist. Temperatures may be in file names."""
     place = batch.sources[0].name
     template = temperature_template(place) if column in TEMPERATURES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
@@ -614,10 +614,10 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
 
 
 def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
-    """Execute the statement; when attempts may repeat, count the repeats exactly.
+    """Run the statement. If attempts may be repeated, count the repeats exactly.
 
-    Returns the statement with as much care as the files needed, and its answer.
-    Errors: LateColumn; duckdb.Error as it comes, for which the caller finds the line.
+    Returns the statement with the care that the files needed, and its answer. Errors: LateColumn;
+    duckdb.Error, for which the caller finds the line.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
@@ -649,7 +649,7 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
 def _run_tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
-    """The statement that stood, and its answer; each further one reads with more care."""
+    """The first statement that succeeds, and its answer. Each attempt reads with more care."""
     keys = ["name", *statement.groups, "task"]
     texts = [*keys, *["model_low", "model_high"] * statement.labelled]
     texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)

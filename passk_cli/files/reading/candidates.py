@@ -1,7 +1,7 @@
-"""Candidates: the columns that may play a role, with tallies and the option that chooses each.
+"""Find the columns that may play a role, with tallies and the options that choose them.
 
-`find_candidates(con, sources, request)` looks at the beginning of a file and returns `Candidates`,
-one for each place with records, the most likely place first:
+`find_candidates(con, sources, request)` reads the beginning of a file. It returns one `Candidates`
+for each place with records, the most likely place first:
 
     found = find_candidates(con, sources, request)[0]
     found.records                    # value of --records, "" at the top of the file
@@ -11,7 +11,7 @@ one for each place with records, the most likely place first:
     found.certain("task")            # the Candidate that is certain, or None
 
 The roles are "task", "outcome", "counts" (columns of attempts and of passes), "model" and
-"setting".  Nothing is chosen here, and nothing is counted: an order is only for the screen.
+"setting".  This module chooses and counts nothing. The order is only for the screen.
 """
 
 from __future__ import annotations
@@ -79,35 +79,35 @@ if TYPE_CHECKING:
 
 #: The roles that columns can be chosen for, in the order in which they are shown.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
-# Words of names of what is not an outcome, whatever its values are.
+# Words in names of columns that are never an outcome.
 _NOT_OUTCOMES = (
     NOT_OUTCOME_WORDS | (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS
 )
-# Words of names of what does not name tasks, unless the name is a usual one.
+# Words in names of columns that do not name tasks, unless the name is a usual one.
 _NOT_TASKS = (
     (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
-# Words of names of what was asked, expected or answered.
+# Words in names of questions, expected answers and answers.
 _STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
-# Names of values of several attempts, like pass@5.
+# Names of values that describe several attempts, like pass@5.
 _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
 # A numbered attempt in a name, like run_1_passed.
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# Words of columns that say which of two answers is better; values that name one, and neither.
+# Words in names of columns that compare two answers; values for one answer, and for a tie.
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
-# Words that may be outcomes; values of a setting; values from which on text may name tasks.
+# The most words of an outcome and values of a setting; the fewest values of text that names tasks.
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# The most values of a scale, of which the second lowest may pass as well.
+# The most values of a scale on which the second lowest value may pass as well.
 _MOST_LEVELS = 5
-# How many more statements than names there may be before a name is one of a kind of tasks.
+# The ratio of statements to names from which a name stands for a kind of tasks.
 _STATEMENTS_PER_NAME = 1.2
-# The highest grade of columns without a grade's name.
+# The highest grade in columns that are not named like a grade.
 _HIGHEST_GRADE = 100
-# Share of long answers among short ones.
+# The largest share of long values in a column of short answers.
 _RARE_SHARE = 0.05
 
 
@@ -115,15 +115,16 @@ _RARE_SHARE = 0.05
 class Candidate:
     """A column that may play a role.
 
-    column : as --field takes it; of counts the columns of attempts and passes, "n,c".
+    column : the value of --field. For counts, it contains the columns of attempts and passes:
+        "n,c".
     option : the option that chooses it.
-    tally : its values in words: "145 false, 43 true", or "30 values, 5 rows each" of a task.
+    tally : a summary of its values: "145 false, 43 true", or "30 values, 5 rows each" for a task.
     values : how many different values a task has.
-    certain : whether its name, or that nothing else can be meant, leaves no doubt.
-    unasked : whether it plays the role without the option.
-    missing : records without a value.
-    passing : options that say what passes, one for each way, each with its meaning as `why`; empty
-        if the values say it themselves.
+    certain : whether its name leaves no doubt, or no other column is possible.
+    unasked : whether passk uses it for the role without the option.
+    missing : the number of records without a value.
+    passing : one option per way to decide what passes, with its meaning as `why`. It is empty if
+        the values are clear.
     """
 
     role: str
@@ -139,16 +140,16 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Candidates(Mapping[str, tuple[Candidate, ...]]):
-    """Role → its candidates, the most likely first, of the records at one place of a file.
+    """The candidates of each role at one place of a file, the most likely first.
 
-    records : the place, as --records takes it; "" at the top.  rows : records that were looked at.
-    columns : path → tally of each column, also of those that play no role.
-    some : which files or records were looked at, if not all.
-    others : records → rows of the other places that may be meant.
-    preference, summary : the column that says which of two answers is better, and the one with an
-        average of several attempts, which passk does not read; else "".
-    weak : columns that may say which attempts passed, though neither names nor verdicts speak for
-        them.
+    records : the value of --records for this place; "" at the top. rows : the number of records
+        that were read.
+    columns : path → tally of every column.
+    coverage : which files or records were read, if not all.
+    other_places : records → rows, for other places that may contain the attempts.
+    preference, summary : a column that compares two answers, and a column with an average of
+        several attempts. passk reads neither of them. They are "" if there is none.
+    weak : columns that may be the outcome, although their names and values do not suggest it.
     """
 
     records: str
@@ -171,14 +172,14 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         return len(self.by_role)
 
     def with_weak(self) -> Candidates:
-        """The same, with columns that nothing speaks for as outcomes if there are no other ones."""
+        """These candidates, with weak outcomes if there are no other outcomes."""
         if "outcome" in self or not self.weak:
             return self
         by_role = {**self.by_role, "outcome": self.weak}
         return replace(self, by_role={r: by_role[r] for r in SHOWN_ROLES if r in by_role})
 
     def certain(self, role: str) -> Candidate | None:
-        """The candidate of a role that is certain; None if there is none."""
+        """The certain candidate of a role, or None."""
         certain_candidates = (candidate for candidate in self.get(role, ()) if candidate.certain)
         return next(certain_candidates, None)
 
@@ -188,7 +189,8 @@ def find_candidates(
 ) -> list[Candidates]:
     """The candidates at each place of these files, the most likely place first.
 
-    Empty for a file that a harness wrote.  Errors: DataError for a file that is not one of results.
+    The list is empty for a file of a harness. Errors: DataError for a file that cannot contain
+    results.
     """
     places = find_places(con, sources, request)
     readers = [_CandidateFinder(con, place, request) for place in places]
@@ -200,7 +202,7 @@ def find_candidates(
 
 
 class _CandidateFinder:
-    """The columns of a place, judged by their names and values."""
+    """Judges the columns of a place by their names and values."""
 
     def __init__(
         self, con: duckdb.DuckDBPyConnection, place: RecordPlace, request: Request
@@ -211,7 +213,7 @@ class _CandidateFinder:
     def candidates(self) -> Candidates:
         """The candidates of all roles."""
         tasks = [self._task_candidate(path) for path in self.tasks]
-        # Entries whose names repeat in every record are never attempts.
+        # List entries whose names repeat in every record are not attempts.
         outcomes = [p for p in self.outcomes if p not in self.picks and p not in self.numbered]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
@@ -223,7 +225,7 @@ class _CandidateFinder:
         totals = self.counts and tasks and all(task.column in self.models for task in tasks)
         once = all(max(self.columns[task.column].counts.values()) == 1 for task in named_tasks)
         if totals or (once and "model" in self.place.levels):
-            # Counts per model are totals.  Attempts at one question have no column in common.
+            # Counts per model are totals. Attempts at a single question have no task column.
             option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
             single_task = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
             tasks = [single_task, *(replace(task, certain=False) for task in tasks if not totals)]
@@ -259,17 +261,17 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def likeliness(self) -> tuple[int, ...]:
-        """How likely records are attempts: higher ones come first."""
+        """How likely the records are attempts. Higher values come first."""
         task = max((self._task_level(path) for path in self.tasks), default=0)
         outcome = max((self._outcome_level(path) for path in self.outcomes), default=0)
         task = max(task, bool(self.weak_tasks))
         named_columns = sum(path in self.columns for path in self.request.named_columns.values())
-        # Records that are attempts come before records that contain lists of them.
+        # Records of attempts come before records with lists of attempts.
         first = next(iter(self.outcomes), "")
         inside = not ("." in first or (first and self.columns[first].has_lists))
         weaker, several = min(task, outcome), self.place.rows > 1
         strong = bool(self.tasks) and outcome > 0
-        # Steps of attempts, and sums of them, come last.
+        # Steps within attempts, and summaries, come last.
         is_attempt_list = not (words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._summary())
         return (
             named_columns, weaker > 0 and is_attempt_list, weaker > 0, several, inside, strong,
@@ -285,16 +287,16 @@ class _CandidateFinder:
         return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
     def _is_unasked(self, role: str, path: str) -> bool:
-        """Whether a column plays a role by its name."""
+        """Whether passk uses a column for a role because of its name."""
         return role in ROLES and candidates(role, self.place.usual) == [path]
 
     # Tasks
 
     @cached_property
     def tasks(self) -> list[str]:
-        """Columns that may name the tasks: one of those that tell the same records apart."""
+        """Columns that may name the tasks. If several have the same codes, one is kept."""
         paths = [path for path in self.columns if self._task_level(path)]
-        # A task above all records is that of a run if the records have tasks of their own.
+        # A task above all records belongs to the run if the records have tasks, too.
         several = [path for path in paths if len(self.columns[path].counts) > 1]
         paths = [
             path for path in paths if path in several or not (several and path in self.place.above)
@@ -307,8 +309,9 @@ class _CandidateFinder:
 
     @cached_property
     def weak_tasks(self) -> list[str]:
-        """Columns that nothing speaks for, and that could name tasks; those that are named like
-        something else only if there are no other ones."""
+        """Columns that could name tasks although their names do not suggest it. Columns that are
+        named like something else are used only if there are no other ones.
+        """
         used_paths = {*self.tasks, *self.outcomes, *(self.counts or ())}
         used_paths |= {path for path in self.weak_outcomes if self.columns[path].numbers}
         paths = [path for path, column in self.columns.items() if path not in used_paths
@@ -319,7 +322,9 @@ class _CandidateFinder:
         )
 
     def _task_level(self, path: str) -> int:
-        """3 if a column has a task's usual name, 2 a word of it, 1 if its values speak for it."""
+        """3 for a usual name of the task, 2 for a word of it, 1 if the values look like tasks, else
+        0.
+        """
         column, name_strength = self.columns[path], strength("task", path)
         if not _is_plain(column) or path in (self.counts or ()):
             return 0
@@ -341,7 +346,7 @@ class _CandidateFinder:
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_kind(self, path: str) -> bool:
-        """Whether a statement or an expected answer differs within the values of a column."""
+        """Whether several statements or expected answers occur with one value of a column."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
             is_statement = words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
@@ -357,7 +362,7 @@ class _CandidateFinder:
         candidate = self._candidate("task", path)
         column = self.columns[path]
         certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
-        # Records in a list of models are not attempts, and one task is that of a whole run.
+        # Records in a list of models are not attempts, and a single task belongs to a whole run.
         certain = certain and not words(self.place.keys) & SUMMED_UP
         certain = certain and (len(column.counts) > 1 or self.place.rows == 1)
         return replace(
@@ -368,9 +373,9 @@ class _CandidateFinder:
 
     @cached_property
     def outcomes(self) -> list[str]:
-        """Columns that may say which attempts passed, verdicts first.
+        """Columns that may be the outcome, verdicts first.
 
-        One without a verdict's word is left out if another column is equal to it.
+        A column without a verdict's word is left out if another column is equal to it.
         """
         paths = [path for path in self.columns if self._outcome_level(path)]
         paths = paths or [path for path in self.columns if self._is_constant_verdict(path)]
@@ -393,7 +398,9 @@ class _CandidateFinder:
 
     @cached_property
     def weak_outcomes(self) -> list[str]:
-        """Columns with a few words, or with numbers up to 100, that no name speaks for."""
+        """Columns with a few words, or with numbers up to 100, whose names do not suggest an
+        outcome.
+        """
         used_paths = {
             *self.outcomes,
             *self.tasks,
@@ -401,7 +408,7 @@ class _CandidateFinder:
             *self.place.above,
             *(self.counts or ()),
         }
-        # Without an outcome, nothing tells a setting from what came of it.
+        # Without an outcome, settings cannot be distinguished from results.
         used_paths |= {*self.settings} if self.outcomes else set()
         paths = []
         for path, column in self.columns.items():
@@ -410,7 +417,7 @@ class _CandidateFinder:
             names_another_thing = (
                 _forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS) or leaf(path) in SETTING_NAMES
             )
-            # A hit_rate_at_3 of 0 or 1 is one of a single attempt.
+            # A rate such as hit_rate_at_3 that is only 0 or 1 belongs to a single attempt.
             if names_another_thing and not (is_average(path) and column.verdicts == {0, 1}):
                 continue
             numbers = {*column.numbers}
@@ -420,12 +427,12 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: len(self.columns[path].counts))
 
     def _is_decisive(self, path: str) -> bool:
-        """Whether a column has two verdicts and a verdict's word that says more than an end."""
+        """Whether a column has both verdicts and a name that means more than the end of a run."""
         judged = self._outcome_level(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
         return judged and not _forms(path) & ENDED_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
-        """Whether a flag that never varies has a verdict's word."""
+        """Whether a column is a flag that never varies and is named like a verdict."""
         column, terms = self.columns[path], _forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.above
@@ -433,8 +440,9 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _outcome_level(self, path: str) -> int:
-        """3 if a column has an outcome's usual name, 2 a verdict's word, 1 if its values may be
-        verdicts; 0 if it is not an outcome."""
+        """3 for a usual name of the outcome, 2 for a verdict's word, 1 if the values may be
+        verdicts, and 0 if it is not an outcome.
+        """
         column, terms, name_strength = self.columns[path], _forms(path), strength("outcome", path)
         if path == self.request.named_columns.get("outcome"):
             return 3
@@ -449,10 +457,10 @@ class _CandidateFinder:
         flags = column.verdicts <= {0, 1}
         like = name_strength > 0 or bool(terms & VERDICT_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
-        # What happened to a verdict is one: found_correct_chunk; so is the highest reward of turns.
+        # Names such as found_correct_chunk, and the highest reward of all turns, are verdicts.
         happened = HAPPENING_WORDS if flags and varies_in_verdict and like else frozenset[str]()
         if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
-            # What a prediction is, and not what it predicts; whether an answer matches the gold.
+            # Names such as prediction_correct and matches_gold are verdicts.
             happened = happened | PREDICTED_WORDS | EXPECTED_WORDS
         contrary_terms = terms & _NOT_OUTCOMES - happened
         contrary_terms = contrary_terms - {"has"} if flags and varies_in_verdict else contrary_terms
@@ -485,7 +493,7 @@ class _CandidateFinder:
         )
 
     def _is_condition(self, path: str) -> bool:
-        """Whether a flag is true wherever another one is, as that an attempt was executed."""
+        """Whether a flag is true in all rows of another flag and more, like "executed"."""
         true_rows = {at for at, value in enumerate(self.columns[path].values) if value is True}
         flags = (c for c in self.columns.values() if {*map(type, c.present_values)} == {bool})
         return any(
@@ -494,7 +502,7 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _has_few_words(self, path: str) -> bool:
-        """Whether a column has a few short values, other ones for some attempts at a task."""
+        """Whether a column has a few short values that vary among the attempts at a task."""
         counts = self.columns[path].counts
         return (
             2 <= len(counts) <= _WORDS and max(map(len, counts)) <= SHORT
@@ -502,7 +510,7 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _is_of_task(self, path: str) -> bool:
-        """Whether a column has one value at each task, and tasks have several records."""
+        """Whether a column has one value per task although tasks have several records."""
         if not self.tasks or self.columns[path].has_lists:
             return False
         tasks, column = self.columns[self.tasks[0]], self.columns[path]
@@ -512,15 +520,15 @@ class _CandidateFinder:
     def _outcome_candidate(self, path: str) -> Candidate:
         column, passing = self.columns[path], self._passing(path)
         usual = [p for p in self.outcomes if self._outcome_level(p) == 3]
-        # An outcome is certain only if nothing next to it looks like a verdict.
+        # An outcome is certain only if no other column looks like a verdict.
         is_only_verdict = all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
-        # One that never varies may be that of failures only, or of ends.
+        # A constant outcome may come from failures only, or show only how runs ended.
         constant = len(column.counts) < 2 <= self.place.rows
         certain = usual == [path] and not (passing or constant or self.picks) and is_only_verdict
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
     def _passing(self, path: str) -> tuple[SuggestedFix, ...]:
-        """The ways to pass; empty if the values say themselves what passes."""
+        """The possible ways to pass; empty if the values are clear."""
         column, terms = self.columns[path], _forms(path)
         if column.verdicts <= {0, 1}:
             attacks = any(words(column_name) & ATTACK_WORDS for column_name in self.columns)
@@ -535,7 +543,7 @@ class _CandidateFinder:
             return ways[::-1] if terms & BAD_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
-            # The ends of a scale: full marks, or all but the lowest.
+            # Either the highest value of a scale passes, or all values but the lowest.
             lowest = values[1:2] if len(values) <= _MOST_LEVELS else []
             bars = dict.fromkeys((values[-1], *lowest))
             return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
@@ -547,19 +555,21 @@ class _CandidateFinder:
         passing_words = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
         unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
         if len(verdict_of) == 2:
-            # A word that usually means a missing outcome is one of two verdicts here.
+            # With two words, a word that usually means a missing outcome is a verdict.
             unknown += [text for text, verdict in verdict_of.items() if verdict is None]
         fixes: list[SuggestedFix] = []
         for text in unknown:
             if {0, 1} & {*verdict_of.values()}:
-                # The words that are known keep their verdicts.
+                # Known words keep their verdicts.
                 fixes.append(SuggestedFix({"--fails": (text,)}, f"if {text} fails"))
             fixes.append(SuggestedFix({"--passes": (*passing_words, text)}, f"if {text} passes"))
         return tuple(fixes)
 
     @cached_property
     def picks(self) -> dict[str, list[FieldValues]]:
-        """Column in a list of named verdicts → its entries, like `scores[name=correct].value`."""
+        """Map each column in a list of named verdicts to its entries
+        (`scores[name=correct].value`).
+        """
         entries_by_path: dict[str, list[FieldValues]] = {}
         for path, name_path in product(self.outcomes, self.columns):
             (way, _, key_of_value), (above, _, key) = (
@@ -596,18 +606,18 @@ class _CandidateFinder:
         ]
 
     def _agreements(self) -> list[Candidate]:
-        """An answer and what was expected, if they have values in common."""
+        """Pairs of an answer and the expected answer that have values in common."""
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
         gold = [path for path in plain if words(path) & (EXPECTED_WORDS - {"label"})]
         answers = [path for path in plain if words(path) & ANSWER_WORDS and path not in gold]
         if not answers:
-            # Without a usual name, a text that nearly always is one of the expected values.
+            # If no column has a usual name, use texts that are mostly among the expected values.
             expected = {text for path in gold for text in plain[path].counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
                        and not _forms(path) & _NOT_OUTCOMES and not plain[path].missing
                        and 2 * sum(plain[path].counts[text] for text in expected)
                        > self.place.rows]  # fmt: skip
-        # Next to an answer a label is what was expected; next to the true label it is an answer.
+        # A label next to an answer is the expected answer. Next to a true label it is the answer.
         labels = [path for path in plain if "label" in words(path) and path not in gold + answers]
         agreements = []
         for answer, expected_path in [*product(answers, gold + labels), *product(labels, gold)]:
@@ -632,7 +642,7 @@ class _CandidateFinder:
 
     @cached_property
     def flags(self) -> list[str]:
-        """Plain columns of verdicts that may be side by side, at least one of which varies."""
+        """Columns of verdicts that may belong together. At least one of them varies."""
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
@@ -642,17 +652,17 @@ class _CandidateFinder:
 
     @cached_property
     def numbered(self) -> list[str]:
-        """Columns of verdicts that are numbered, as in a table with a column per attempt."""
+        """Numbered columns of verdicts, as in a table with one column per attempt."""
         paths = [p for p in self.flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
         return paths if len(paths) > 1 else []
 
     def _side_by_side(self) -> list[Candidate]:
-        """Columns with a verdict per model."""
+        """Columns that contain one verdict per model."""
         flags = [p for p in self.flags if p not in self.numbered and not strength("attempt", p)]
-        # Names of models have the same words of verdicts, or none.
+        # Columns of models share the same words of verdicts, or have none.
         if len(flags) < 2 or len({frozenset(_forms(path) & VERDICT_WORDS) for path in flags}) > 1:
             return []
-        # Verdicts of one kind are of the same words, and nothing else may be the outcome.
+        # Columns of models have the same values, and no other column may be the outcome.
         kinds = [{*self.columns[path].counts} for path in flags]
         if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcomes} - {*flags}:
             return []
@@ -663,8 +673,9 @@ class _CandidateFinder:
     # What passk does not read
 
     def _preference(self) -> str:
-        """The column that says which of two answers is better: by its name, or with the values A, B
-        and tie, or with names of other columns."""
+        """The column that compares two answers. Its name shows it, or its values are A, B and tie,
+        or the names of other columns.
+        """
         texts = {leaf(path) for path, column in self.columns.items() if column.is_text}
         paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
         for path, column in self.columns.items():
@@ -679,8 +690,9 @@ class _CandidateFinder:
         return ""
 
     def _summary(self) -> str:
-        """The column with an average, if there are only grades and each row is one model, or with
-        the ranks of the rows."""
+        """The column with an average, if there are only grades and one row per model, or the column
+        with the ranks of the rows.
+        """
         if self.counts:
             return ""
         rows = self.place.rows
@@ -709,7 +721,9 @@ class _CandidateFinder:
 
     @cached_property
     def counts(self) -> tuple[str, str] | None:
-        """The columns of attempts and of passes: whole, c ≤ n in every row, some n above 1."""
+        """The columns n and c of whole numbers with c ≤ n in every row and n above 1 in some
+        row.
+        """
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing or column.has_lists)
                  and path not in self.place.above}  # fmt: skip
@@ -717,7 +731,7 @@ class _CandidateFinder:
             _count_columns("n", integer_columns), _count_columns("c", integer_columns)
         ):
             if re.sub("[0-9]+", "", n) == re.sub("[0-9]+", "", c):
-                # Two totals, of one task each.
+                # These are two totals of different tasks.
                 continue
             pairs = [*zip(integer_columns[n].numbers, integer_columns[c].numbers, strict=True)]
             if all(passed <= attempt_count for attempt_count, passed in pairs) and any(
@@ -734,7 +748,7 @@ class _CandidateFinder:
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
         unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
-        # A total, or counts next to a verdict, may be of the tests of one attempt.
+        # A total, or counts next to a verdict, may count the tests of one attempt.
         attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
             bool(attempts) and all(map(is_average, self.outcomes)) and 0 < passed < attempt_count
@@ -743,7 +757,7 @@ class _CandidateFinder:
 
     @cached_property
     def models(self) -> list[str]:
-        """Columns of text that may name the model."""
+        """Columns of texts that may name the model."""
         paths = [
             path for path, column in self.columns.items()
             if column.is_text and not (column.has_lists or column.missing)
@@ -758,7 +772,7 @@ class _CandidateFinder:
 
     @cached_property
     def settings(self) -> list[str]:
-        """Columns of few values that may be settings or groups, and are not consequences."""
+        """Columns with few values that may be settings or groups, and not consequences."""
         used_paths = {*self.tasks, *self.outcomes, *self.models, *(self.counts or ())}
         paths = []
         for path, column in self.columns.items():
@@ -797,12 +811,12 @@ def is_average(path: str) -> bool:
 
 
 def _names(column: FieldValues) -> bool:
-    """Whether the values of a column may be names."""
+    """Whether the values of a column can be names."""
     return _is_plain(column) and len(column.counts) > 1
 
 
 def _is_plain(column: FieldValues) -> bool:
-    """Whether all records have a text, or all a whole number."""
+    """Whether all records have texts, or all have whole numbers."""
     return not (column.has_lists or column.missing) and (column.is_text or column.is_integer)
 
 
@@ -815,16 +829,16 @@ def _names_something_else(path: str) -> bool:
 
 
 def _is_short(column: FieldValues) -> bool:
-    """Whether nearly all values are short, and not lists of several."""
+    """Whether nearly all values are short and not lists with several entries."""
     long = sum(n for text, n in column.counts.items() if len(text) > SHORT)
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
     return max(long, lists) <= _RARE_SHARE * len(column.values)
 
 
 def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
-    """The columns that may be counts of attempts or of passes, by usual names or by words.
+    """The columns that may count attempts or passes, by usual names or by words.
 
-    What happens in an attempt, such as turns, is not counted as attempts.
+    Events within an attempt, such as turns, are not attempts.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
     contrary_words = HAPPENING_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
@@ -836,5 +850,5 @@ def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> lis
 
 
 def _forms(path: str) -> set[str]:
-    """The words of a name, also with a plural's s and without it."""
+    """The words of a name, with and without a plural s."""
     return {form for word in words(path) for form in (word, word.removesuffix("s"), f"{word}s")}

@@ -1,8 +1,8 @@
-"""Files of rows from what formats find in files, one for each meaning of their columns.
+"""Write what formats find in files into files of rows, one file per meaning of the columns.
 
-Harnesses' formats give attempts, whose columns are known.  Generic formats give records, in which
-the roles of columns are found as in a table; only columns that may play one are written: what else
-a record holds, texts of megabytes say, is known by name.
+Formats of harnesses yield attempts with known columns. Generic formats yield records, and the roles
+of their columns are found as in a table. Only columns that may play a role are written, because
+records may contain megabytes of text.
 """
 
 from __future__ import annotations
@@ -64,21 +64,22 @@ from passk_cli.files.sources.source import Source, json_line, kind_of, kind_of_t
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
-# Attempts of a model's runs go on: the first number of the next run.
+# The numbers of attempts of the next run of a model are higher by this step.
 _RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
-# Of how many attempts of a file it is noted what is known of what they took.
+# The number of attempts per file whose amounts are noted.
 _PROBED_ATTEMPTS = 20
-# Of more files than this, short documents are parsed here: DuckDB takes a millisecond for each.
+# With more files than this, short documents are parsed here, because DuckDB needs a millisecond per
+# file.
 _MANY_FILES = 300
 _IN_MEMORY = 1 << 20
-# What --outcome asks for where each file has one outcome, under names of their own.
+# The value of --outcome that reads the only outcome of each file, whatever its name is.
 ONLY = "only"
 
 
 @dataclass(frozen=True)
 class Recognised:
-    """A file in a format we know."""
+    """A file in a known format."""
 
     file: File
     format: Format
@@ -94,7 +95,7 @@ _Tables = Sequence[tuple[Recognised, Contents]]
 def recognise_files(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[Recognised], list[Source]]:
-    """The files that formats know, and the others; without what repeats a file of a folder."""
+    """Separate files of known formats from tables, without files that repeat another file."""
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
@@ -118,7 +119,7 @@ def recognise_files(
 
 
 def _covered_paths(known_files: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
-    """The paths of files that repeat what another holds, as its format says."""
+    """The paths of files that repeat the content of another file, according to its format."""
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
     covered: set[str] = set()
@@ -126,15 +127,15 @@ def _covered_paths(known_files: Sequence[Recognised], candidates: Sequence[Sourc
         path = os.path.abspath(known_file.source.name)
         covers = known_file.format.covers
         for pattern in covers(known_file.file) if callable(covers) else covers:
-            # What lies outside of its folder is reached by ../ before the pattern.
+            # A pattern reaches files outside of the folder with ../ at its beginning.
             full_pattern = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
             covered |= {paths[name] for name in _matching(names, full_pattern) if name != path}
     return covered
 
 
 def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
-    """Those of these sorted names that match a glob: * stays within a name, **/ is any folders."""
-    # Of thousands of files most have little beside them, and patterns take long to compile.
+    """The sorted names that match a glob: * matches within a name, and **/ any folders."""
+    # Compiling a pattern is slow, so it happens only if some name has the same beginning.
     start = pattern.partition("*")[0]
     place = end = bisect_left(names, start)
     while end < len(names) and names[end].startswith(start):
@@ -147,10 +148,10 @@ def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
 
 
 def write_row_files(files: Sequence[Recognised], request: Request, folder: Path) -> NormalizedFiles:
-    """Read these files and write what is in them, a file of rows for each meaning of columns.
+    """Read files and write their rows, one file of rows for each meaning of the columns.
 
-    folder : where these are written.
-    Errors: DataError for what cannot be used; where an outcome has to be chosen.
+    folder : the place of the files of rows. Errors: DataError for unusable files, and if you must
+    choose an outcome.
     """
     result = NormalizedFiles()
     with ExitStack() as opened:
@@ -186,11 +187,11 @@ def write_row_files(files: Sequence[Recognised], request: Request, folder: Path)
 
 
 def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
-    """Path → the outcome to read in it.
+    """Choose the outcome to read from each path.
 
-    Several outcomes in one file or several files must be chosen from; a file of a folder that does
-    not have the chosen one is passed over, unless none has it.  A file in which no attempt was
-    judged goes with any of them.  ONLY chooses of each file its only one.
+    If there are several outcomes, you must choose one. A file of a folder without the chosen
+    outcome is skipped, unless no file has it. A file without any judged attempt fits every outcome.
+    ONLY chooses the only outcome of each file.
     """
     all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
     judged = [file.source.name for file, table in tables if table.outcomes is not None]
@@ -205,7 +206,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
             continue
         if only or request.outcome in (None, *table.outcomes) or file.source.is_explicit:
             requested = None if only else request.outcome or table.verdict
-            # The one that leaves the fewest files out comes first.
+            # The outcome that most files have comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
             outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
         else:
@@ -216,7 +217,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
         problem += f": {', '.join(all_outcomes)}"
         judged_tables = [table for _, table in tables if table.outcomes is not None]
-        # Files of several benchmarks stay apart: one number would hide how they differ.
+        # Files of several benchmarks stay apart, because one number would hide their differences.
         suites = {table.facts.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
@@ -231,7 +232,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
 
 
 def _named_by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
-    """The tables, each named by its agent and its model where a model has several agents."""
+    """The tables. If a model has several agents, they are named by agent and model."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
         agents.setdefault(table.facts.get("model"), set()).add(table.facts.get("agent"))
@@ -245,7 +246,7 @@ def _named_by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
 
 
 def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
-    """Model and suite → the runs of the model, sorted, which go on as one."""
+    """Map model and suite to the sorted runs of the model, which count as one run."""
     runs: dict[tuple[object, object], set[str]] = {}
     for file, table in tables:
         if (run := table.facts.get("run")) is not None:
@@ -259,11 +260,12 @@ def _model_and_suite(file: Recognised, table: Contents) -> tuple[object, object]
 
 @dataclass
 class _RowFile:
-    """Rows of files, on their way into one file; `types` are those of the values of each column.
+    """Rows of several files that are written into one file.
 
-    roles : as the statement reads the columns; None of attempts, whose columns tell in the end.
+    roles : the roles of the columns; None for attempts, because their columns are known only at the
+        end.
     longest : the bytes of the longest row.
-    constants : column → path → what is said of all rows of a file.
+    constants : column → path → the value in all rows of the file.
     """
 
     format: Format
@@ -285,7 +287,7 @@ class _RowFile:
         self.file.write(line)
 
     def note_types(self, columns: Record) -> None:
-        """Remember which values columns have."""
+        """Note the types of the values of columns."""
         for name, value in columns.items():
             if (types := self.types.get(name)) is None:
                 types = self.types[name] = set()
@@ -304,9 +306,9 @@ class _RowFile:
 
 
 class _RowFiles:
-    """Writes what formats give, and tells the result what they say of it.
+    """Writes the rows of formats, and notes messages and facts in the result.
 
-    runs : model and suite → the model's runs.
+    runs : model and suite → the runs of the model.
     """
 
     def __init__(
@@ -323,9 +325,9 @@ class _RowFiles:
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
     def write_attempts(self, recognised: Recognised, table: Contents, outcome: str) -> None:
-        """The attempts of one file.
+        """Write the attempts of one file.
 
-        Errors: DataError; NoResults where there are none.
+        Errors: DataError; NoResults if there are none.
         """
         row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = recognised.source, self._result
@@ -335,7 +337,7 @@ class _RowFiles:
         runs = self.runs.get(_model_and_suite(recognised, table), ())
         run_index = runs.index(run) if run in runs else 0
         amounts = result.amount_names.setdefault(recognised.format.name, {})
-        # A table that is written has only those that were asked for.
+        # A table that is written contains only the requested amounts.
         has_all_amounts = self._request.conversion is None
         number, task_kinds, unnamed, has_model = 0, set[str](), "", False
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
@@ -346,7 +348,8 @@ class _RowFiles:
                 if row.attempt is None and self._request.joins_labels:
                     columns.setdefault("attempt", place)
                 if run_index and row.attempt is not None and "attempt" not in in_path:
-                    # Its number or name, apart from those of the model's other runs.
+                    # The number or name of an attempt must differ from those in other runs of the
+                    # model.
                     attempt_name, first = row.attempt, run_index * _RUN_NUMBER_STEP
                     columns["attempt"] = (
                         first + attempt_name
@@ -386,7 +389,7 @@ class _RowFiles:
         result.note_task_kinds(source, task_kinds)
 
     def write_records(self, recognised: Recognised) -> None:
-        """The records of one file in a generic format.  Errors: as of attempts."""
+        """Write the records of one file in a generic format. Errors: as in `write_attempts`."""
         request, source = self._request, recognised.source
         contents, row_request = (
             recognised.format.read_contents(recognised.file),
@@ -420,7 +423,7 @@ class _RowFiles:
             require_template_match(source, request, kinds, roles)
             for column in (roles.task, roles.model):
                 if column is not None and column in broken:
-                    # It would be read in another spelling.
+                    # A number would be read in another spelling.
                     problem = f'"{column}" is the number {broken[column]!r}'
                     raise BadRecord(source.name, problem, "names are texts, so put it in quotes")
             if roles.model is None:
@@ -432,7 +435,7 @@ class _RowFiles:
         self._result.note_task_kinds(source, kinds.get(roles.task, set()))
 
     def batches(self) -> list[Batch]:
-        """All that was written, to be read."""
+        """The batches of all rows that were written."""
         batches = []
         for sheet in self._sheets.values():
             kinds = sheet.kinds
@@ -468,7 +471,7 @@ class _RowFiles:
     def _finish(
         self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
-        """Take over what was said of a file; NoResults where it has no rows."""
+        """Note the messages and facts of a file. Raise NoResults if it has no rows."""
         if rows == 0:
             raise NoResults(source.name, f"no {row_name} in this file", "did the run start?")
         self._result.skipped += row_request.skipped
@@ -506,7 +509,7 @@ class _RowFiles:
         return {name: value for name, value in columns.items() if value is not None}
 
     def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-        """The columns' roles are known, unless the request gives one to another column."""
+        """The roles of the columns of attempts, which are known unless the request changes them."""
         request = self._request
         judged = request.passing_score is not None and "score" in kinds
         usual_roles = {
@@ -515,7 +518,7 @@ class _RowFiles:
             **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
-        # "run" is a usual name of attempts, and here it is none.
+        # "run" is a usual name of the attempt, but here it is the run.
         usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         requested = (
@@ -525,13 +528,12 @@ class _RowFiles:
 
 
 def _may_distinguish(name: str, value: Any) -> bool:
-    """Whether a value may distinguish attempts, whatever its column is called; the key of a record
-    that names its task does not."""
+    """Whether a value may distinguish attempts. The key of a record is its task and does not."""
     return name != "key" and isinstance(value, int | float | str | dict)
 
 
 def _shortened(value: Any) -> Any:
-    """A value that is only compared with others: the beginning of a long text, and its sum."""
+    """A short form of a value that is only compared: the beginning of a text and a checksum."""
     if isinstance(value, dict):
         return {key: _shortened(v) for key, v in value.items() if isinstance(v, int | float | str)}
     long = isinstance(value, str) and len(value) > SHORT
@@ -539,7 +541,7 @@ def _shortened(value: Any) -> Any:
 
 
 def _relevance_test(request: Request) -> Callable[[str], bool]:
-    """Whether a column may play a part in this reading, by its name."""
+    """A test whether a column may be relevant for this reading, by its name."""
     requested_roles = {*request.read_of_attempts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
     roles = [role for role in ROLES if role not in ATTEMPT_ROLES or role in requested_roles]

@@ -1,8 +1,8 @@
-"""Places: where a file has records, and their columns, as far as its beginning shows.
+"""Find the places of records in a file, and their columns, from the beginning of the file.
 
-This runs only after a file could not be read, for `describe` and for drafts of maps.  A place is
-the top of a file, a list, or a mapping whose keys are names: these become columns.  Nothing here
-knows what the other columns mean.
+This runs only if a file could not be read, for `describe` and for drafts of maps. A place is the
+top of a file, a list, or a mapping with names as keys. The keys of a mapping become columns. This
+module does not interpret the other columns.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from passk_cli.text import shortened
 if TYPE_CHECKING:
     import duckdb
 
-# Records, bytes and files that are looked at; levels of keys; fields of a record.
+# The most records, bytes, files, levels of keys, and fields of a record that are read.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
-# The longest value that is compared with the words of verdicts; the longest one that is shown.
+# The longest value that is compared with words of verdicts, and the longest one in a message.
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
 Context = Mapping[str, Any]
@@ -42,9 +42,9 @@ Pairs = Sequence[tuple[Context, Any]]
 class FieldValues:
     """A column of the records at a place.
 
-    path : as --field takes it.  values : one per record, a list if the column is in a list.
-    verdict_of : text of a value → its verdict (1 passes, 0 fails, None is missing, −1 neither), and
-        the number that it is.
+    path : the value of --field. values : one per record; a list if the column is in a list.
+    verdict_of : text of a value → its verdict (1 passes, 0 fails, None is missing, −1 unknown), and
+        the text as a number.
     """
 
     path: str
@@ -58,24 +58,24 @@ class FieldValues:
 
     @cached_property
     def present_values(self) -> list[Any]:
-        """All values, those of lists one by one, without missing ones."""
+        """All values without missing ones. Lists contribute their entries."""
         lists = (value if isinstance(value, list) else [value] for value in self.values)
         return [value for values in lists for value in values if value not in (None, "")]
 
     @cached_property
     def missing(self) -> int:
-        """How many values are missing."""
+        """The number of missing values."""
         size = sum(len(value) if isinstance(value, list) else 1 for value in self.values)
         return size - len(self.present_values)
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """Text of a value → how often it occurs."""
+        """The number of occurrences of each text."""
         return Counter(map(spelled_value, self.present_values))
 
     @cached_property
     def numbers(self) -> list[float]:
-        """The values as numbers if all are, and none is a truth value; else empty."""
+        """The values as numbers; empty if one is not a number or is a truth value."""
         numbers = [
             self.verdict_of.get(text, (-1, None))[1]
             for text in map(spelled_value, self.present_values)
@@ -97,15 +97,15 @@ class FieldValues:
 
     @cached_property
     def verdicts(self) -> set[int | None]:
-        """The verdicts of the values: a subset of {1, 0} if they say themselves what passes."""
+        """The verdicts of the values: a subset of {1, 0} if the values are clear."""
         verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.counts}
         return (verdicts - {None}) or {-1}
 
     @cached_property
     def verdict_pattern(self) -> tuple[bool | None, ...]:
-        """Whether each record has the verdict of the first, of verdicts of both kinds; else empty.
+        """Whether each record has the same verdict as the first one; empty without both verdicts.
 
-        It is the same for a column and its opposite.
+        A column and its opposite have the same pattern.
         """
         if self.has_lists or self.verdicts != {0, 1}:
             return ()
@@ -117,7 +117,7 @@ class FieldValues:
 
     @cached_property
     def codes(self) -> tuple[int, ...]:
-        """A number per record, equal for equal values."""
+        """One number per record, which is equal for equal values."""
         code_by_value: dict[str, int] = {}
         return tuple(
             code_by_value.setdefault(repr(value), len(code_by_value)) for value in self.values
@@ -125,7 +125,7 @@ class FieldValues:
 
     @cached_property
     def tally(self) -> str:
-        """Its most frequent values: "145 false, 43 true", of many numbers "0 to 5: 12 × 5, …"."""
+        """The most frequent values: "145 false, 43 true". For many numbers: "0 to 5: 12 × 5, …"."""
         numbers = [*map(str, self.numbers)] and len(self.counts) > 2
         sign = " × " if self.numbers else " "
         texts = [
@@ -139,7 +139,7 @@ class FieldValues:
 
     @cached_property
     def spread_text(self) -> str:
-        """How many values there are, and in how many rows: "30 values, 5 to 7 rows each"."""
+        """The number of values, and of rows per value: "30 values, 5 to 7 rows each"."""
         low, high = min(self.counts.values()), max(self.counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         missing = f", {self.missing:,} missing" if self.missing else ""
@@ -150,9 +150,9 @@ class FieldValues:
 class RecordPlace:
     """Records at one place of a file.
 
-    keys : the way to them as --records takes it, "" at the top; "{model}" stands for every key.
-    usual : names that have a role without a question.  above : columns from above the records.
-    some : which files or records were looked at, if not all.
+    keys : the value of --records; "" at the top, and "{model}" stands for every key. usual : column
+    names that passk uses without an option. above : columns from above the records. coverage :
+    which files or records were read, if not all.
     """
 
     keys: str
@@ -164,22 +164,22 @@ class RecordPlace:
 
     @property
     def levels(self) -> list[str]:
-        """The names of the columns that keys on the way become."""
+        """The names of the columns that the keys of mappings become."""
         return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
 
 
 def spelled_value(value: Any) -> str:
-    """A value as a file spells it."""
+    """A value in the spelling of files."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def find_places(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[RecordPlace]:
-    """The places of the first of these files, at most one of which is its top.
+    """The places of records in the first of these files.
 
-    Each has the records of further files as well, until there are enough.  A harness's file has
-    none: its format says where outcomes are.  Errors: DataError for a file that is not one of
+    Records of further files are added until there are enough. A file of a harness has no places,
+    because its format defines the outcomes. Errors: DataError for a file that cannot contain
     results.
     """
     pairs_by_keys: dict[str, list[Any]]
@@ -204,18 +204,20 @@ def find_places(
 def _pairs_in_files(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> tuple[dict[str, list[Any]], int]:
-    """The records at each place of the most frequent kind of file, and how many files have them."""
+    """The records at each place of the most frequent kind of file, and the number of these
+    files.
+    """
     kinds: list[tuple[dict[str, list[Any]], list[Source]]] = []
     for source in sources[:_MOST_FILES]:
         try:
             inside = dict(_pairs_in_file(con, source, request, several=len(sources) > 1))
         except DataError:
-            # A folder may have files of another kind as well.
+            # A folder may contain files of another kind, too.
             if not kinds:
                 raise
             continue
         if not (kinds or any(record for pairs in inside.values() for _, record in pairs)):
-            # The error is about a file without anything.
+            # The first file is empty, and the error is about it.
             break
         for pairs_by_keys, files in kinds:
             if shared := [
@@ -247,7 +249,9 @@ def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
 def _judge_texts(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordPlace]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
-    """The verdict and the number of every short value, by one query: SQL decides, as in reading."""
+    """The verdict and the number of each short value, by one query like the one that reads
+    files.
+    """
     texts = {
         text
         for place in places
@@ -269,8 +273,8 @@ def _judge_texts(
 def _pairs_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
-    """The records at each place of a file; it may be a record itself if there are several files."""
-    # Importing all formats takes milliseconds, which what asks about no place should not wait for.
+    """The records at each place of a file. One of several files may be a record itself."""
+    # Importing all formats takes milliseconds, so it happens only here.
     from passk_cli.files.formats import recognise
     from passk_cli.files.formats.format import sniff
 
@@ -278,7 +282,7 @@ def _pairs_in_file(
     recognised = recognise(file)
     if recognised is not None and not recognised[1].generic:
         if file.form == "other":
-            # A text with another opening is read as a table before formats are asked.
+            # A text with another beginning was already read as a table.
             recognised[1].read_contents(file)
         return
     if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
@@ -301,7 +305,7 @@ def _pairs_in_file(
 
 
 def _concatenated_documents(text: str) -> Iterator[Any]:
-    """The documents of a text that has one after the other."""
+    """The JSON documents of a text that contains several, one after the other."""
     decoder, end = json.JSONDecoder(), 0
     while text[end:].strip():
         end += len(text[end:]) - len(text[end:].lstrip())
@@ -329,9 +333,9 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
 def _nested_places(
     pairs: Pairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """(keys, records) of the places below these values; "{}" stands for every key.
+    """The places below these values, as (keys, records). "{}" stands for every key.
 
-    pairs : values, and what is next to the way to them: plain values, and keys as "{0}", "{1}".
+    pairs : values with their context: plain values next to the path, and keys as "{0}", "{1}".
     """
     if len(keys) > _MOST_LEVELS:
         return
@@ -374,7 +378,7 @@ def _nested_places(
         return
     side_by_side = _with_the_same_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
-        # Runs by name next to other keys.
+        # The keys are names of runs, next to other keys.
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
         yield from _nested_places(members, (*keys, "{}"))
@@ -388,7 +392,7 @@ def _nested_places(
 def _places_in_records(
     entries: Pairs, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """The lists of records inside each record, if an entry has a word of a task, and mappings."""
+    """The places in lists and mappings inside of records, if their entries may be attempts."""
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
         members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
@@ -396,7 +400,7 @@ def _places_in_records(
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
-            # The only record of a list is not an attempt, whatever it contains.
+            # A list with one entry per record does not contain attempts.
             several = len(inside) > len(entries) or len(entries) == 1
             has_task_names = several and any(strength("task", name) for name in (inside or [{}])[0])
             if inside and (has_task_names or len(entries) == 1) and repeating_names(values) is None:
@@ -408,7 +412,7 @@ def _places_in_records(
 
 
 def _with_the_same_list(value: Mapping[str, Any]) -> list[str]:
-    """The keys of a document under which the same key has a list of records, if two or more."""
+    """The keys of a document with a list of records under the same key, if two or more."""
     keys_of: dict[str, list[str]] = {}
     for name, inner in value.items():
         for key, entries in inner.items() if isinstance(inner, dict) else ():
@@ -427,20 +431,20 @@ def _is_mapping(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
 
 
 def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
-    """Whether the values of mappings are of one kind, so that their keys are names."""
+    """Whether the values of mappings have one kind, so that their keys are names."""
     if len(values) < 2:
         return False
     if all(isinstance(value, dict) and value for value in values):
         shared = {*values[0]}.intersection(*values[1:])
         return bool(shared) or all(_is_mapping(value, (*keys, "{}")) for value in values)
     if all(isinstance(value, list) and value for value in values):
-        # Lists of other records are fields of a document.
+        # Lists of different records are fields of a document.
         firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
         return all(isinstance(entry, dict | bool) for value in values for entry in value) and all(
             2 * len(fields & next_fields) >= max(len(fields), len(next_fields))
             for fields, next_fields in pairwise(firsts)
         )
-    # Deep in a document, flags describe something, unless a key is a name or speaks of results.
+    # Deep in a document, flags are descriptions, unless a key is a name or a word for results.
     judging = bool(keys) and strength("outcome", keys[-1]) > 0
     is_near_the_top = len(keys) < 2 or keys[-1] == "{}" or judging
     flags = all(v is None or (type(v) is bool) or (judging and v in (0, 1)) for v in values)
@@ -453,9 +457,9 @@ def _record_place(
     verdict_of: Mapping[str, tuple[int | None, float | None]],
     files: str,
 ) -> RecordPlace:
-    """The place of these records, with names for its levels of keys.
+    """Build the place of these records, with names for its levels of keys.
 
-    files : which files were looked at, if not all.
+    files : which files were read, if not all.
     """
     coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
     coverage = " of ".join(filter(None, (coverage, files)))
@@ -484,7 +488,7 @@ def _record_place(
 def _level_names(
     rows: Sequence[Context], contexts: Sequence[Context], keys: Sequence[str]
 ) -> list[str]:
-    """What the keys on each level name: "task", "model", "attempt" or "part".
+    """What the keys of each level name: "task", "model", "attempt" or "part".
 
     Keys are models if neighbouring keys share at least half of their tasks, parts if each has
     several tasks of its own, else tasks.  If records name no tasks, keys are models if there are at
@@ -496,7 +500,7 @@ def _level_names(
         (name for row in rows[:1] for name in row), key=partial(strength, "task"), default=""
     )
     inner = [str(row.get(task)) for row in rows] if strength("task", task) else []
-    # One question for all tells no tasks apart.
+    # A single question for all records does not distinguish tasks.
     inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
@@ -543,12 +547,12 @@ def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
 
 
 def _name_models(contexts: Sequence[Context]) -> bool:
-    """Whether what is above records names their model."""
+    """Whether the context of records names their model."""
     return any(strength("model", name) for context in contexts[:1] for name in context)
 
 
 def _flattened(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
-    """(path, value) of the fields of a record and of the records in it; lists as lists.
+    """The fields of a record and of the records inside of it, as (path, value). Lists stay lists.
 
     >>> dict(_flattened({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
     {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}

@@ -1,4 +1,4 @@
-"""Sources → batches of files that one SELECT can read: layouts, and the roles of columns."""
+"""Detect the layout of files and the roles of their columns, for batches that one SELECT reads."""
 
 from __future__ import annotations
 
@@ -79,18 +79,18 @@ EMPTY_FILES = DiagnosticType(
 
 @dataclass(eq=False, repr=False)
 class NormalizedFiles:
-    """Yield of formats: batches to read, and messages about their files.
+    """What the formats found in files: batches to read, and messages about the files.
 
-    nameless : paths of files that name no model.  said : message → the files it is about.
+    nameless : paths of files that name no model. files_by_message : message → its files.
     reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
-    task_kinds : "number" or "text" → the first file whose tasks are that.
-    outcomes : format → what --outcome chooses from.
-    spent : format → names of the amounts that its attempts took.
-    runs : model → its runs that go on as one, where several.
-    empty : files that hold nothing and were left out.
-    over : files of a folder without the outcome asked for.
-    refused : files of known formats that were passed over, and why; passed_over : the same of all.
-    orders : of files whose tasks were shuffled, these in that order.
+    task_kinds : "number" or "text" → the first file with such tasks.
+    outcomes : format → the choices of --outcome.
+    amount_names : format → names of the amounts that its attempts used.
+    runs : model → the number of its runs that are joined, if there are several.
+    empty : files without content that were left out.
+    without_outcome : files of a folder without the requested outcome.
+    refused : skipped files of known formats, with the reason; passed_over : all skipped files.
+    orders : the orders of the tasks in files with shuffled tasks.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -110,7 +110,7 @@ class NormalizedFiles:
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
-        """Messages of files about themselves, each once."""
+        """The messages about files, each one once."""
         file_messages = (
             message.about(first_few(names)) for message, names in self.files_by_message.items()
         )
@@ -118,12 +118,12 @@ class NormalizedFiles:
         return (*file_messages, *empty)
 
     def note_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
-        """Which kinds of values a file's tasks are."""
+        """Note the kinds of values of a file's tasks."""
         for kind in kinds:
             self.task_kinds.setdefault(kind, source.name)
 
     def pass_over(self, source: Source, error: NoResults) -> None:
-        """A file of a folder that is not read; without results, one that was named is an error."""
+        """Skip a file of a folder. A file without results that the user named is an error."""
         if source.is_explicit and not isinstance(error, UnreadFile):
             raise error
         self.refused.append(error)
@@ -131,10 +131,9 @@ class NormalizedFiles:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
-    """Everything to be read.
+    """All files to read.
 
-    tables : those of the sources that are tables as they are.  attempts : what formats found in the
-    rest.
+    tables : the sources that are tables. attempts : what formats found in the other sources.
     """
 
     sources: Sequence[Source]
@@ -145,11 +144,11 @@ class Inputs:
 def detect_batches(
     con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, to_the_end: bool
 ) -> tuple[list[Batch], dict[str, str]]:
-    """The batches, and the model name of each nameless file.
+    """Find the batches of files, and a model name for each file without one.
 
-    What a folder holds besides results is passed over and kept account of.
-    whole : look for columns from end to end, not in the first records.
-    Errors: DataError for files without results, or with the same ones.
+    Files of a folder that are not results are skipped and noted.
+    to_the_end : look for columns in all records and not only in the first ones. Errors: DataError
+    for files without results, or for repeated files.
     """
     attempts = inputs.attempts
     refused = len(attempts.refused)
@@ -183,7 +182,7 @@ def detect_batches(
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
-        # What one SELECT can read together.
+        # Files with equal keys can be read by one SELECT.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
         form = (layout.kind, layout.packing, layout.delimiter, layout.table)
         key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))
@@ -194,7 +193,7 @@ def detect_batches(
     if len(inputs.sources) > 1:
         batches, strays = without_non_results(batches)
         attempts.refused += strays
-    # A second look finds those of tables again.
+    # If the files are read again, the tables are refused again.
     attempts.passed_over = [*attempts.refused]
     del attempts.refused[refused:]
     if batches:
@@ -208,7 +207,7 @@ def detect_batches(
         )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
-    # Documents of an attempt each are no model each.
+    # A document with one attempt is not a model.
     record_files = {
         s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
     }
@@ -219,7 +218,7 @@ def detect_batches(
 
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-    """The roles of a table's columns; in a table --outcome names a column.
+    """Find the roles of the columns of a table, in which --outcome names a column.
 
     kinds : column → kinds of values seen.  Errors: DataError at `place`.
     """
@@ -231,7 +230,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         )
     fields: dict[str, str] = {}
     if kinds.keys() >= set(CANONICAL):
-        # Beside any verdict, a threshold judges the scores.
+        # With a threshold, the score decides and not the verdict next to it.
         fields = {role: role for role in CANONICAL if role in ROLES}
         fields["outcome"] = "outcome" if request.passing_score is None else "score"
     in_path = request.template.names if request.template is not None else ()
@@ -246,11 +245,11 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
             )  # fmt: skip
         fields["outcome"] = request.outcome
     if request.threshold and "score" in fields and "outcome" not in fields:
-        # The score that is judged is the outcome.
+        # The outcome is the score that the threshold judges.
         fields["outcome"] = fields["score"]
     scores = [column for column in candidates("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
-        # Nobody asked for a score: the outcome is what it is without one, and stands for it.
+        # If no option names the score, the outcome is used as the score.
         other_roles = [role for role in request.required_of_attempts if role != "score"]
         outcome = assign_roles(
             place, kinds, fields, other_roles, request.judges_no_score, request.by
@@ -278,9 +277,10 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
 def require_template_match(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: Roles | None
 ) -> None:
-    """Unread for a file with results to which the template of --path does not fit.
+    """Raise UnreadFile for a file with results whose path does not match the template of --path.
 
-    roles : of its columns, those of the template among them; None where a harness wrote the file.
+    roles : roles of its columns, including the columns of the template; None for a file of a
+        harness.
     """
     if request.template is None or request.template.columns(source.name) is not None:
         return
@@ -296,9 +296,10 @@ def _require_read(
     passed_over: Iterable[NoResults],
     named_files: Collection[str],
 ) -> None:
-    """DataError for files with results that options do not fit, although they fit others, and for
-    columns of --field that no file has.  Files with another outcome may be anything, but for those
-    that the user named."""
+    """Raise DataError if options do not fit some files with results, or if no file has a column of
+    --field. A file with another outcome may be anything, so it is skipped unless the user named
+    it.
+    """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
     refused = [e for e in passed_over if isinstance(e, UnreadFile)
             and (e.outcome in outcomes or str(e.place) in named_files)]  # fmt: skip
@@ -321,7 +322,7 @@ def _table_layout(
     columns: Sequence[str],
     to_the_end: bool,
 ) -> Layout:
-    """The layout of a table, with those columns that only appear further down and in its path."""
+    """The layout of a table, with columns that only occur further down or in its path."""
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined=request.joined_columns(layout.kinds))
@@ -351,7 +352,7 @@ def _table_layout(
 
 
 def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
-    """Files of one layout as a batch; the kinds of values seen in their columns add up."""
+    """Join files of one layout into a batch, with all kinds of values of their columns."""
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
     constants: dict[str, dict[str, str]] = {}
@@ -371,7 +372,7 @@ def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch
 
 
 def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
-    """The layout of a pandas frame, or of anything that hands its rows over as Arrow does."""
+    """The layout of a pandas frame, or of any object that passes its rows as Arrow."""
     table = source.path.strip("<>")
     register(con, source.frame, table)
     require_distinct_names(source.name, column_names(source.frame))
@@ -383,10 +384,10 @@ def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 def sniff(
     con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, to_the_end: bool = False
 ) -> Layout:
-    """The layout of a file, from its first bytes; `forced` names it instead.
+    """Detect the layout of a file from its first bytes, or use the one that `forced` names.
 
-    whole : look for columns from end to end, which takes about as long as reading.
-    Errors: DataError when the file is empty, binary or nothing known.
+    to_the_end : look for columns in the whole file, which takes about as long as reading it.
+    Errors: DataError if the file is empty, binary or of an unknown kind.
     """
     start = first_bytes(source)
     if start[:4] == b"PAR1":
@@ -403,13 +404,13 @@ def sniff(
     try:
         text = start.decode()
     except UnicodeDecodeError as error:
-        # A letter may be cut in two where the first bytes end.
+        # The first bytes may end within a letter.
         if error.start <= len(start) - 4:
             problem, remedy = f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
             raise DataError(source.name, problem, remedy, name="bad-encoding") from None
         text = start[: error.start].decode()
     if not text.strip():
-        # Python's strip takes the separators 0x1c to 0x1f for white space as well.
+        # For Python's strip, the separators 0x1c to 0x1f are white space, too.
         problem = "the file contains only control characters"
         raise NoResults(source.name, problem, expected, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
@@ -417,7 +418,8 @@ def sniff(
     first = text.lstrip().split("\n", 1)[0].strip()
     lines = first[0] == "{" and forced != "json"
     if lines and forced != "jsonl":
-        # Else a document over several lines; the first of the lines may be damaged.
+        # Otherwise it is a document over several lines. The first line of JSON Lines may be
+        # damaged.
         records = map(json_or_none, text.split("\n", 20)[:20])
         is_single_line = "\n" not in text.strip()
         lines = first != "{" and (is_single_line or any(r for r in records if isinstance(r, dict)))
@@ -428,7 +430,7 @@ def sniff(
 
 
 def first_columns(source: Source) -> Sequence[str]:
-    """The columns of a file, and the paths in its first record; none of a file that is not read."""
+    """The columns of a file, and the paths in its first record; none if it is not readable."""
     from passk_cli.files.formats.format import sniff as beginning
 
     if source.frame is not None:
@@ -438,13 +440,15 @@ def first_columns(source: Source) -> Sequence[str]:
     try:
         return [name for name, _ in sniff(shared_connection(), source, None).columns]
     except PasskError:
-        # The reader says what is wrong with it.
+        # The error is raised later, when the file is read.
         return []
 
 
 def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Column → kinds of values; a summary among records, which names no task, has none of them."""
-    # Thousands of records have few sets of keys and types between them.
+    """Map each column to its kinds of values. Records that name no task are summaries and do not
+    count.
+    """
+    # Thousands of records have only a few different sets of keys and types.
     shapes = dict.fromkeys(
         (tuple(record), tuple(map(type, record.values())))
         for record in records
@@ -462,7 +466,7 @@ def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str
 def _lines_layout(
     con: duckdb.DuckDBPyConnection, source: Source, text: str, is_complete: bool
 ) -> Layout:
-    # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
+    # splitlines would also split at U+2028 in model output, which does not end a line of JSON.
     lines: Iterable[str | bytes] = text.split("\n")
     if is_complete and len(text) >= HEAD_BYTES:
         lines = chain(lines, _records_by_keys(con, source, lines=True))
@@ -476,7 +480,7 @@ def _lines_layout(
 
 
 def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
-    """One record of each set of keys there is in a file."""
+    """One record for each set of keys in a file."""
     rows = con.execute(
         f"SELECT any_value(json) FROM {OBJECTS_SQL}"
         " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
@@ -486,9 +490,9 @@ def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: b
 
 
 def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
-    """One JSON document: an array of records, or what a harness writes.
+    """The layout of one JSON document: an array of records, or a document of a harness.
 
-    text : all of it where it is short, as of thousands; "" where DuckDB reads it.
+    text : the whole text if the document is short; "" if DuckDB reads it.
     """
     layout = Layout("json", "a JSON document", (), packing=source.packing)
     document = json_or_none(text)
@@ -521,11 +525,11 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     allowed = DELIMITERS[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
     rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
-    # A column without a name, such as the index of pandas, is called by its place.
+    # A column without a name, such as the index of pandas, is named by its place.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2 or _ASSIGNMENT.match(names[0]):
-        # Nothing of it is shown: it may be a file of keys, SECRET=a,b.
+        # The message shows no text of the file, because it may contain keys: SECRET=a,b.
         problem = "this is neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         if first.startswith(("sep=", "#")):
@@ -569,7 +573,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         ).fetchall()
     except duckdb.Error as error:
         raise damaged_parquet(source, str(error)) from None
-    # DuckDB makes x and x_1 of a column that occurs twice.
+    # DuckDB renames a repeated column x to x_1.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)
     return Layout("parquet", "Parquet", columns_from_describe(described))
@@ -578,7 +582,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 def columns_from_describe(
     described: Sequence[tuple[Any, ...]],
 ) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Columns and kinds from DuckDB's DESCRIBE."""
+    """The columns and their kinds, from an answer of DuckDB's DESCRIBE."""
     columns = []
     for name, sql_type, *_ in described:
         kind = "number" if _NUMERIC.match(sql_type) else "text"
