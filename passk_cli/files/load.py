@@ -72,25 +72,24 @@ HIDDEN_FILES = DiagnosticType(
     example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
     " .cache/b.jsonl; name one to read it",
 )  # fmt: skip
-# Files without an outcome in a folder of results that are looked at again.
+# The most files without an outcome in a folder of results that are read again.
 _MOST_REREAD = 3
-# Rows that are enough for a profile of complete cells, and tasks that it has at least.
+# Enough rows for a profile of complete cells, and its fewest tasks.
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
-# What JSON and archives begin with; "" of a file that has not been looked at.
+# The beginnings of JSON and archives; "" for a file that was not opened yet.
 _OPENINGS = {"", "{", "[", "PK"}
-# One of these columns is in each Parquet file of a format, which only lighteval writes.
+# Parquet files of lighteval, the only format in Parquet, have one of these columns.
 _METRIC_COLUMNS = {"metric", "metrics"}
-# What a file that holds nothing may begin with.
+# The beginnings of files without content.
 _EMPTY_OPENINGS = ("", "{", "[")
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
-    """Counts of attempts and passes per model and task, from files, rows or a table.
+    """Count attempts and passes per model and task, from files, rows or a table.
 
     data : as `passk_cli.read` takes it.
-    tolerant : count what is wrong in `facts` instead of refusing it.
-    Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
-    for data that cannot be used.
+    tolerant : whether wrong data is counted in `facts` instead of refused. Errors: ParameterError
+    for an invalid request, DataError (`place: problem; remedy`) for unusable data.
     """
     if request.truth_from is not None:
         from passk_cli.files.attempts.labels import with_judge_errors
@@ -109,7 +108,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
 
 @contextmanager
 def _system_errors(request: Request) -> Iterator[None]:
-    """Errors of the system while files are read, as errors that the user can act on."""
+    """Turn errors of the system into errors that tell users what to do."""
     try:
         yield
     except OSError as error:
@@ -125,7 +124,7 @@ def _system_errors(request: Request) -> Iterator[None]:
 def _read(
     data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
 ) -> Counts:
-    """Count the files; an error comes with the columns that can be chosen.
+    """Count the files. An error contains the columns that you can choose.
 
     folder : for temporary files.
     """
@@ -138,12 +137,12 @@ def _read(
         write_labels(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH}
         request = replace(request, fields=fields)
-    # Closed at once: whoever keeps an error, as a notebook does, keeps no threads of the database.
+    # The connection is closed at once. A notebook that keeps an error would keep its threads.
     with connect(paths, folder, [folder]) as con:
         if request.normalise != "none":
             from passk_cli.files.attempts.solutions import register
 
-            # Here: what a cursor makes known goes with it, and the database would still call it.
+            # The function is registered here, because a function of a cursor disappears with it.
             register(con, request.normalise)
         reading = _CountsReader(con, sources, folder)
         try:
@@ -157,7 +156,7 @@ def _read(
             return counts if explained is missing else counts.with_messages(refused(explained))
         except DataError as error:
             if not files and sources[0].label is not None:
-                # Of frames by model each has an error of its own.
+                # For several frames by model, each frame has its own error.
                 raise
             from passk_cli.files.reading.column_questions import question_error
 
@@ -166,7 +165,7 @@ def _read(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _CountsReader:
-    """Files, and the database that reads them with one request or, to try remedies, with several.
+    """Reads files with a request, and again with other requests to try fixes.
 
     folder : for temporary files.
     """
@@ -176,14 +175,14 @@ class _CountsReader:
     folder: Path
 
     def retry(self, request: Request) -> Counts:
-        """The counts of the beginning of each file with another request."""
+        """Count the beginning of each file with another request."""
         sources = [beginning_of(source, self.folder) for source in self.sources]
-        # With tables of its own, but no database: to make one takes as long as a small file.
+        # A cursor has its own tables. A new database would take as long as a small file.
         with self.con.cursor() as cursor:
             return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
 
     def counts(self, request: Request, *, tolerant: bool) -> Counts:
-        """The way of a row: recognise, read, check, count, and what is to be known of attempts."""
+        """Recognise, read, check and count the files, and add the needed facts of attempts."""
         states = [*map(_file_state, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.read(inputs, request)
@@ -223,23 +222,23 @@ class _CountsReader:
             s for s, state in zip(self.sources, states, strict=True) if _file_state(s) != state
         ]
         if changed:
-            # Its numbers would mix.
+            # The counts would mix both versions of the file.
             problem = "the file changed while passk read it"
             remedy = "read it again when it is complete"
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
 
     def recognise_inputs(self, request: Request, *, skip_empty: bool) -> Inputs:
-        """The attempts that formats find in these files, and the files that are tables as they are.
+        """Separate the attempts that formats find from the files that are tables.
 
-        skip_empty : whether empty files among others are left out instead of refused.
-        Errors: ParameterError for a format that does not exist; DataError for what cannot be used.
+        skip_empty : whether empty files are left out instead of refused. Errors: ParameterError for
+        an unknown format; DataError for unusable files.
         """
         files: list[Recognised] = []
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
-        # Importing all formats takes milliseconds, which a delimited table should not wait for.
+        # Importing all formats takes milliseconds, so it happens only for files that need it.
         by_formats = request.format not in TABLES and (
             bool(request.format or request.records)
             or any(
@@ -254,7 +253,7 @@ class _CountsReader:
         if by_formats:
             from passk_cli.files.reading.normalize import recognise_files, write_row_files
 
-            # What repeats another file is gone by now, empty or not.
+            # Files that repeat another file are left out now, empty or not.
             files, tables = recognise_files(self.sources, request)
         all_sources = [*(file.source for file in files), *tables]
         empty = [
@@ -265,7 +264,7 @@ class _CountsReader:
         if len(empty) == len(all_sources):
             empty = []
         if empty and not skip_empty:
-            # A run that ended early lost its results.
+            # An empty file usually comes from a run that ended early.
             more = f", like {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
             without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(
@@ -280,7 +279,7 @@ class _CountsReader:
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def read(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """The statement and its answer; once more if a model's own name looks like a pattern."""
+        """Run the statement, and run it again if a model's name looks like a pattern."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models()).fetchall()
@@ -290,7 +289,7 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """The statement and its answer; once more when columns that matter appear further down."""
+        """Run the statement, and run it again if relevant columns first occur further down."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
@@ -301,7 +300,8 @@ class _CountsReader:
                     for sql in statement.condition_checks(with_less_than(con, request.where)):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
-                # Records without an outcome or a number may have it in a column not seen so far.
+                # Records without an outcome or a number may have it in a column that did not occur
+                # before.
                 numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
                 empty = ["outcome"] * bool(tally.all_cells["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
@@ -321,12 +321,13 @@ class _CountsReader:
     def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
-        """The statement and its answer, once more if a column numbers the attempts, and what checks
-        find in them.  first : whether what is certain ends the search."""
+        """Run the checks, and the statement again if a column numbers the attempts. first : whether
+        the first certain finding ends the search.
+        """
         try:
             context = self.check_context(statement, tally)
             if column := attempt_number(context):
-                # A table without it among others has no numbers.
+                # Other tables without this column have no attempt numbers.
                 fields = {**statement.request.fields, "attempt": column}
                 statement, tally = self.detect_and_count(
                     inputs, replace(statement.request, fields=fields)
@@ -340,14 +341,14 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempts:
-            # Attempts that repeat speak for what tells them apart.
+            # Repeated attempt numbers show that a column distinguishes the attempts.
             reported = [
                 replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in reported
             ]
         return statement, tally, context, reported
 
     def check_context(self, statement: Statement, tally: Tally) -> CheckContext:
-        """What checks of a reading see."""
+        """The context of the checks."""
         request, batches, tasks = statement.request, statement.batches, tally.all_cells["task"]
         columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
         for name in request.pool:
@@ -364,8 +365,9 @@ class _CountsReader:
         return CheckContext(profile, batches, request, tally.all_cells, refined)
 
     def require_one_name(self, inputs: Inputs, request: Request) -> None:
-        """DataError for a file of a folder with a task and a verdict of another name than the
-        others: it would be passed over as one without results."""
+        """Raise DataError for a file of a folder with an unusual name of the outcome. passk would
+        skip it as a file without results.
+        """
         passed_over = inputs.attempts.passed_over
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:_MOST_REREAD]:
             from passk_cli.files.reading.candidates import find_candidates
@@ -381,7 +383,7 @@ class _CountsReader:
                     )
 
     def with_attempts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:
-        """The counts with what has to be known of their attempts, or their attempts as a table."""
+        """Add the needed facts of attempts to the counts, or write the attempts as a table."""
         con, request = self.con, statement.request
         if request.price:
             from passk_cli.files.attempts.prices import require_prices
@@ -422,12 +424,13 @@ class _CountsReader:
     def missing_outcome_error(
         self, counts: Counts, request: Request, tolerant: bool
     ) -> DataError | None:
-        """Error for missing outcomes that another column may have: if a model has no outcome at
-        all, or if files are only described; None if no other column is asked about."""
+        """The error for missing outcomes that may be in another column: if a model has no outcome
+        at all, or if files are only described. None if there is no question.
+        """
         missing_outcomes = counts.facts.missing_outcomes
         if missing_outcomes is None:
             return None
-        # Who names the outcome means the one that is missing.
+        # If you name the outcome, missing values are really missing.
         is_named = request.outcome is not None or "outcome" in request.fields
         lost = not is_named and any(
             lost == attempts
@@ -439,8 +442,9 @@ class _CountsReader:
 
 
 def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
-    """Whether numbers may show that sampling stopped because of outcomes: if they have gaps, or if
-    a model's n varies and none of its tasks has two passes."""
+    """Whether attempt numbers may show that sampling stopped because of outcomes: they have gaps,
+    or a model's n varies and none of its tasks has two passes.
+    """
     if statement.has_counts or not tally.cells["numbered"].any():
         return False
     rows = map(counts.rows_of, range(len(counts.series)))
@@ -451,10 +455,9 @@ def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bo
 
 
 def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tuple[str, str], str]:
-    """Option and name of each model and task that an option names → what is near it; "" for a name
-    that is in the data.
+    """Map each (option, name) of a model or task to a suggestion; "" for a name that exists.
 
-    Errors: ParameterError if none of the tasks to keep is there.
+    Errors: ParameterError if none of the tasks to keep exists.
     """
     request = statement.request
     if not request.chosen_names:
@@ -475,7 +478,7 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
 
 
 def _file_state(source: Source) -> tuple[int, int] | None:
-    """Size and time of the last change of a file that is here; None where it is gone."""
+    """The size and the time of the last change of a file; None if it does not exist."""
     with suppress(OSError):
         status = os.stat(source.path)
         return status.st_size, status.st_mtime_ns

@@ -1,6 +1,6 @@
-"""Rule 1, laid out: a column that nobody reads was dealt over models and tasks, as only a plan is.
+"""Rule 1, settings: an unread column is distributed over models and tasks like a plan.
 
-It is a setting, a part of the data in which ids start again, or a number of attempts.
+Such a column is a setting, a part of the data with its own task numbers, or an attempt number.
 """
 
 from __future__ import annotations
@@ -51,18 +51,19 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Settings whose names mean nothing else; further ones that are as often what happened.
+# Names that can be both settings and results; and names that only mean settings.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-# Words of what an attempt came to, under which no ids start again.
+# Words in names of results. Task numbers do not start again under a result.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
-# The share of the pairs of a cell and a value with one row, if the values number attempts.
+# The share of (cell, value) pairs with one row from which the values number attempts.
 _ONCE_SHARE = 0.9
-# Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
+# The standard errors by which arms must differ, the fewest rows of an arm, the most arms, and the
+# most records of lists that are read.
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS = DiagnosticType(
@@ -119,19 +120,19 @@ SEVERAL_VERDICTS = DiagnosticType(
     example="warning[several-verdicts]: each attempt has one verdict per scores.name (correct,"
     " short)",
 )  # fmt: skip
-# What distinguishes the attempts at a task: certain if attempts of one number repeat.
+# Findings about columns that distinguish attempts. They are certain if attempt numbers repeat.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
-# The evenness of what goes up by 1 in every cell.
+# The evenness of a column that counts up by 1 in every cell.
 _COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _RESTARTING = _COUNTING_UP._replace(share_once=0.0)
 
 
 def setting_findings(context: CheckContext) -> Iterator[Finding]:
-    """Columns whose values are dealt over the cells as only a plan deals them, or named so."""
+    """Find unread columns that are distributed like a plan, or are named like a setting."""
     profile = context.profile
     restarting = [name for name in context.unread_columns if _restarts_attempts(context, name)]
     if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
-        # Parts of the data come before what else distinguishes the rows, fewer values first.
+        # Parts of the data come first, with fewer values before more values.
         order = {n: (leaf(n) not in SUITE_NAMES, profile.columns[n].distinct) for n in restarting}
         column = profile.columns[min(restarting, key=order.__getitem__)]
         yield _setting_finding(context, profile, column, _RESTARTING, certain=True)
@@ -140,8 +141,8 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
     columns = [profile.columns[name] for name in names]
     certain: list[tuple[SampledColumn, Evenness]] = []
     if columns and not profile.is_complete:
-        # A part of a cell has no more values than the cell, so exact names need only the sample,
-        # unless that has rows that are not asked for.
+        # A part of a cell has at most as many values as the cell, so the sample is enough for exact
+        # names, unless it contains rows that a filter leaves out.
         request = context.request
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks
@@ -158,7 +159,7 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
         if even.varying_share >= VARYING_SHARE:
             judged.append((column, even, _is_planned(context, profile, column, even)))
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
-    # The first of several settings names all that go together, so it has the most values.
+    # The setting with the most values comes first, because it contains the differences of the rest.
     certain.sort(key=lambda pair: _sort_key(context, pair[0]))
     for column, even in certain:
         yield _setting_finding(context, profile, column, even, certain=True)
@@ -168,9 +169,9 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def attempt_number(context: CheckContext) -> str:
-    """The column that numbers the attempts if no role says so; "" if there is none.
+    """The column that numbers the attempts if no column has that role; "" if there is none.
 
-    Each of its values occurs once in nearly every cell, and it is named like a number.
+    Each of its values occurs once in nearly every cell, and its name means a number.
     """
     profile = context.profile
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
@@ -188,7 +189,7 @@ def attempt_number(context: CheckContext) -> str:
 
 
 def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether each value of a column occurs once in nearly every cell."""
+    """Whether nearly every cell contains each value of a column once."""
     is_present = (profile.cell >= 0) & (column.codes >= 0)
     most = int(np.bincount(profile.cell[profile.cell >= 0], minlength=1).max(initial=0))
     if most < 2 or column.share < _ONCE_SHARE or column.distinct > most_numbers(most):
@@ -198,12 +199,12 @@ def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
 
 
 def most_numbers(rows: int) -> int:
-    """The most numbers of attempts there are if cells have at most that many rows."""
+    """The largest plausible number of attempt numbers if cells have at most `rows` rows."""
     return 2 * rows + 2
 
 
 def is_setting(column: str) -> bool:
-    """Whether a column, or a key above it, is named like a setting, or like a model of a kind.
+    """Whether a column, or a key above it, is named like a setting or a kind of model.
 
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
@@ -213,20 +214,20 @@ def is_setting(column: str) -> bool:
 
 
 def _sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
-    """The place of a certain finding among several."""
+    """The sort key of a certain finding."""
     name = column.name
     numbers = bool(words(name) & NUMBERING_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct
 
 
 def _is_named_setting(context: CheckContext, name: str) -> bool:
-    """Whether a column is named like a setting, or is in --path, where somebody kept it apart."""
+    """Whether a column is named like a setting, or is part of --path."""
     template = context.request.template
     return is_setting(name) or (template is not None and name in template.names)
 
 
 def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledColumn:
-    """The column with equal numbers as one value, and times by days."""
+    """The column in which equal numbers are one value, and times of a day as well."""
     if days := _dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
         by_day = np.where(column.codes < 0, -1, inverse[column.codes])
@@ -240,23 +241,23 @@ def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledC
 
 
 def _dates(profile: DataProfile, column: SampledColumn) -> list[str]:
-    """The days of a column's values in the order of their codes; none if one is not a date."""
+    """The days of a column's values, in the order of their codes; empty if one is not a date."""
     dates = [*map(_DATE.fullmatch, profile.texts(column.name, column.distinct))]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
 def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
-    """How evenly a column is dealt over the cells of the models in which it varies."""
+    """How evenly a column is distributed over the cells of the models for which it varies."""
     if counts_up(profile.cell, profile.numbers(column.name)):
         return _COUNTING_UP
-    # An attempt that ended before it was judged has few of its values.
+    # An attempt that ended before it was judged lacks most values.
     judged = np.isfinite(profile.verdict)
     cell = np.where(judged, profile.cell, -1) if judged.any() else profile.cell
     return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)
 
 
 def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
-    """The rows of models for which a column has several values; no value counts as one."""
+    """The rows of models for which a column has several values. A missing value counts, too."""
     models = int(profile.series.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
     np.minimum.at(least, profile.series, column.codes)
@@ -280,7 +281,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
-    # Numbers that the caller chose no longer leave other numbers of attempts a meaning.
+    # If the caller chose a column of attempt numbers, other columns cannot number the attempts.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
     numbers = leaf(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
     if attempt_column and numbers:
@@ -291,27 +292,28 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
 
 
 def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether each value of a column, or no value, has passes only or failures only: a
-    consequence, and not a setting."""
+    """Whether each value of a column occurs only with passes or only with failures. Then it is a
+    consequence and not a setting.
+    """
     is_judged = np.isfinite(profile.verdict)
     codes, verdict = column.codes[is_judged] + 1, profile.verdict[is_judged]
     passes = verdict == verdict.max(initial=0)
     n, c = np.bincount(codes), np.bincount(codes, passes)
     values, two = np.count_nonzero(n), passes.any() and len({*verdict[~passes].tolist()}) == 1
-    # Numbers, like those of years, may separate them by chance.
+    # Numbers, for example years, may separate them by chance.
     most = min(5 if profile.kind(column.name).name == "number" else values, len(codes) / 4)
     return bool(two and np.all((c == 0) | (c == n)) and values <= most)
 
 
 def _pair_count(cell: Ints, codes: Ints) -> int:
-    """The number of pairs of a cell and a value, no value included."""
+    """The number of (cell, value) pairs. A missing value counts, too."""
     return count_distinct(joined_codes(cell, codes + 1))
 
 
 def _is_planned(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
-    """True if a column was certainly laid out, False if it likely is a setting, else None."""
+    """True if a column is certainly planned, False if it is likely a setting, else None."""
     name, number = column.name, context.profile.kind(column.name).name == "number"
     is_named, numbers = _is_named_setting(context, name), _has_numbers(profile, column)
     if (
@@ -320,9 +322,9 @@ def _is_planned(
         and not is_named
         and numbers
     ):
-        # It numbers attempts that have numbers.
+        # It is a second number of the attempts.
         return None
-    # In few cells each value of a setting occurs equally often, as words do that are in every row.
+    # In a few cells, values may occur equally often by chance.
     rare = is_named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1
     if even.is_certain or even is _COUNTING_UP or crossed or _is_exact(column, even):
@@ -337,7 +339,7 @@ def _is_exact(column: SampledColumn, even: Evenness) -> bool:
 
 
 def _has_numbers(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether values are whole numbers, also with a word (run1), or the name is that of numbers."""
+    """Whether the values are whole numbers, also with a word (run1), or the name means numbers."""
     numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
     return numbered or bool(words(column.name) & NUMBERING_WORDS)
 
@@ -350,7 +352,7 @@ def _setting_finding(
     *,
     certain: bool,
 ) -> Finding:
-    """The finding about a column, with the options that settle it, the likeliest first."""
+    """The finding about a column, with the fixes, the likeliest first."""
     name, task, model = column.name, context.column("task"), context.column("model")
     values = sorted(profile.texts(name), key=_natural_key)
     fields = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
@@ -359,7 +361,7 @@ def _setting_finding(
     # A label names one model, and a row without a value would have none.
     labelled = any(source.label is not None for source in context.sources)
     models = [] if labelled or column.share < 1 else [SuggestedFix(both_models, "as models")]
-    # A part of the data comes before a number in it, and after a statement about it.
+    # In a task's name, a part of the data comes before a number and after a statement.
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
@@ -387,7 +389,7 @@ def _setting_finding(
 
 
 def _natural_key(text: str) -> tuple[float, str]:
-    """A key that sorts numbers before texts, and by size."""
+    """A sort key: numbers by size, then texts."""
     try:
         return float(text), text
     except ValueError:
@@ -395,7 +397,7 @@ def _natural_key(text: str) -> tuple[float, str]:
 
 
 def _restarts_attempts(context: CheckContext, name: str) -> bool:
-    """Whether attempts of one number repeat at a task, and none does under a value of a column."""
+    """Whether attempt numbers repeat at a task, but not within a value of a column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.column("attempt"))
     terms = words(name)
@@ -406,7 +408,7 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     if not _may_part_tasks(context, profile, column):
         return False
     if any("." in text for text in profile.texts(name)) and profile.kind(name).name == "number":
-        # Fractions are settings, such as temperatures; parts of a benchmark are not named so.
+        # Fractions are settings, such as temperatures, and not parts of a benchmark.
         return False
     numbers = joined_codes(profile.cell, attempt.codes)
     parts = joined_codes(numbers, column.codes)
@@ -417,8 +419,9 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
 
 
 def _may_part_tasks(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether a column may be a part of what names a task: its name is that of a part, or not all
-    tasks occur under all its values; and tasks of one name do not have one statement."""
+    """Whether a column may be a part of the task's name. Its name means a part, or not all tasks
+    occur with all its values; and tasks of one name have several statements.
+    """
     name = column.name
     if (
         _is_named_setting(context, name)
@@ -444,8 +447,9 @@ def _may_part_tasks(context: CheckContext, profile: DataProfile, column: Sampled
 
 
 def _restarts_tasks(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether a column is a part of the task's name, or tasks are numbered from 0 or 1 again under
-    each of its values, unequally far."""
+    """Whether a column is a part of the task's name, or task numbers start at 0 or 1 under each
+    value and end at different numbers.
+    """
     if _is_named_setting(context, column.name) or words(column.name) & NUMBERING_WORDS:
         return False
     task = context.column("task")
@@ -467,13 +471,15 @@ def _restarts_tasks(context: CheckContext, profile: DataProfile, column: Sampled
 
 
 def arm_findings(context: CheckContext) -> Iterator[Finding]:
-    """Settings that share the tasks of a model out, evenly or so that pass rates differ."""
+    """Find settings that divide the tasks of a model into arms of equal size, or with different
+    pass rates.
+    """
     profile = context.profile
     is_judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
         column = profile.columns[name]
         models = joined_codes(profile.series, column.codes)
-        # A prompt of each task is what the task asks, and not a setting.
+        # The prompt of a task is the question and not a setting.
         if words(name) & STATEMENT_WORDS == words(name) or _separates_outcomes(profile, column):
             continue
         if (
@@ -503,7 +509,9 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
-    """Lists of outcomes whose entries have the same names in every record: one per scorer."""
+    """Find lists of outcomes with one entry per scorer: their entries have the same names in all
+    records.
+    """
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
     way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
     if batch is None or not way:

@@ -1,4 +1,4 @@
-"""The first record that is wrong, found by the statement that counts, and what to do about it."""
+"""Find the first wrong record with the statement that counts, and explain what to do about it."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last one (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each one as an attempt"),
 )
-# How often an attempt comes again, on average, where its number is none.
+# The mean number of repeats from which a column does not number the attempts.
 _TOO_MANY_REPEATS = 2
 _TWO_FILES_REMEDY = "if the files are of different models, name them as label=path"
-# How many records without a task may be summaries of the others, where these are many more.
+# The most records without a task that may be summaries of other records.
 _MOST_SUMMARIES = 5
-# Records whose fields are named where none has the one asked for.
+# The number of records that are searched for a missing field.
 _PROBED_RECORDS = 1000
-# What DuckDB says first when an expression, not a file, is wrong.
+# The beginning of errors of DuckDB about an expression and not about a file.
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
@@ -79,7 +79,7 @@ _COUNTS_REMEDY = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
 def explained_error(
     con: duckdb.DuckDBPyConnection, error: duckdb.Error, batches: Sequence[Batch], request: Request
 ) -> Exception:
-    """The error DuckDB ended with, as one the user can act on."""
+    """Turn an error of DuckDB into an error that tells users what to do."""
     import duckdb
 
     message, sources = str(error), [source for batch in batches for source in batch.sources]
@@ -144,7 +144,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
 
 
 class _RowOfInterest(NamedTuple):
-    """A row that is wrong, with what was asked of it, and where it stands."""
+    """A row of interest with its place and the selected values."""
 
     batch: Batch
     source: Source
@@ -160,10 +160,10 @@ def first_matching_rows(
     selected: Sequence[str] = ("task",),
     most: int = 1,
 ) -> list[_RowOfInterest]:
-    """The first rows that fulfil a condition, in the order of the arguments.
+    """The first rows that fulfil a condition, in the order of the files.
 
-    condition, shown : SQL, as of `Statement.matching`.  A row that is not found in its file comes
-    without its line.
+    condition, selected : SQL, as in `Statement.matching_rows`. A row that is not found in its file
+    has no line number.
     """
     import duckdb
 
@@ -189,7 +189,7 @@ def first_matching_rows(
             numbered=True
         )
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
-        # Entries of a list stand at one place.
+        # The entries of a list have the same place.
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
             rows.append(_RowOfInterest(batch, source, *record_at(batch, source, number), values))
@@ -206,7 +206,7 @@ def first_matching_rows(
 
 
 def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
-    """Where the first outcome stands that is neither a pass nor a fail (or impossible counts)."""
+    """The error for the first outcome without a verdict, or for the first impossible counts."""
     sizes = ["n_text", "c_text", ARE_COUNTS] if statement.has_counts else []
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
@@ -242,19 +242,19 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
 
 
 def _is_cut(row: _RowOfInterest, outcome: str) -> bool:
-    """Whether a table ends in the beginning of a word for an outcome."""
+    """Whether a table ends within a word for an outcome."""
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
         return False
     with open_bytes(row.source) as stream:
         ((number, last),) = deque(enumerate(stream, 1), maxlen=1)
-    # A word that stands further up as well is one that no list knows.
+    # If the word occurs earlier, too, it is only unknown.
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
 def _plain_number(text: str) -> str:
-    """A number that has a decimal comma or a percent sign, as it is read; "" for others, and for
-    1,234, which may be a thousand.
+    """A number with a decimal comma or a percent sign, in plain notation; "" for other texts, and
+    for 1,234, which may have a thousands separator.
 
     >>> _plain_number("0,48"), _plain_number("85 %"), _plain_number("1,234"), _plain_number("maybe")
     ('0.48', '85', '', '')
@@ -267,9 +267,9 @@ def _plain_number(text: str) -> str:
 def missing_outcome_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, total: int, *, has_outcomes: bool
 ) -> DataError:
-    """Where the first null outcome stands, and why there is no default for it.
+    """The error for the first missing outcome.
 
-    total : how many there are.  some : whether there are others.
+    total : the number of missing outcomes. has_outcomes : whether there are other outcomes.
     """
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"]
@@ -282,7 +282,7 @@ def missing_outcome_error(
             settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range between both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     if not (has_outcomes or ended or row.batch.layout.row_file):
-        # Of a column without values nothing fails.
+        # A column without any value is not an outcome, so --missing fail is not offered.
         problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
         other_column = SuggestedFix(
             {"--field": {"outcome": Placeholder("COLUMN")}}, "names another column"
@@ -292,26 +292,26 @@ def missing_outcome_error(
     problem, reason = absent or f'"{column}" has no value', ""
     if row.batch.layout.row_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
-        # A format's outcomes stand in no column of that name.
+        # Outcomes of a format do not come from a column of this name.
         problem = "no outcome" if column == "outcome" else problem
     problem += f"{reason} ({plural(total, 'attempt')} in all)"
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
 
 
 def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
-    """Error for an outcome inside a column that no record has: it is not missing, it is not there.
+    """The error for an outcome inside of a column that no record has, so it is not just missing.
 
-    Among the first records, which is all that is looked at.
+    Only the first records are read.
     """
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
         base, keys = find(outcome, batch.layout.kinds) or ("", [])
-        # An entry that is picked by its name may be missing in any record.
+        # A list entry that is selected by its name may be missing in any record.
         if not keys or batch.layout.typed or any(map(PICK.fullmatch, keys)):
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
         rows = statement.for_files([batch]).relation(batch, {base: "JSON"})
-        # Of every entry of a list it says whether the field is there.
+        # For a list, the answer shows for each entry whether the field exists.
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
         values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
         if any("true" in (has_field or "") for _, has_field in values):
@@ -327,8 +327,9 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
 
 
 def condition_values(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
-    """Values that the first column of a condition has among the first records, in words; "" of a
-    condition on fields of records."""
+    """A sentence with the values of the first column of a condition in the first records; "" for a
+    condition on nested fields.
+    """
     column, values = [*names_in(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds.get(column, {"record"}):
@@ -344,9 +345,9 @@ def missing_name_error(
     role: str,
     lacking: tuple[int, int] = (0, 1),
 ) -> DataError:
-    """Where the first record stands that has no task, or no model.
+    """The error for the first record without a task or a model.
 
-    lacking : how many attempts have no task, of how many.
+    lacking : the number of attempts without a task, and of all attempts.
     """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_matching_rows(con, statement, nameless)
@@ -374,7 +375,7 @@ def missing_name_error(
 def repeated_attempt_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: Repeats
 ) -> DataError:
-    """Where the first attempt that comes twice stands, both times."""
+    """The error for the first repeated attempt, with both places."""
     key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
@@ -402,17 +403,17 @@ def repeated_attempt_error(
     if settings:
         problem += f"; the two differ in {' and '.join(settings)}"
     copy, resumed, as_attempts = _REPEAT_FIXES
-    # What differs is no copy.
+    # Rows that differ are not copies.
     differs = any(later.record != first.record for later in later_rows)
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
-        # Attempts under several settings are neither copies nor resumed, and a command could not
-        # know whether others differ as well.
+        # Attempts under several settings are neither copies nor resumed runs. No command is
+        # offered, because other attempts may differ in other settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"keep them apart with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= _TOO_MANY_REPEATS * repeats.attempts:
-        # Left out, most attempts would be lost.
+        # --duplicates first would lose most attempts.
         model_count_sql = (
             f"WITH {statement.named_rows(None)} SELECT count(DISTINCT model) FROM named"
         )
@@ -440,7 +441,7 @@ def repeated_attempt_error(
 def _settings_that_differ(
     record: Mapping[str, Any], other_record: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
-    """The columns, at most one key below the top, that are named like settings and differ.
+    """The columns that are named like settings and differ, at most one key below the top.
 
     >>> [*_settings_that_differ({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
     ['mode', 'x.effort']
@@ -457,7 +458,7 @@ def _settings_that_differ(
 def _history_fixes(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> tuple[SuggestedFix, ...]:
-    """Remedies where a history is given as results: its last run, or the command for histories."""
+    """Fixes for a history that is read as results: its last run, or the command for histories."""
     course = SuggestedFix({}, "shows how its runs develop", "trend")
     runs = " UNION ALL ".join(
         f'SELECT run, "at" FROM {batch.layout.relation_sql([s.path for s in batch.sources], {})}'
@@ -470,7 +471,7 @@ def _history_fixes(
 def _not_a_list_error(
     con: duckdb.DuckDBPyConnection, source: Source, batch: Batch
 ) -> DataError | None:
-    """Error for the first record of a file without a list of outcomes where others have one."""
+    """The error for the first record without a list of outcomes if other records have one."""
     import duckdb
 
     base, keys = find(batch.roles.outcome or "", batch.layout.kinds) or ("", [])

@@ -39,8 +39,8 @@ from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
 
-# A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
-# Where one of the first two would not be exact it ends with an error, and the next is tried.
+# A text as a number to compare with: up to 15 digits, whole numbers of up to 38 digits, or any
+# number. The first two fail if they would not be exact, and then the next one is tried.
 NUMBERS = (
     "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
     " ELSE {name} END AS DOUBLE)",
@@ -55,17 +55,17 @@ class Layout:
     """How the rows of one or more equal files are laid out.
 
     kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
-    description : of what was recognised, for people.
-    columns : column → kinds of values seen in the first records, and in some further down.
+    description : what was recognised, for messages.
+    columns : column → kinds of its values in the first records, and in some later ones.
     delimiter : of a delimited text.  packing : "none", "gzip", "zstd".
-    complete : whether these are all columns; records of JSON can bring others further down.
-    spool : the file of rows that a format's files were written to, whose lines have at most
-        `longest` bytes.
-    form : the format of these files.
-    table : the rows as DuckDB knows them by a name: of a frame.
-    constants : column → path → value, of columns that are constant in each file and not in it.
-    joined : column → what its values are made of.
-    orders : column → its values in order, where it says so itself.
+    complete : whether these are all columns. Later records of JSON may have more.
+    row_file : the file of rows that the files of a format were written to. Its lines have at most
+        `longest_row` bytes.
+    format : the format of these files.
+    table : the name of the rows in DuckDB; only for a frame.
+    constants : column → path → value, for columns that are constant per file and not in the file.
+    joined : column → the columns that it is made of.
+    orders : column → its values in order, if the column defines one.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class Layout:
 
     @cached_property
     def kinds(self) -> Mapping[str, set[str]]:
-        """Column → kinds of values seen."""
+        """Map each column to the kinds of its values."""
         inside = {name: set(kinds) for name, kinds in self.columns}
         return (
             inside
@@ -96,12 +96,12 @@ class Layout:
         )
 
     def column_kinds(self, column: str) -> set[str]:
-        """The kinds of values in a column, or in that in which a dotted path begins."""
+        """The kinds of values in a column, or in the column that a dotted path begins with."""
         path = find(column, self.kinds)
         return self.kinds[path[0]] if path else set()
 
     def parts(self, column: str) -> list[str]:
-        """The columns that a column's values are made of: itself, unless it joins others."""
+        """The columns that a column is made of; itself, unless it is joined."""
         if column not in self.joined:
             return [column]
         return [
@@ -109,7 +109,7 @@ class Layout:
         ]
 
     def with_further_columns(self, names: Iterable[str]) -> Layout:
-        """The layout with those of these columns that may be further down than it looked."""
+        """The layout with those columns that may occur in later records."""
         names = () if self.complete or self.kind != "jsonl" else names
         unseen = (name for name in names if find(name, self.kinds) is None)
         columns = ((name, frozenset({"text"})) for name in unseen)
@@ -121,12 +121,12 @@ class Layout:
 
     @property
     def harness(self) -> bool:
-        """Whether a harness wrote the files: its format knows what is a task and an attempt."""
+        """Whether a harness wrote the files, so that the format defines tasks and attempts."""
         return self.format is not None and not self.format.generic
 
     @property
     def typed(self) -> bool:
-        """Whether values carry their own types (Parquet, frames), so that reading casts them."""
+        """Whether values have types (Parquet, frames), so that reading casts them."""
         return self.kind in ("parquet", "frame")
 
     def relation_sql(
@@ -140,13 +140,13 @@ class Layout:
         careful: bool = True,
         numbered: bool = False,
     ) -> str:
-        """SQL for a table with the types columns (name → SQL type) and FILE_COLUMN.
+        """SQL for a table with the columns in `types` (name → SQL type) and FILE_COLUMN.
 
-        skip_bad : leave out what is not a record, and keep account of it; lenient : without that.
-        object_bytes : the longest record to expect.
-        careful : read a delimited text from end to end, lines of up to 256 MB; else in pieces, all
-        of which must fit.
-        numbered : with NUMBER_COLUMN as well, which counts the rows of a file, or of the spool.
+        skip_bad : leave out lines that are not records, and note them; lenient : leave them out
+        without notes. object_bytes : the longest record to expect.
+        careful : read a delimited text from end to end, with lines of up to 256 MB; otherwise in
+        pieces, which must all fit. numbered : add NUMBER_COLUMN, which counts the rows of a file,
+        or of the file of rows.
         """
         file = quote_name(FILE_COLUMN)
         types = {name: kind for name, kind in types.items() if name not in self.constants}
@@ -173,7 +173,7 @@ class Layout:
         elif self.kind == "csv":
             read = {name: "DOUBLE" for name, kind in types.items() if kind == "DOUBLE"}
             columns = struct_sql({name: read.get(name, "VARCHAR") for name, _ in self.columns})
-            # The longest line sets the size of a piece; of pieces of 256 MB there is mostly one.
+            # The longest line sets the size of pieces. Most files have only one piece of 256 MB.
             options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
             options += ", ignore_errors=true" * lenient
             rows = (
@@ -187,11 +187,12 @@ class Layout:
             options += ", ignore_errors=true" * ((skip_bad or lenient) and lines)
             rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
         if numbered:
-            # Here, because a condition leaves rows out and a join keeps no order.
+            # Rows are numbered here, because conditions leave rows out and joins change their
+            # order.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         for place in {LINE, POSITION} & self.joined.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}
-            # What is constant in a file separates nothing in it.
+            # A constant column does not separate the rows of a file.
             within = (c for c in self.joined[place].parts if c not in self.constants)
             partition = [self.text_sql(column, nested) for column in within]
             partition += [file] * (self.kind != "frame")
@@ -207,10 +208,10 @@ class Layout:
         return self._with_constants(rows) if self.constants else rows
 
     def _with_constants(self, rows: str) -> str:
-        """SQL for rows with what is constant in each file and not in it."""
+        """SQL for rows with the constant columns of each file."""
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
-        # Their rows come with all columns, types or not.
+        # CSV and Parquet files yield all columns.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
         all_paths = {path: None for values in self.constants.values() for path in values}
@@ -231,9 +232,9 @@ class Layout:
     def text_sql(
         self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR"
     ) -> str:
-        """SQL for a column, or what a dotted path finds in one, as text; NULL for none.
+        """SQL for a column, or for a dotted path into it, as text; NULL if there is none.
 
-        nested : the columns that are read as JSON.  sql_type : "VARCHAR[]" for a list of texts.
+        nested : columns that are read as JSON. sql_type : "VARCHAR[]" for a list of texts.
         """
         if column is None:
             return "NULL::VARCHAR"
@@ -248,7 +249,7 @@ class Layout:
                 verdict = verdict_sql(texts[0], None)
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
-                # The opposite of a flag is true or false, whatever words pass.
+                # The opposite of a flag is true or false, even if other words pass.
                 flags = {p: self.text_sql(self.joined[p].parts[0], nested) for p in parts
                          if p in self.joined}  # fmt: skip
                 verdicts = [
@@ -256,7 +257,8 @@ class Layout:
                     if part in flags else judged(text)
                     for part, text in zip(parts, texts, strict=True)
                 ]  # fmt: skip
-                # A verdict is long and the statement repeats the outcome, so each is there once.
+                # Verdicts are long and the statement repeats the outcome, so each verdict is
+                # written once.
                 return (
                     f"list_transform([[{', '.join(verdicts)}]], lambda each: CASE"
                     f" WHEN list_contains(each, -1)"
@@ -274,7 +276,7 @@ class Layout:
                 return f"[{', '.join(self.text_sql(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
-                # Of two that differ neither counts: both together are no verdict.
+                # If two values differ, both together become a text without a verdict.
                 distinct_texts = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
                 return f"nullif({distinct_texts}, '')"
             *before, last = texts
@@ -300,10 +302,10 @@ class Layout:
     def total_sql(
         self, role: str, column: str, nested: Container[str], *, as_list: bool = False
     ) -> str:
-        """SQL for the number that a role's columns add up to, the entries of lists included; NULL
-        where one of them has none.
+        """SQL for the sum of a role's columns, including the entries of lists; NULL if one is
+        missing.
 
-        apart : whether the entries of a list are of an attempt each: they stay a list.
+        as_list : whether a list has one entry per attempt, so that it stays a list.
         """
         numbers = []
         for part, unit in addends(role, column, self.kinds):
@@ -320,7 +322,7 @@ class Layout:
         return " + ".join(f"({number})" for number in numbers)
 
     def _entries(self, name: str, keys: Sequence[str]) -> str:
-        """SQL for what a path finds in each entry of a list, NULL where it finds nothing."""
+        """SQL for the values at a path in each entry of a list; NULL if an entry has none."""
         cut = keys.index(EACH)
         if self.typed:
             values = ".".join(map(quote_name, (name, *keys[:cut])))
@@ -330,9 +332,9 @@ class Layout:
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
     def _picked(self, value: str, keys: Sequence[str]) -> str:
-        """SQL for what a path finds in the entry of a list that one of its keys names.
+        """SQL for the value at a path in the list entry that one of its keys names.
 
-        If two such entries differ it is both texts, so that neither counts.
+        If two such entries differ, the value is both texts, so that neither one counts.
         """
         cut = step(keys)
         if cut == len(keys):
@@ -352,7 +354,8 @@ class Layout:
         return ".".join((value, *map(quote_name, keys)))
 
     def comparison_sql(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
-        """SQL for a column as an expression compares it: numbers as numbers, truth as truth.
+        """SQL for a column in a condition: numbers are compared as numbers, and truth values as
+        such.
 
         numbers : SQL of the number in {name}, one of NUMBERS.
         """
@@ -366,12 +369,12 @@ class Layout:
 
 
 def json_path(keys: Sequence[str]) -> str:
-    """Keys as DuckDB's path into JSON."""
+    """Keys as a path into JSON for DuckDB."""
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
 def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
-    """SQL for whether the last of these keys comes twice where the others lead in some JSON."""
+    """SQL for whether the last key occurs twice at the path of the other keys."""
     cut = step(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
@@ -384,9 +387,9 @@ def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
 
 
 def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
-    """SQL for a column of JSON that ends with an error where a key of these paths comes twice.
+    """SQL for a column of JSON that raises an error if a key of these paths occurs twice.
 
-    It looks closely only where a key's name is there more often than it need be.
+    It checks a record only if the name of a key occurs more often than necessary.
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
@@ -402,7 +405,7 @@ def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
 
 
 def struct_sql(columns: Mapping[str, str]) -> str:
-    """Column → type, for SQL."""
+    """Columns and their types as an SQL struct."""
     return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
 
 
@@ -416,14 +419,14 @@ class Batch:
 
     @property
     def has_suites(self) -> bool:
-        """Whether files are of suites, without which task ids mean nothing."""
+        """Whether the files belong to suites, which are then a part of the task ids."""
         return "suite" in self.layout.constants and self.roles.task != "suite"
 
 
 def in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
-    """Batches in the order of the arguments: one ends where a file of another comes.
+    """Batches in the order of the arguments. A batch ends when a file of another one follows.
 
-    What was spooled is one file.
+    A file of rows counts as one file.
     """
     files = sorted(
         (
