@@ -21,29 +21,27 @@ class CommandListing(NamedTuple):
 
 # Name → its entry; its module here has the declaration.
 COMMANDS = {
-    "estimate": CommandListing("Measure", "pass@k and pass^k of every model, with intervals."),
-    "compare": CommandListing("Measure", "Which models differ significantly, and which tie."),
+    "estimate": CommandListing("Measure", "Estimate pass@k and pass^k, with intervals."),
+    "compare": CommandListing("Measure", "Test which models differ, and which tie."),
     "gate": CommandListing("Measure", "Check a run against rules; the exit code is the verdict."),
-    "watch": CommandListing("Measure", "Decides a run while it goes on, by the rules of gate."),
-    "bootstrap": CommandListing("Measure", "Bias, standard errors, and intervals of every method."),
-    "curve": CommandListing("Understand", "pass@k and pass^k over k."),
-    "tasks": CommandListing("Understand", "Each task: flaky, changed, suspicious."),
-    "cost": CommandListing("Understand", "The cost of a solved task, and what a budget solves."),
-    "trend": CommandListing("Understand", "pass@1 or costs over runs: changes, and noise."),
-    "order": CommandListing("Understand", "Whether attempts depend on their order."),
-    "diversity": CommandListing("Understand", "How many different solutions the attempts hold."),
-    "temperature": CommandListing("Understand", "The best temperature for each k."),
+    "watch": CommandListing("Measure", "Judge a run while it is in progress."),
+    "bootstrap": CommandListing("Measure", "Show the intervals of every method, bias and errors."),
+    "curve": CommandListing("Understand", "Show pass@k and pass^k over k."),
+    "tasks": CommandListing("Understand", "Find flaky, changed and suspicious tasks."),
+    "cost": CommandListing("Understand", "Measure what a solved task costs."),
+    "trend": CommandListing("Understand", "Find changes of pass@1 or costs over runs."),
+    "order": CommandListing("Understand", "Test whether attempts depend on their order."),
+    "diversity": CommandListing("Understand", "Count the different solutions among the attempts."),
+    "temperature": CommandListing("Understand", "Find the best temperature for each k."),
     "horizon": CommandListing(
-        "Understand", "The length of task at which half of the attempts succeed."
+        "Understand", "Find the length of task that half of the attempts solve."
     ),
-    "extrapolate": CommandListing(
-        "Understand", "pass@k beyond the attempts made; the k for a target."
-    ),
-    "plan": CommandListing("Understand", "How many tasks and attempts the next run needs."),
-    "judge": CommandListing("Understand", "How often a judge errs, and which attempts to label."),
-    "describe": CommandListing("Files", "How the files are read, before anything is computed."),
-    "convert": CommandListing("Files", "Any harness's results as one table."),
-    "record": CommandListing("Files", "Adds a run to a history, for trend and gate."),
-    "formats": CommandListing("Files", "The formats that are recognised; NAME: an example."),
-    "report": CommandListing("Files", "A full report on one page, or a leaderboard to publish."),
+    "extrapolate": CommandListing("Understand", "Predict pass@k beyond the attempts made."),
+    "plan": CommandListing("Understand", "Plan the tasks and attempts of the next run."),
+    "judge": CommandListing("Understand", "Estimate how often a judge errs."),
+    "describe": CommandListing("Files", "Show how files are read, before anything is computed."),
+    "convert": CommandListing("Files", "Write any harness's results as one table."),
+    "record": CommandListing("Files", "Add a run to a history, for trend and gate."),
+    "formats": CommandListing("Files", "List the formats that passk recognises."),
+    "report": CommandListing("Files", "Write a full report, or a leaderboard to publish."),
 }

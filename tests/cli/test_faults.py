@@ -140,7 +140,7 @@ def test_a_file_that_changes_during_reading_is_refused(
             file.write("more,1\n")
         return result
 
-    monkeypatch.setattr(reading._CountsReader, "tallied", late)
+    monkeypatch.setattr(reading._CountsReader, "detect_and_count", late)
     result = passk(command, path, "-o", target)
     assert_said(
         result,
@@ -155,7 +155,7 @@ def test_a_file_that_disappears_during_reading_is_refused(
 ) -> None:
     path = shutil.copy(next((DATA / "tau_bench").glob("*.json")), tmp_path / "x.json")
     monkeypatch.setattr(
-        reading._CountsReader, "recognised", lambda *_, **more: path.unlink() or path.stat()
+        reading._CountsReader, "recognise_inputs", lambda *_, **more: path.unlink() or path.stat()
     )
     assert_said(passk("estimate", path), 3, "x.json: cannot be read (No such file or directory)")
 
@@ -170,7 +170,7 @@ def test_too_little_memory_is_reported(
         return fail
 
     full = duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block")
-    monkeypatch.setattr(reading, "run", allocate(full))
+    monkeypatch.setattr(reading, "run_statement", allocate(full))
     message = "tau.csv: there is not enough memory to read it; read less at once"
     assert_said(passk("estimate", tau), 3, message)
     monkeypatch.setattr(run, "answer", allocate(MemoryError("Unable to allocate 8.00 TiB")))
@@ -186,10 +186,10 @@ def test_too_little_memory_is_reported(
 WRITING = """
 import sys
 from pathlib import Path
-from passk_cli.cleanup import write_whole
+from passk_cli.cleanup import write_atomically
 while True:
     for sign in "ab":
-        write_whole(Path(sys.argv[1]), sign * 3_000_000)
+        write_atomically(Path(sys.argv[1]), sign * 3_000_000)
         print(sign, flush=True)
 """
 

@@ -32,7 +32,7 @@ def parse_draws(name: str) -> str:
 
 @dataclass(frozen=True)
 class BootstrapOptions:
-    """Bias, standard errors, and intervals of every method.
+    """Show the intervals of every method, bias and errors.
 
     Resamples the tasks, and shows for each metric what the choice of an interval changes. The full
     tables add bias, standard errors, the shares of the variance from tasks and from attempts, and

@@ -15,7 +15,7 @@ from passk_cli.study.rules import Rules
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """Which models differ significantly, and which tie.
+    """Test which models differ, and which tie.
 
     Models are compared task by task, on the tasks they share. Each difference has an interval and a
     p-value, adjusted for the number of tests. With a baseline,

@@ -12,7 +12,7 @@ from passk_cli.option import Option, split
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConvertOptions:
-    """Any harness's results as one table.
+    """Write any harness's results as one table.
 
     A row per attempt in the order of the files, or with --counts a row per task; csv, jsonl or
     parquet. It reads back as the same numbers.

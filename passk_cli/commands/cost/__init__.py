@@ -36,7 +36,7 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class CostOptions:
-    """The cost of a solved task, and what a budget solves.
+    """Measure what a solved task costs.
 
     The cost per solved task is the mean cost of an attempt divided by pass@1. pass@$b is the
     probability that a task is solved by repeated attempts before b is spent.

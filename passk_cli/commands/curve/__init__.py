@@ -30,7 +30,7 @@ def parse_points(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CurveOptions:
-    """pass@k and pass^k over k.
+    """Show pass@k and pass^k over k.
 
     pass@k (coverage) rises with k and pass^k (reliability) falls. The gap between them shows
     whether many tasks are solved sometimes or few always; --delta puts numbers on it.

@@ -12,7 +12,7 @@ from passk_cli.option import Option
 
 @dataclass(frozen=True)
 class DescribeOptions:
-    """How the files are read, before anything is computed.
+    """Show how files are read, before anything is computed.
 
     The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
     duplicate attempts, and the largest k that the data supports.

@@ -14,7 +14,7 @@ from passk_cli.study.metrics import Metrics, parse_k
 
 @dataclass(frozen=True)
 class DiversityOptions:
-    """How many different solutions the attempts hold.
+    """Count the different solutions among the attempts.
 
     Counts the different solutions, and the different correct ones, among k attempts, and shows how
     much variety comes with the gain from pass@1 to pass@k.

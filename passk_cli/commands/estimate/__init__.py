@@ -14,7 +14,7 @@ from passk_cli.study.metrics import Metrics
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimateOptions:
-    """pass@k and pass^k of every model, with intervals.
+    """Estimate pass@k and pass^k, with intervals.
 
     pass@k is the probability that at least one of k attempts passes; pass^k, that all k pass. The
     table has a row per model and a column per metric, each with its 95 % confidence interval.

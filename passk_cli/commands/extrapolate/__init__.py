@@ -70,7 +70,7 @@ def parse_fit(value: Any) -> str:
 
 @dataclass(frozen=True)
 class ExtrapolateOptions:
-    """pass@k beyond the attempts made; the k for a target.
+    """Predict pass@k beyond the attempts made.
 
     Prints the range of values that the counts allow at larger k, whatever the tasks' success rates
     are. If the range is at most 0.4 wide, it prints an estimate as well: an average of models.

@@ -11,7 +11,7 @@ from passk_cli.option import Option
 
 @dataclass(frozen=True)
 class FormatsOptions:
-    """The formats that are recognised; NAME: an example.
+    """List the formats that passk recognises.
 
     For each format, the output shows what passes, the source of the layout, where the files are, a
     small example and the command that reads it. passk recognises a file by its content, not by its

@@ -32,7 +32,7 @@ def parse_rates(value: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class HorizonOptions:
-    """The length of task at which half of the attempts succeed.
+    """Find the length of task that half of the attempts solve.
 
     A task's length is the time that a human expert needs for it, in minutes. Fits the success rate
     as a logistic curve in the logarithm of the length, as METR does, and shows how much the answer

@@ -317,7 +317,7 @@ class ByShape(Section[tuple[ModelHorizon, str]]):
         Column("{[1]} horizon",
                across=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
                                        for at, fact in enumerate(section.records[0][0].facts)],
-               example=(0, "50 %"),
+               example=(0, "50 %"), meaning="The horizon if the curve has this shape.",
                cell=lambda row, rate: _length(row[0].shapes[row[1]][rate[0]], row[0])),
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from passk_cli.study.metrics import Metrics
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Estimate how often a judge errs, and list attempts to label.
+    """Estimate how often a judge errs.
 
     A judge (for example a model or weak tests) gives the verdicts, and labels show for some
     attempts whether they truly pass. The first table has one row per model. It shows how often the

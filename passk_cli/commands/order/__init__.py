@@ -18,8 +18,8 @@ class OrderOptions:
     """Test whether attempts depend on their order.
 
     pass@k assumes that the attempts at a task are independent. Three tests look for a trend over
-    attempts, for a correlation of successive attempts, and for pairs of attempts that agree too
-    often to be independent.
+    attempts, for a correlation of successive attempts, and for pairs of attempts that agree more
+    often than independent attempts would.
 
     # test whether later attempts pass more often
     passk order sample_data/tau_airline.csv

@@ -12,7 +12,7 @@ from passk_cli.study.metrics import Metrics
 
 @dataclass(frozen=True)
 class PlanOptions(PlanTargets):
-    """How many tasks and attempts the next run needs.
+    """Plan the tasks and attempts of the next run.
 
     From a pilot file or from assumed success rates, the plan shows the tasks that a difference
     needs,

@@ -12,7 +12,7 @@ from passk_cli.option import Option
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordOptions:
-    """Add a run to a history, for passk trend and passk gate.
+    """Add a run to a history, for trend and gate.
 
     A history is either one Parquet file with a row per run, model and task, to which jobs can add
     at the same time. Or it is a folder with one file per run, which needs no locks and can be in

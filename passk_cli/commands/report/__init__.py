@@ -15,7 +15,7 @@ from passk_cli.study.rules import Rules
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Write a full report on one page, or a leaderboard to publish.
+    """Write a full report, or a leaderboard to publish.
 
     The page contains the leaderboard, differences, curves, tasks needed, order, diversity,
     temperature, tasks and data quality. It is .html (one file, no network) or .md with its pictures

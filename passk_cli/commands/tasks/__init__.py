@@ -14,7 +14,7 @@ from passk_cli.study.metrics import Completeness
 
 @dataclass(frozen=True)
 class TasksOptions:
-    """Each task: flaky, changed, suspicious.
+    """Find flaky, changed and suspicious tasks.
 
     A flaky task passed some attempts and failed others. The table has a row per number of passes,
     with the pass rates that attempts do not rule out, or a row per model. --against shows which

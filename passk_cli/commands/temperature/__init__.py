@@ -31,7 +31,7 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class TemperatureOptions:
-    """The best temperature for each k.
+    """Find the best temperature for each k.
 
     A low temperature is often best for one attempt, a higher one for many. Tests, for each model
     and k, the best temperature against the others, and models against each other. The toy model

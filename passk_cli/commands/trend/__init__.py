@@ -19,7 +19,7 @@ SKIP_RUN = Annotated[tuple[str, ...], Option(
 
 @dataclass(frozen=True)
 class TrendOptions:
-    """Find changes of pass@1 or costs over runs, and measure noise.
+    """Find changes of pass@1 or costs over runs.
 
     passk trend answers three questions about pass@1. When did it change, with one false-alarm rate
     for the whole history? Do runs differ by more than chance within tasks explains? How large must

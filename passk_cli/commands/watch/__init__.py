@@ -20,7 +20,7 @@ COMPLETION = "completion"
 
 @dataclass(frozen=True)
 class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
-    """Judge a run while it is in progress, by the rules of passk gate.
+    """Judge a run while it is in progress.
 
     All looks together keep the confidence level. Tasks count in an order drawn before the run.
 
