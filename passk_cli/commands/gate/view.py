@@ -127,7 +127,7 @@ MODELS_NOT_RUN = DiagnosticType(
     why="A gate fails if models of the baseline are missing, because they may have crashed.",
     advice="If the new run has only some models on purpose, select them with `--model NAME`, or"
     " allow missing ones with `--unpaired drop`.",
-    example="note[baseline-models-not-run]: 1 of 2 models of the baseline has no attempts in the"
+    example="warning[baseline-models-not-run]: 1 of 2 models of the baseline has no attempts in the"
     " new run; --model m1 judges the model that both have; --unpaired drop compares what both have",
 )  # fmt: skip
 OTHER_ATTEMPTS = DiagnosticType(
