@@ -264,7 +264,7 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
         for field in (*declared(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
-                    f"these counts are already read; leave {field}= out, or give it to read(…)",
+                    f"these counts were read before; leave {field}= out, or give it to read(…)",
                     name="contradicting-options",
                 )
         arguments = {**arguments, "cluster": data.cluster}
@@ -307,7 +307,7 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
                 raise ParameterError(
-                    f"these counts are by {split}; give the others read as well",
+                    f"these counts are by {split}; read the other data as counts, too",
                     name="contradicting-options",
                 )
             return load(source_data, request, tolerant=question.tolerant)
@@ -323,7 +323,7 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
             raise DataError(
                 "Counts",
                 f"no column {lacking[0]!r}",
-                f"read them with read(…, by={lacking[:1]})",
+                f"read them again with read(…, by={lacking[:1]})",
                 name="no-such-column",
             )
         return source_data

@@ -101,9 +101,11 @@ def test_a_baseline_that_is_read() -> None:
         findings = passk_cli.gate(data, baseline=baseline, **more, **rule)
         pd.testing.assert_frame_equal(findings.frame, expected.frame)
     assert passk_cli.gate(plain, baseline=FRAME, **rule).signature["tasks"] == 3
-    with pytest.raises(passk_cli.ParameterError, match="counts are by repo; give the others read"):
+    with pytest.raises(passk_cli.ParameterError, match="counts are by repo; read the other data"):
         passk_cli.gate(split, baseline=FRAME, **rule)
-    with pytest.raises(passk_cli.DataError, match=r"Counts: no column 'repo'; read them with read"):
+    with pytest.raises(
+        passk_cli.DataError, match=r"Counts: no column 'repo'; read them again with read"
+    ):
         passk_cli.gate(FRAME, baseline=plain, **by, **rule)
 
 
@@ -281,7 +283,7 @@ def test_counts_know_that_they_are_clustered() -> None:
     ("options", "message"),
     [
         ({"cluster": 3}, "cluster=3: write COLUMN"),
-        ({"cluster": " "}, "cluster=: it is empty; leave it out or give it a value"),
+        ({"cluster": " "}, "cluster=: it is empty; give it a value or leave it out"),
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
         ({"similarity": 2}, "similarity=2: it must be above 0 and at most 1"),
@@ -317,10 +319,12 @@ def test_counts_are_not_read_again() -> None:
         ("missing", "fail"),
     ):
         with pytest.raises(
-            passk_cli.ParameterError, match=f"these counts are already read; leave {field}="
+            passk_cli.ParameterError, match=f"these counts were read before; leave {field}="
         ):
             passk_cli.estimate(counts, **{field: value})
-    with pytest.raises(passk_cli.DataError, match=r"Counts: no column 'repo'; read them with read"):
+    with pytest.raises(
+        passk_cli.DataError, match=r"Counts: no column 'repo'; read them again with read"
+    ):
         passk_cli.compare(counts, sensitivity="repo")
     with pytest.raises(passk_cli.DataError, match=r"read\(…, attempts=\['answer'\]\)"):
         passk_cli.estimate(counts, "maj@2")
@@ -354,7 +358,7 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         ("skip_bad", "yes", "skip_bad=yes: it is True or False"),
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
-        ("where", "", "where=: it is empty; leave it out or give it a value"),
+        ("where", "", "where=: it is empty; give it a value or leave it out"),
         ("where", FRAME.assign(there=True).there, "where=: this is a mask; give a condition as"),
         ("by", [0, 1, 2] * 90, "by=0, 1, 2 and 267 more: write COLUMN"),
         ("fields", {"task": 3}, "no column '3'"),
@@ -643,7 +647,7 @@ def test_saving_refuses_what_the_file_has_not(
     findings = passk_cli.estimate(
         [{"task": "a", "n": 4, "c": 1}, {"task": "b", "n": 4, "c": 3}], k=1
     )
-    with pytest.raises(ParameterError, match=f"{next(iter(option))}=: says nothing of"):
+    with pytest.raises(ParameterError, match=f"{next(iter(option))}=: does not apply to"):
         findings.save(tmp_path / name, **option)
     assert not (tmp_path / name).exists()
 

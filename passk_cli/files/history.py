@@ -125,7 +125,7 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
         columns_in_file = [name for name, *_ in rows]
         if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
             problem = f"this is not a history of runs: it has no column {lacking[0]!r}"
-            remedy = "name a file that `passk record` wrote, or a new file"
+            remedy = "name a file that `passk record` has written, or a new file"
             raise DataError(str(file), problem, remedy, name="no-history")
         groups, run_groups = (
             [n for n in names if n not in RESERVED] for names in (columns_in_file, columns)

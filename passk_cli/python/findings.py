@@ -251,7 +251,7 @@ class Findings:
         ignored += ["stacked"] * (stacked and suffix != ".tex")
         if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
             raise ParameterError(
-                f"{ignored[0]}=: says nothing of a {suffix}; leave it out, or save another file",
+                f"{ignored[0]}=: does not apply to {suffix}; leave it out, or save another format",
                 name="contradicting-options",
             )
         style = replace(STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked)
@@ -361,7 +361,7 @@ class Verdict(Findings):
         """
         checks = self.report.checks
         if not checks and self.report.provisional is None:
-            raise AttributeError("nothing was judged; trend judges with fail=True")
+            raise AttributeError("nothing was judged; use fail=True")
         return not any(check.failing for check in checks)
 
     def __bool__(self) -> bool:

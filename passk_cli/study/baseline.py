@@ -63,7 +63,7 @@ class RunAndBaseline:
             raise ParameterError(
                 OptionValue("--baseline", absent[0]),
                 "no such file, and several baselines are files that are"
-                " read together; name a model alone", name="no-such-model",
+                " read together; name only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), label_of(baseline)
         for path in paths_of(baseline):
@@ -131,8 +131,8 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
     if len(models) > 1:
         raise DataError(
             label,
-            f"a baseline is one model; there are {', '.join(models)}",
-            "read it with the others",
+            f"a baseline must be one model, but there are {', '.join(models)}",
+            "read it together with the new run",
             settles=[SuggestedFix({"--baseline": Placeholder("NAME")}, "names the model")],
         )
     run_models = {series[0] for series in counts.series}
@@ -154,6 +154,9 @@ def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, s
     for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
         if clusters.setdefault(task, cluster) != cluster:
             assignment = f"cluster {clusters[task]!r}, to {cluster!r} in the new run"
-            problem, remedy = f"task {task!r} belongs to {assignment}", "the clusters must agree"
+            problem, remedy = (
+                f"task {task!r} belongs to {assignment}",
+                "use the same clusters in both",
+            )
             raise DataError(label, problem, remedy, name="bad-cluster")
     return clusters

@@ -542,7 +542,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     if any(only) and unpaired == "error":
         raise DataError(
             f"{' '.join(first.series)} against {' '.join(second.series)}",
-            f"{only[0]} tasks only the first has, {only[1]} only the second",
+            f"{only[0]} tasks are only in the first, {only[1]} only in the second",
             name="different-tasks",
             settles=[SuggestedFix({"--unpaired": "drop"}, "compares on the shared ones")],
         )
@@ -559,7 +559,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
             few = rates.degrees + 1
             reason = f"labels of {few} tasks; a difference needs {FEWEST_COMPARED}"
     if not len(shared):
-        reason = "no task that both have"
+        reason = "no task that both models have"
     if reason:
         nothing = ((NO_VALUES, NO_VALUES), (NO_TASKS, NO_TASKS))
         return Comparison(first, second, shared, *nothing, *only, reason=reason)

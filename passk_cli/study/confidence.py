@@ -95,7 +95,7 @@ class Confidence:
         """
         refuse("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
-            "the verdicts here rest on intervals", (SuggestedFix({"--interval": None}),),
+            "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
         return self
 

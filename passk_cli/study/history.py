@@ -222,8 +222,8 @@ def read_history(
     except DataError as error:
         if error.problem in [f"no column {name!r}" for name in KEYS]:
             raise DataError(
-                error.place, f"no history of runs: it has {error.problem}",
-                "name a file that `passk record` wrote", name="no-history",
+                error.place, f"it is not a history of runs, because it has {error.problem}",
+                "name a file that `passk record` has written", name="no-history",
                 settles=_record_fixes(read, request, source, files),
             ) from None  # fmt: skip
         raise
@@ -311,7 +311,8 @@ def _add_amounts(
         options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
             place, f"no {noun} in any run",
-            "" if keeps else "a history keeps passes and what attempts took; compare with a file",
+            "" if keeps
+            else "a history contains only passes and amounts of attempts; compare with a file",
             name="no-role-column", settles=[SuggestedFix(options, "keeps it of a run", "record")]
             * keeps,
         )  # fmt: skip
@@ -382,7 +383,7 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     selected = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
     if not any(run.complete for run in selected):
         raise DataError(
-            "history", "no run is left: all are skipped or were recorded as incomplete",
+            "history", "no run remains, because all are skipped or incomplete",
             name="no-history-yet",
         )  # fmt: skip
     new_series = [series if labels[s] in selected and labels[s].complete else None
@@ -494,8 +495,8 @@ def parse_last_runs(argument: Any) -> tuple[str, int] | None:
 def require_other_file(files: Sequence[str], history: str) -> None:
     """Raise ParameterError if the results of the new run are the history of the baseline."""
     if os.path.abspath(history) in map(os.path.abspath, files):
-        problem = f"{history}: the history of the baseline is no new run"
-        raise ParameterError(f"{problem}; give the results of the run that is to be judged")
+        problem = f"{history}: the history of the baseline is not a new run"
+        raise ParameterError(f"{problem}; give the results of the new run")
 
 
 def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
@@ -512,7 +513,8 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
     for setup in all_setups:
         runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
-        OptionValue("--baseline", baseline), "a history, of which some runs are a baseline",
+        OptionValue("--baseline", baseline),
+        "it is a history; choose the runs that are the baseline",
         settles=[
             SuggestedFix({"--baseline": f"{baseline}:{suite}:last{most}"},
                    f"the last {most} runs" if most > 1 else "the last run")
@@ -659,7 +661,7 @@ def read_pooled_baseline(
             place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN]
         )  # fmt: skip
     if number < 1:
-        raise ParameterError(OptionValue("--baseline", argument), "write last1 or more")
+        raise ParameterError(OptionValue("--baseline", argument), "write :last1 or a larger number")
     counts = complete_runs(read_history(read, request, path), skipped)
     suites = sorted({suite for suite, _ in runs_by_setup(counts)})
     if suite not in suites and (suite or len(suites) > 1):

@@ -32,7 +32,7 @@ from passk_cli.study.rules import (
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 MCNEMAR = "mcnemar"
-_VALID = SuggestedFix({"--test": None}, "is the test that is valid here")
+_VALID = SuggestedFix({"--test": None}, "is the test that is valid for this question")
 _NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "asks about new tasks")
 
 
@@ -86,11 +86,13 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
     problem = ""
     fixed = confidence.population == THESE_TASKS
     if comparison.hidden[1] is not None and test != GUARDED_T:
-        problem = "it knows nothing of what labels leave open"
+        problem = "it ignores the uncertainty of the labels"
     elif fixed and test != WITHIN:
-        problem = "it asks about new tasks; for these tasks attempts are permuted within tasks"
+        problem = (
+            "it answers a question about new tasks; the test for these tasks permutes attempts"
+        )
     elif test == WITHIN and not fixed:
-        problem = "it says nothing of new tasks"
+        problem = "it does not answer a question about new tasks"
         settles = (SuggestedFix({"--population": THESE_TASKS}, "asks about these tasks"), _VALID)
     elif test == SUISSA_SHUSTER:
         problem = comparison.why_not_binary
@@ -100,7 +102,7 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
             f"attempts differ at {int((first != second).sum())} of {len(first)} shared tasks"
             f" ({comparison.first.name} n={number_range(int(first.min()), int(first.max()))},"
             f" {comparison.second.name} n={number_range(int(second.min()), int(second.max()))}),"
-            " so the values of equal models have different laws"
+            " so the values of equal models have different distributions"
         )
     if problem:
         raise ParameterError(
@@ -126,8 +128,8 @@ def _within(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
     refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
     metric = comparison.first.metric
     if metric.kind.needs and not metric.kind.exchangeable:
-        problem = f"{metric.name} for these tasks: the test lets attempts change places, and this"
-        problem += " metric looks at their order"
+        problem = f"{metric.name} for these tasks: the test permutes attempts, and this"
+        problem += " metric depends on their order"
         raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
     if metric.kind.needs:
         bag, other_bag = comparison.attempts

@@ -84,11 +84,13 @@ class OneModelError(ParameterError):
 
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
-        problem = "nothing to compare: there is one model; give files of several"
+        problem = (
+            "nothing to compare, because there is only one model; give files of several models"
+        )
         if where := counts.facts.where:
             place, problem = (
                 OptionValue("--where", where),
-                "it leaves one model, and nothing to compare",
+                "it leaves only one model, so there is nothing to compare",
             )
             super().__init__(place, problem, name="nothing-to-compare", settles=settles)
         else:

@@ -90,8 +90,8 @@ def refuse_with_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
     problem = (
-        f"{ratio} is a ratio of means, which has a test of its own and no values per task; leave"
-        " out one of them"
+        f"{ratio} is a ratio of means, which has its own test and no values per task; leave"
+        " one of them out"
     )
     refuse("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value

@@ -84,7 +84,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
     """A ratio of means, or a difference of two ratios, with its limits."""
     # A missing amount may have any value, so the ratio has no limit.
     endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
-    reason = ratio.reason or ("amounts are missing: an end is not known" if endless else "")
+    reason = ratio.reason or ("amounts are missing, so an end is not known" if endless else "")
     return Estimate(
         ratio.value, None, ratio.low, ratio.high, reason, signed, unit=unit, upper=ratio.upper
     )

@@ -111,7 +111,8 @@ class Rules:
         if self.adjust == MIN_P:
             raise ParameterError(
                 OptionValue("--adjust", MIN_P),
-                "it is about tests over tasks, and these permute attempts", name="invalid-method",
+                "it needs tests over tasks, but these tests permute attempts",
+                name="invalid-method",
                 settles=[SuggestedFix({"--adjust": HOLM})],
             )  # fmt: skip
         return self.adjust or HOLM

@@ -406,7 +406,7 @@ def _gaps(
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
                 OptionValue("--missing-cost", "bounds"),
-                "where an amount is not known, a mean has no highest value", name="no-bounds",
+                "if an amount is not known, a mean has no upper limit", name="no-bounds",
                 settles=MISSING_COST_FIXES,
             )  # fmt: skip
     return {
@@ -439,7 +439,7 @@ def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
     """
     metric = judged.metric
     if metric.kind.needs or metric.kind.ranged:
-        problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
+        problem = f"{metric.name}: labels correct only metrics of passes, such as pass@k and pass^k"
         raise ParameterError(problem, name="no-labels")
     if not labels.label_counts.any():
         fix = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
@@ -463,13 +463,13 @@ def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
 def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
     """Values of pass@1 corrected by the judge's error rates at other models or tasks."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
-        reason = "labels of other attempts correct k = 1 alone"
+        reason = "labels of other attempts correct only k = 1"
         return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
     from passk_cli.inference.labels import correct_by_rates
 
     values = correct_by_rates(judged.n, judged.c, errors)
     if values is None:
-        reason = "the judge passes what is true hardly more often than what is false"
+        reason = "the judge passes correct attempts hardly more often than wrong ones"
         return replace(judged, values=NO_VALUES, reason=reason)
     return replace(judged, judged=judged.values, errors=errors, **values._asdict())
 
@@ -517,7 +517,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
             (not metric.kind.monotone, OptionValue("--missing", "bounds"),
             f"{metric.name} may be largest"
              " with some missing outcomes passing and others failing; use metrics that rise with"
-             " every pass, as pass@k and pass^k", MISSING_FIXES),
+             " every pass, such as pass@k and pass^k", MISSING_FIXES),
         )  # fmt: skip
 
 
@@ -528,7 +528,7 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
     """
     if role not in counts.attempts:
         problem = f"read without the {role} of each attempt"
-        remedy = f"read them with read(…, attempts=[{role!r}])"
+        remedy = f"read them again with read(…, attempts=[{role!r}])"
         raise DataError("Counts", problem, remedy, name="no-role-column")
     return counts.attempts[role].cell_slice(cells)
 

@@ -118,7 +118,10 @@ def test_a_baseline_can_be_a_separate_file(passk: Passk, tmp_path: Path) -> None
     same = passk("compare", first, "--baseline", tmp_path / "c.csv", *base)
     assert same.out == within.out.replace(",b,", ",a (c.csv),")
     several = passk("compare", first, "--baseline", SAMPLES / "agents.jsonl")
-    assert (several.code, "agents.jsonl: a baseline is one model; there are" in several.err) == (
+    assert (
+        several.code,
+        "agents.jsonl: a baseline must be one model, but there are" in several.err,
+    ) == (
         3,
         True,
     )

@@ -248,7 +248,10 @@ def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: P
     second.write_text("model,task,passed\nb,2,1\n")
     for options in (["--no-regression"], ["--max-drop", "pass@1=0.1"]):
         result = passk("gate", first, "--baseline", second, *options, "--unpaired", "drop")
-        assert (result.code, "cannot be checked: no task that both have" in result.out) == (3, True)
+        assert (result.code, "cannot be checked: no task that both models have" in result.out) == (
+            3,
+            True,
+        )
     result = passk("gate", TAU, "--min", "pass@1=0.1", "--interval", "wilson")
     assert (result.code, "cannot be checked: needs k = 1" in result.out) == (3, True)
     assert passk("gate", TAU, "--min", "pass@50=0.1").code == 3

@@ -60,7 +60,7 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
         ),
         (["--toy", "power-law", "--gamma", "3"], "has a spread from 1 to 3.4"),
         (["--toy", "power-law", "--fit", "--gamma", "19"], "too few for a fit"),
-        ([CRUX, "--interval", "none"], "the verdicts here rest on intervals"),
+        ([CRUX, "--interval", "none"], "the verdicts of this command need intervals"),
         ([CRUX, "--temperature", "sample", "--by", "temperature"], "--temperature temperature"),
     ],
 )

@@ -147,7 +147,7 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     lacking = "models lack tasks that other models have (a 1 of 4, b 1 of 4): "
     assert f"warning[models-lack-tasks]: {lacking}" in done.err
     refused = passk("compare", path, "--unpaired", "error")
-    assert (refused.code, "1 tasks only the first has" in refused.err) == (3, True)
+    assert (refused.code, "1 tasks are only in the first" in refused.err) == (3, True)
 
 
 def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: Write) -> None:
@@ -319,7 +319,7 @@ def test_a_test_that_needs_equal_attempts_is_refused(
     done = passk("compare", unequal, "-m", "pass@10", "--test", test)
     assert done.code == 2
     assert f"--test {test}: attempts differ at 50 of 50 shared tasks" in done.err
-    assert "have different laws\n" in done.err
+    assert "have different distributions\n" in done.err
 
 
 def test_p_and_interval_agree(passk: Passk, write: Write) -> None:
@@ -374,7 +374,7 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     assert row["interval"] == "hull"
     assert records(passk(*these[:4], "-f", "csv").out)[0]["verdict"] == "tied"
     refused = passk(*these, "--test", "sign-flip")
-    assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
+    assert (refused.code, "it answers a question about new tasks" in refused.err) == (2, True)
     refused = passk(*these[:4], "--test", "within-tasks")
     assert (refused.code, "--population these-tasks  # asks" in refused.err) == (2, True)
 
@@ -404,7 +404,7 @@ def test_these_tasks_refuse_metrics_of_the_order(passk: Passk, write: Write) -> 
     path = write("x.csv", "\n".join(lines))
     done = passk("compare", path, "-m", "first@2", "--population", "these-tasks")
     assert done.code == 2
-    assert "first@2 for these tasks: the test lets attempts change places" in done.err
+    assert "first@2 for these tasks: the test permutes attempts" in done.err
 
 
 def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:

@@ -56,7 +56,9 @@ def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) 
     path = write("x.csv", f"{both}\nc,other,4,2\n")
     done = passk("compare", path, "-m", "pass@1")
     assert done.out.startswith("a leads at pass@1 by 1.000 [0.911, 1.000], p < 0.0001.")
-    words = "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task that both have"
+    words = (
+        "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task that both models have"
+    )
     assert words in done.err
 
 

@@ -188,7 +188,7 @@ def test_a_missing_price_is_no_low_one() -> None:
     assert "at least $0.100" in text
     row = numbers(data, missing_cost="bounds", at=1)["cheap", "cost"]
     assert (row.estimate_low, row.note) == (
-        pytest.approx(0.05), "amounts are missing: an end is not known"
+        pytest.approx(0.05), "amounts are missing, so an end is not known"
     )  # fmt: skip
 
 

@@ -173,9 +173,9 @@ READING: dict[str, tuple[Any, Any]] = {
 # Options that contradict each other or the data, and what is said of it.  FILE stands for results.
 SENSELESS = {
     "bootstrap FILE --population these-tasks --interval guard": "guard is not for these-tasks",
-    "compare FILE --interval none": "the verdicts here rest on intervals",
-    "compare FILE --test within-tasks": "it says nothing of new tasks",
-    "compare FILE --population these-tasks --test sign-flip": "it asks about new tasks",
+    "compare FILE --interval none": "the verdicts of this command need intervals",
+    "compare FILE --test within-tasks": "it does not answer a question about new tasks",
+    "compare FILE --population these-tasks --test sign-flip": "it answers a question",
     "curve": "no files given",
     "curve FILE --rates 0.5": "stands instead of files; give one or the other",
     "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",
@@ -195,7 +195,7 @@ SENSELESS = {
     "gate FILE --min-by lower --no-regression --baseline another-model": "no rule asks for",
     "gate FILE --model another-model --no-regression --baseline another-model": "every model in the"
     " data is the baseline",
-    "gate FILE --min pass@1=0.5 --interval none": "the verdicts here rest on intervals",
+    "gate FILE --min pass@1=0.5 --interval none": "the verdicts of this command need intervals",
     "gate FILE --must-pass-rate 0.5 --min pass@1=0.1": "no tasks have to pass",
     "plan": "nothing to plan from; give the FILE of a pilot",
     "plan FILE --mean 0.5 --spread 0.2": "are for planning without a pilot",

@@ -244,7 +244,7 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     assert done.err == (
         "error[no-such-model]: --baseline old: no such file, and"
         " several baselines are files that are read"
-        " together; name a model alone\n"
+        " together; name only one model\n"
     )
     done = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
     assert (done.code, "is given twice; its attempts would count double" in done.err) == (2, True)

@@ -516,7 +516,7 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
         (table, *_) = found.report.tables
         assert table.rows[0][-1] == n
     assert passk_cli.trend(to).frame.query("metric == 'pass@1'")["n_max"].tolist() == [2, 2]
-    with pytest.raises(ParameterError, match="a mean has no highest value"):
+    with pytest.raises(ParameterError, match="a mean has no upper limit"):
         passk_cli.trend(to, metrics="cost", missing_cost="bounds")
 
 
@@ -669,7 +669,7 @@ def test_a_history_is_no_results_of_one_run(passk: Passk, monkeypatch: pytest.Mo
         passk_cli.estimate(duckdb.sql(f"FROM '{nights}'").df())
     done = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")
     assert (done.code, done.out) == (2, "")
-    assert f"{nights}: the history of the baseline is no new run; give the results" in done.err
+    assert f"{nights}: the history of the baseline is not a new run; give the results" in done.err
 
 
 def test_what_is_recorded_next_is_a_line_to_copy(

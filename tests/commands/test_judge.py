@@ -482,7 +482,7 @@ def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write)
         with warnings.catch_warnings(action="ignore"):
             if option == "k":
                 row = passk_cli.estimate(own, **given, k=2).frame.iloc[0]
-                assert "k = 1 alone" in row["note"]
+                assert "only k = 1" in row["note"]
                 continue
             with pytest.raises(passk_cli.ParameterError, match="already have labels"):
                 passk_cli.estimate(own, **given, **{option: value})

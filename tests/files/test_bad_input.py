@@ -295,7 +295,7 @@ USAGE = [
         ["--threshold", "nan"],
         "--threshold nan: write a number, or several, for example 0.2,0.5,0.8",
     ),
-    ("empty where", ["--where", ""], "--where: it is empty; leave it out or give it a value"),
+    ("empty where", ["--where", ""], "--where: it is empty; give it a value or leave it out"),
     ("empty cluster", ["--cluster", ""], "--cluster: it is empty"),
     ("empty k", ["-k", ""], "-k: it is empty"),
     (

@@ -31,7 +31,7 @@ def test_shared_tasks_and_others() -> None:
     comparison = match_tasks(first, second)
     assert comparison.d.tolist() == [1 / 4 - 1, 0.0]
     assert (comparison.only_first, comparison.only_second) == (1, 2)
-    with pytest.raises(DataError, match="1 tasks only the first has, 2 only the second"):
+    with pytest.raises(DataError, match="1 tasks are only in the first, 2 only in the second"):
         match_tasks(first, second, "error")
     same = match_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
     assert (same.d.tolist(), same.only_first, same.only_second) == (comparison.d.tolist(), 0, 0)

@@ -124,7 +124,7 @@ NOT_COMPARED = DiagnosticType(
     " remaining tasks. If they share no task, check with `passk describe` that the files name"
     " tasks in the same way.",
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
-    "warning[pairs-not-compared]: 24 pairs at pass@1 not compared: no task that both have",
+    "warning[pairs-not-compared]: 24 pairs at pass@1 not compared: no task that both models have",
 )  # fmt: skip
 NOT_IN_GROUPS = DiagnosticType(
     "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",

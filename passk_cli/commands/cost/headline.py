@@ -74,7 +74,7 @@ def cost_fields(
         "shared": not same_tasks, "tested": bool(tested), "ties": [name(pair.second) for pair
         in tied],
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
-        else "no task that both have",
+        else "no task that both models have",
         "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
         # Models are not ranked across groups.
         "leaders": [f"{models[0].series[0]} ({group_words(group, groups)})"

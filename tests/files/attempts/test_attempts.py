@@ -265,5 +265,5 @@ def test_half_of_the_attempts_is_a_subset() -> None:
 
 
 def test_an_error_names_the_option_that_reads_scores() -> None:
-    with pytest.raises(DataError, match=r"read them with read\(…, attempts=\['score'\]\)"):
+    with pytest.raises(DataError, match=r"read them again with read\(…, attempts=\['score'\]\)"):
         estimate(Counts.from_cells([("m", "a", 2, 1)]), "best@2")
