@@ -94,7 +94,7 @@ def estimate(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """pass@k and pass^k of every model, with intervals."""
+    """Estimate pass@k and pass^k, with intervals."""
 
 def compare(
     data: Any,
@@ -149,7 +149,7 @@ def compare(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Which models differ significantly, and which tie."""
+    """Test which models differ, and which tie."""
 
 def gate(
     data: Any = None,
@@ -273,7 +273,7 @@ def watch(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Verdict:
-    """Decides a run while it goes on, by the rules of gate."""
+    """Judge a run while it is in progress."""
 
 def bootstrap(
     data: Any,
@@ -320,7 +320,7 @@ def bootstrap(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Bias, standard errors, and intervals of every method."""
+    """Show the intervals of every method, bias and errors."""
 
 def curve(
     data: Any = None,
@@ -370,7 +370,7 @@ def curve(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """pass@k and pass^k over k."""
+    """Show pass@k and pass^k over k."""
 
 def tasks(
     data: Any,
@@ -413,7 +413,7 @@ def tasks(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Each task: flaky, changed, suspicious."""
+    """Find flaky, changed and suspicious tasks."""
 
 def cost(
     data: Any,
@@ -456,7 +456,7 @@ def cost(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """The cost of a solved task, and what a budget solves."""
+    """Measure what a solved task costs."""
 
 def trend(
     data: Any,
@@ -492,7 +492,7 @@ def trend(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Verdict:
-    """pass@1 or costs over runs: changes, and noise."""
+    """Find changes of pass@1 or costs over runs."""
 
 def order(
     data: Any,
@@ -537,7 +537,7 @@ def order(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Whether attempts depend on their order."""
+    """Test whether attempts depend on their order."""
 
 def diversity(
     data: Any,
@@ -582,7 +582,7 @@ def diversity(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """How many different solutions the attempts hold."""
+    """Count the different solutions among the attempts."""
 
 def temperature(
     data: Any = None,
@@ -633,7 +633,7 @@ def temperature(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """The best temperature for each k."""
+    """Find the best temperature for each k."""
 
 def horizon(
     data: Any,
@@ -674,7 +674,7 @@ def horizon(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """The length of task at which half of the attempts succeed."""
+    """Find the length of task that half of the attempts solve."""
 
 def extrapolate(
     data: Any,
@@ -717,7 +717,7 @@ def extrapolate(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """pass@k beyond the attempts made; the k for a target."""
+    """Predict pass@k beyond the attempts made."""
 
 def plan(
     data: Any = None,
@@ -768,7 +768,7 @@ def plan(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """How many tasks and attempts the next run needs."""
+    """Plan the tasks and attempts of the next run."""
 
 def judge(
     data: Any,
@@ -814,7 +814,7 @@ def judge(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """How often a judge errs, and which attempts to label."""
+    """Estimate how often a judge errs."""
 
 def describe(
     data: Any,
@@ -850,7 +850,7 @@ def describe(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """How the files are read, before anything is computed."""
+    """Show how files are read, before anything is computed."""
 
 def convert(
     data: Any,
@@ -889,7 +889,7 @@ def convert(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Any harness's results as one table."""
+    """Write any harness's results as one table."""
 
 def record(
     data: Any,
@@ -929,7 +929,7 @@ def record(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Adds a run to a history, for trend and gate."""
+    """Add a run to a history, for trend and gate."""
 
 def formats(
     name: str | None = None,
@@ -938,7 +938,7 @@ def formats(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """The formats that are recognised; NAME: an example."""
+    """List the formats that passk recognises."""
 
 def report(
     data: Any,
@@ -993,4 +993,4 @@ def report(
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """A full report on one page, or a leaderboard to publish."""
+    """Write a full report, or a leaderboard to publish."""

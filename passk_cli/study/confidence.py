@@ -53,17 +53,17 @@ class Confidence:
         "--interval", "METHOD", "Method, for example guard or bca; none: standard errors.",
         choices="passk_cli.inference.intervals:NAMES", former=(("tango", "paired-score"),),
         detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
-        " differences guarded-t, or paired-score where values are 0 or 1.")] = None
+        " differences guarded-t, or paired-score if values are 0 or 1.")] = None
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
     population: Annotated[str, Option(
         "--population", help="Intervals are about", choices=POPULATIONS,
         detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"
-        " these-tasks: intervals are about these tasks alone, and attempts are the sample.",
+        " these-tasks: intervals are only about these tasks, and attempts are the sample.",
     )] = NEW_TASKS
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column of groups of related tasks.",
-        detail="E.g. the repository or passage. Intervals and tests take groups as units.")] = None
+        detail="Intervals and tests treat each group, such as a repository, as one unit.")] = None
     resamples: Annotated[int, Option(
         "--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES)] = 10_000
     seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0

@@ -69,8 +69,8 @@ class Completeness:
     # fmt: off
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Attempts that every task of a model must have.", low=1,
-        detail="Other numbers are an error; with --short-tasks drop, such tasks of a model are left"
-        " out and named.")] = None
+        detail="Any other number is an error. With --short-tasks drop, such tasks of a model are"
+        " left out and named.")] = None
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="Tasks with n < k", choices=SHORT_TASKS,
         detail="empty: the metric is left empty; drop: it is computed without those tasks.",
@@ -99,8 +99,8 @@ class Metrics(Completeness):
         "-k", "1,10,100",
         "pass@k and pass^k at these k (default: by the data).",
         parse=parse_k,
-        detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of most"
-        " models. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.")] = ()
+        detail="Default: those of 1, 10 and 100 for which every task of most models has enough"
+        " attempts. If that is only k = 1: 1, 2, 4, … up to the fewest attempts.")] = ()
     # The type is Any because importing Metric would make the help slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",

@@ -82,15 +82,15 @@ class Rules:
     # fmt: off
     test: Annotated[str | None, Option(
         "--test", help="Test", choices=tuple(TESTS),
-        detail="Paired by task. Default: suissa-shuster where values are 0 or 1 (n = 1, k = n),"
+        detail="Paired by task. Default: suissa-shuster if values are 0 or 1 (n = 1, k = n),"
         " within-tasks for --population these-tasks, else guarded-t; each agrees with the"
         " interval of the difference. sign-flip and mid-p test whether the models are"
-        " exchangeable, need equal numbers of attempts, and are McNemar's exact test where"
+        " exchangeable, need equal numbers of attempts, and are McNemar's exact test if"
         " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.")] = None
     adjust: Annotated[str | None, Option(
         "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former=(("max-t", MIN_P),),
         detail="Default: min-p, one simultaneous level, by random sign flips shared by all tests;"
-        " for --population these-tasks, holm. holm, bh and none adjust p alone.",
+        " for --population these-tasks, holm. holm, bh and none adjust only p.",
     )] = None
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,
