@@ -62,11 +62,11 @@ class Tables:
         for (b, c), at in place.items():
             if b < c:
                 continue
-            low[at], high[at] = self._of(method, b, c)
+            low[at], high[at] = self.limits_of_one(method, b, c)
             low[place[c, b]], high[place[c, b]] = -high[at], -low[at]
         return low, high
 
-    def _of(self, method: str, b: int, c: int) -> tuple[float, float]:
+    def limits_of_one(self, method: str, b: int, c: int) -> tuple[float, float]:
         if method == "paired-score":
             return score_limits(self.tasks, b, c)
         d = np.repeat([1.0, -1.0, 0.0], [b, c, self.tasks - b - c])

@@ -172,7 +172,7 @@ def setting_by_name(
     )
 
 
-def shared_out(
+def one_value_per_task(
     random: np.random.Generator, arms_: int, gain: float, tasks: int, n: int
 ) -> tuple[bool, bool]:
     """Whether a setting with one value per task is reported. gain : how much better the last arm
@@ -209,7 +209,7 @@ def columns_section(times: int, random: np.random.Generator) -> str:
     names = "".join(f"| {v} % | {cells(setting_by_name, v)} |\n" for v in (0, 10, 30, 50, 80, 100))
     arms_ = "".join(
         f"| {arms_} arms, {'none better' if not gain else f'one by {gain:g} of the failures'}"
-        f" | {cells(shared_out, arms_, gain)} |\n"
+        f" | {cells(one_value_per_task, arms_, gain)} |\n"
         for arms_, gain in product((2, 3, 5), (0.0, 0.5))
     )
     return (

@@ -33,7 +33,7 @@ def lognormal(spread: float) -> Callable[[Floats], Floats]:
     return lambda z: np.exp(spread * z)
 
 
-def of_quantiles(law: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+def cost_distribution(law: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
     """A distribution of costs as a function of normal numbers, so that tasks can share numbers."""
     from scipy.special import ndtr
 
@@ -62,9 +62,9 @@ def capped(u: Floats) -> Floats:
 
 LAWS = {
     "σ 1": lognormal(1.0), "σ 1.5": lognormal(1.5), "σ 2": lognormal(2.0),
-    "σ 0.5": lognormal(0.5), "exponential": of_quantiles(exponential),
-    "gamma ½": of_quantiles(gamma_half), "two kinds": of_quantiles(two_kinds),
-    "capped": of_quantiles(capped), "fixed": lambda z: 0 * z + 0.05,
+    "σ 0.5": lognormal(0.5), "exponential": cost_distribution(exponential),
+    "gamma ½": cost_distribution(gamma_half), "two kinds": cost_distribution(two_kinds),
+    "capped": cost_distribution(capped), "fixed": lambda z: 0 * z + 0.05,
 }  # fmt: skip
 
 

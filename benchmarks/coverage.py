@@ -215,7 +215,7 @@ def points(*rates: float, shares: Sequence[float] | None = None) -> Rates:
     return lambda rng, shape: rng.choice(rates, shape, p=shares)
 
 
-def lumps_and(never: float, always: float, a: float, b: float) -> Rates:
+def never_always_beta(never: float, always: float, a: float, b: float) -> Rates:
     """Shares of tasks that never and always pass. The rates of the other tasks are ~ Beta(a, b)."""
 
     def draw(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
@@ -237,13 +237,13 @@ SEEN: dict[str, Rates] = {
     "half 0, half 0.5": points(0.0, 0.5),
     "Beta(20, 0.5)": beta(20, 0.5),
     "Beta(2, 2)": beta(2, 2),
-    "0.3 at 0, 0.2 at 1, Beta(2, 2)": lumps_and(0.3, 0.2, 2, 2),
+    "0.3 at 0, 0.2 at 1, Beta(2, 2)": never_always_beta(0.3, 0.2, 2, 2),
     "all 0.3": points(0.3),
     "0.05 (60 %), 0.6 (40 %)": points(0.05, 0.6, shares=(0.6, 0.4)),
 }
 UNSEEN: dict[str, Rates] = {
     "logit normal(0.5, 2.5)": logistic_normal(0.5, 2.5),
-    "0.6 at 1, Beta(1, 4)": lumps_and(0.0, 0.6, 1, 4),
+    "0.6 at 1, Beta(1, 4)": never_always_beta(0.0, 0.6, 1, 4),
     "0.02 (50 %), 0.3 (30 %), 0.95 (20 %)": points(0.02, 0.3, 0.95, shares=(0.5, 0.3, 0.2)),
     "0.97 (90 %), 0.4 (10 %)": points(0.97, 0.4, shares=(0.9, 0.1)),
 }
@@ -541,7 +541,8 @@ def nearly(repetitions: int, many: int) -> str:
             print(rows[-1], flush=True)
     head = ("values", "atoms of ½", "`guard`")
     spreads = [
-        (f"{spread:g}", *(f"{100 * blurred(spread, w):.1f}" for w in (*WEIGHTS, _rule(spread))),
+        (f"{spread:g}", *(f"{100 * lowest_coverage_at_bound(spread, w):.1f}"
+                          for w in (*WEIGHTS, _rule(spread))),
          f"{_rule(spread):.2f}") for spread in (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
     ]  # fmt: skip
     columns = ("ρ", *(f"atom {w:g}" for w in WEIGHTS), "the rule", "its weight")
@@ -559,7 +560,7 @@ def _rule(spread: float) -> float:
     return 0.5 + 0.43 * math.exp(-8 * spread)
 
 
-def blurred(spread: float, weight: float) -> float:
+def lowest_coverage_at_bound(spread: float, weight: float) -> float:
     """The lowest coverage for many tasks, with a Poisson number of tasks at the bound.
 
     The sum is N − √spread Z, with N Poisson and Z normal. The limits are quantiles of a gamma
@@ -684,7 +685,7 @@ def equal_rates(repetitions: int, many: int) -> str:
 HIDDEN: dict[str, Rates] = {
     "0.97, 10 % of 0.4": points(0.97, 0.4, shares=(0.9, 0.1)),
     "0.5, 5 % never": points(0.5, 0.0, shares=(0.95, 0.05)),
-    "Beta(20, 20), 5 % never": lumps_and(0.05, 0.0, 20, 20),
+    "Beta(20, 20), 5 % never": never_always_beta(0.05, 0.0, 20, 20),
     "0.6, 10 % of 0.1": points(0.6, 0.1, shares=(0.9, 0.1)),
     "0.8, 3 % never": points(0.8, 0.0, shares=(0.97, 0.03)),
     "0.8, 10 % never": points(0.8, 0.0, shares=(0.9, 0.1)),
@@ -700,7 +701,7 @@ OTHER = {
     "0.05 (60 %), 0.6 (40 %)": points(0.05, 0.6, shares=(0.6, 0.4)),
     "logit normal(0.5, 1)": logistic_normal(0.5, 1.0),
     "logit normal(2, 2)": logistic_normal(2.0, 2.0),
-    "0.9 at 0, Beta(2, 2)": lumps_and(0.9, 0.0, 2, 2),
+    "0.9 at 0, Beta(2, 2)": never_always_beta(0.9, 0.0, 2, 2),
 }
 # (rows × tasks) values, all ≥ 0 → the distance of the atom of the lower limit from their mean.
 Reach = Callable[[np.ndarray], np.ndarray]

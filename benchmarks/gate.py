@@ -501,11 +501,11 @@ def rehearsed(splits: int) -> str:
     for name, n, c, half in sets():
         rng = np.random.default_rng([len(n), half, int(c.sum())])
         pairs = [halves(n, c, half, rng) for _ in range(splits)]
-        real = [trial(half, b, half, a, 0.02, _least(a, half)) for a, b in pairs]
+        real = [trial(half, b, half, a, 0.02, _minimum_rate(a, half)) for a, b in pairs]
         row: list[object] = [name]
         stages = []
         for a, _ in pairs[:REHEARSED]:
-            context = trial(half, a, half, a, 0.02, _least(a, half))
+            context = trial(half, a, half, a, 0.02, _minimum_rate(a, half))
             stages.append(
                 (
                     simulation_setup(context, context.rules, "pass"),
@@ -533,7 +533,7 @@ def rehearsed(splits: int) -> str:
     )
 
 
-def _least(c: Ints, half: int) -> float:
+def _minimum_rate(c: Ints, half: int) -> float:
     return max(float((c / half).mean()) - 0.01, 0.0)
 
 

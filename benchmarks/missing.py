@@ -61,7 +61,7 @@ def fill_ins(rng: Rng, counts: Counts, number: int) -> Iterator[Counts]:
         )  # fmt: skip
 
 
-def beyond(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
+def distances_beyond(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[object]]:
     """The distance of the limits or p of a completion from those at both ends."""
     rows: list[list[object]] = []
     for tasks, attempts in sizes:
@@ -70,11 +70,11 @@ def beyond(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[obje
                 single = name in ("wilson", "clopper-pearson")
                 if population not in method.populations or (single and attempts > 1):
                     continue
-                rows.append(_beyond(runs, seed, tasks, attempts, population, name))
+                rows.append(_distance_beyond(runs, seed, tasks, attempts, population, name))
     return rows
 
 
-def _beyond(
+def _distance_beyond(
     runs: int, seed: int, tasks: int, attempts: int, population: str, name: str
 ) -> list[object]:
     rng = np.random.default_rng(seed)
@@ -232,7 +232,9 @@ def main() -> None:
     head = ["tasks", "n", "missing", "fail", "drop", "bounds"]
     keep("verdicts", f"{error}\n\n{table(head, rows)}", "missing.md")
     fewer = max(runs // 10, 10)
-    rows = beyond(fewer, 3, [(10, 4), (30, 5), (20, 1)]) + beyond(fewer, 79, [(20, 2)])
+    rows = distances_beyond(fewer, 3, [(10, 4), (30, 5), (20, 1)]) + distances_beyond(
+        fewer, 79, [(20, 2)]
+    )
     head = ["population", "interval", "tasks", "n", "% outside", "furthest", "with bounds"]
     words = f"{fewer} data sets a cell, 10 fill-ins of each"
     keep("beyond", f"{words}\n\n{table(head, rows)}", "missing.md")

@@ -280,13 +280,13 @@ class Tree:
 
     def record(self, path: Path) -> None:
         """Record the lines that each test runs. Tests that fail in a copy are left out."""
-        self._once("--ignore", OF_TEXT, plugins=[Recorder(self.place, path)])
+        self._run_once("--ignore", OF_TEXT, plugins=[Recorder(self.place, path)])
 
     def compile_tests(self) -> None:
         """Tests are compiled whenever they are collected, unless that was kept once."""
-        self._once("--collect-only")
+        self._run_once("--collect-only")
 
-    def _once(self, *arguments: str, plugins: Sequence[object] = ()) -> None:
+    def _run_once(self, *arguments: str, plugins: Sequence[object] = ()) -> None:
         child = os.fork()
         if child == 0:
             _become_pytest(self.place, arguments, plugins)

@@ -218,7 +218,7 @@ def priced(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night
     ]
 
 
-def become(
+def night_after(
     event: str, night: Night, last: Night, rng: np.random.Generator, p: list[float]
 ) -> Night:
     """What became of a night."""
@@ -252,7 +252,9 @@ def twelve() -> list[list[object]]:
     for number, event in enumerate(TWELVE, 1):
         night_of_suite = {name: priced(rng, task_rates) for name, task_rates in p.items()}
         second_model = [{**record, "model": "o"} for record in priced(rng, p["a"])]
-        night_of_suite["a"] = become(event, night_of_suite["a"], last.get("a", []), rng, p["a"])
+        night_of_suite["a"] = night_after(
+            event, night_of_suite["a"], last.get("a", []), rng, p["a"]
+        )
         night_of_suite["a"] += [] if event.startswith("a copy") else second_model
         for name, night in night_of_suite.items():
             write_records(night, Path(f"{name}.jsonl"))

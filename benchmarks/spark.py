@@ -56,17 +56,17 @@ def status(process: int, key: str) -> int:
     return int(match[1]) if match else 0
 
 
-def below(root: int) -> Iterator[int]:
+def descendants(root: int) -> Iterator[int]:
     """The processes that a process began, and those they began."""
     for task in Path(f"/proc/{root}/task").iterdir():
         for child in map(int, (task / "children").read_text().split()):
             yield child
-            yield from below(child)
+            yield from descendants(child)
 
 
 def java() -> list[int]:
     """The processes of Java below this one."""
-    return [p for p in below(os.getpid()) if Path(f"/proc/{p}/comm").read_text() == "java\n"]
+    return [p for p in descendants(os.getpid()) if Path(f"/proc/{p}/comm").read_text() == "java\n"]
 
 
 def core_seconds() -> float:

@@ -56,7 +56,7 @@ def tiers(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
     return by_rank(rng, p, most, 2 * most, 4 * most)
 
 
-def ten_times(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
+def with_ten_times_the_limit(rng: np.random.Generator, p: NDArray[np.float64], most: int) -> Cells:
     return by_rank(rng, p, 2 * most, 20 * most)
 
 
@@ -100,7 +100,7 @@ def in_batches(rng: np.random.Generator, p: NDArray[np.float64], size: int, coun
 
 KINDS: dict[str, Make] = {
     "n fixed": fixed, "a tenth lost": lost, "n or 2n": mixed, "2n where hard": by_hardness,
-    "n, 2n, 4n": tiers, "2n, 20n": ten_times, "n, 5n, roughly": known_roughly,
+    "n, 2n, 4n": tiers, "2n, 20n": with_ten_times_the_limit, "n, 5n, roughly": known_roughly,
     "first pass, in order": first_pass, "first pass, counts": first_pass_counts,
     "replaced": replaced, "3 batches": batches, "30 batches": many_batches,
 }  # fmt: skip

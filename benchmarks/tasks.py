@@ -39,7 +39,7 @@ def percent(share: float, of: int = 0) -> str:
     return f"{100 * share:.2f}{error}"
 
 
-def of_some(wrong: np.ndarray) -> str:
+def share_of_some(wrong: np.ndarray) -> str:
     """The share among some tasks, if there are enough of them."""
     return percent(float(wrong.mean())) if len(wrong) > 50 else "–"
 
@@ -63,8 +63,9 @@ def classes() -> None:
             rows.append([
                 n, name, percent(always), percent(wrong.sum(axis=1).max()),
                 percent(missed.mean(), len(p)),
-                of_some(missed[full]), of_some(missed[zero]), of_some(p[full] < 0.95),
-                of_some(p[zero] > 0.05),
+                share_of_some(missed[full]), share_of_some(missed[zero]),
+                share_of_some(p[full] < 0.95),
+                share_of_some(p[zero] > 0.05),
             ])  # fmt: skip
     head = [
         "attempts", "tasks' rates", "always/never wrong, worst rate %",

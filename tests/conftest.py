@@ -186,7 +186,7 @@ def package_nodes() -> tuple[tuple[Path, ast.AST], ...]:
     return tuple((path, node) for path in sources for node in ast.walk(ast.parse(path.read_text())))
 
 
-def long(*cases: Any) -> list[Any]:
+def long_cases(*cases: Any) -> list[Any]:
     """Cases of a test that .ci/run tries later. A tuple has one value per parameter."""
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long)
@@ -194,14 +194,14 @@ def long(*cases: Any) -> list[Any]:
     ]
 
 
-def but(names: Iterable[str], *slow: str) -> list[Any]:
+def mark_long(names: Iterable[str], *slow: str) -> list[Any]:
     """Names of cases. .ci/run tries the slow ones later."""
-    return [*(name for name in names if name not in slow), *long(*slow)]
+    return [*(name for name in names if name not in slow), *long_cases(*slow)]
 
 
-def only(names: Iterable[Any], *quick: Any) -> list[Any]:
+def mark_long_except(names: Iterable[Any], *quick: Any) -> list[Any]:
     """Names of cases. The quick ones represent all of them, and .ci/run tries the rest later."""
-    return [*quick, *long(*(name for name in names if name not in quick))]
+    return [*quick, *long_cases(*(name for name in names if name not in quick))]
 
 
 def records(text: str) -> list[dict[str, str]]:

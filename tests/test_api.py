@@ -25,7 +25,7 @@ from passk_cli.python.spelling import spelled
 from passk_cli.suggested_fix import OptionValue
 from tests import stub
 from tests.cli.test_messages import MIXED
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import SAMPLES, Passk, Write, long_cases
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 ROWS: list[dict[str, Any]] = [
@@ -581,7 +581,7 @@ def test_what_an_index_hides_is_named(data: Any, message: str) -> None:
     assert "reset_index" not in str(caught.value)
 
 
-@pytest.mark.parametrize("library", ["mixed", *long("pandas", "polars", "pyarrow")])
+@pytest.mark.parametrize("library", ["mixed", *long_cases("pandas", "polars", "pyarrow")])
 def test_a_dict_of_frames_has_models(library: str) -> None:
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     variants = {

@@ -22,7 +22,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.python.spelling import call_of
-from tests.conftest import ROOT, assert_same_text, only
+from tests.conftest import ROOT, assert_same_text, mark_long_except
 from tests.words import faults, prose
 
 DOCS = ROOT / "docs"
@@ -37,7 +37,7 @@ def name_of(page: Path) -> str:
 SPOKEN = [ROOT / "README.md", *(DOCS / "commands" / f"{name}.md" for name in ("estimate", "gate"))]
 
 
-@pytest.mark.parametrize("page", only(sessions.pages(), *SPOKEN), ids=name_of)
+@pytest.mark.parametrize("page", mark_long_except(sessions.pages(), *SPOKEN), ids=name_of)
 def test_sessions_are_as_printed(page: Path) -> None:
     for session, output in sessions.renewed(page.read_text())[1]:
         try:

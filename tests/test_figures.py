@@ -10,7 +10,7 @@ import pytest
 
 from docs import figures
 from passk_cli.charts.theme import THEMES
-from tests.conftest import only
+from tests.conftest import mark_long_except
 
 RENEW = "renew with: python -m docs.renew --figures (the page: with chromium)"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -34,7 +34,7 @@ def same_picture(svg: str, other: str) -> bool:
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize(
     "name",
-    only([*figures.COMMANDS, *figures.BENCHMARKS], "compare", "curve"),
+    mark_long_except([*figures.COMMANDS, *figures.BENCHMARKS], "compare", "curve"),
 )
 def test_pictures_are_as_drawn(name: str, tmp_path: Path) -> None:
     figures.draw([name], tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import long
+from tests.conftest import long_cases
 from tests.files.formats.cells import cells
 from tests.fuzzing import (
     Case,
@@ -36,14 +36,14 @@ def defects(cases: list[Case]) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize(("number", "seed"), [(15, 0), *long((300, 1))])
+@pytest.mark.parametrize(("number", "seed"), [(15, 0), *long_cases((300, 1))])
 def test_mutated_files(workdir: Path, number: int, seed: int) -> None:
     cases = list(file_cases(number, seed=seed, place=workdir))
     assert defects(cases) == []
     assert {case.outcome.kind for case in cases} == {"read", "refused"}
 
 
-@pytest.mark.parametrize(("number", "seed"), [(30, 2), *long((600, 3))])
+@pytest.mark.parametrize(("number", "seed"), [(30, 2), *long_cases((600, 3))])
 def test_absurd_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, seed: int
 ) -> None:
@@ -53,7 +53,7 @@ def test_absurd_options(
     assert defects(list(option_cases(number, seed=seed, place=place))) == []
 
 
-@pytest.mark.parametrize(("number", "seed"), [(20, 4), *long((400, 5))])
+@pytest.mark.parametrize(("number", "seed"), [(20, 4), *long_cases((400, 5))])
 def test_what_users_write(workdir: Path, number: int, seed: int) -> None:
     assert defects(list(written_cases(number, seed=seed, place=workdir))) == []
 

@@ -18,7 +18,7 @@ import pytest
 import zstandard
 
 from passk_cli.limits import MOST_COLUMNS, MOST_GROUPS, MOST_TOML
-from tests.conftest import SAMPLES, CommandResult, Passk, Write, long
+from tests.conftest import SAMPLES, CommandResult, Passk, Write, long_cases
 
 # Bytes of data that a command may hold, for files of a few megabytes.
 MOST = 500 << 20
@@ -184,7 +184,7 @@ def test_a_packed_file_without_end_takes_little_memory(tmp_path: Path, start: st
 # Injection and secrets ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["table", *long("plain", "markdown")])
+@pytest.mark.parametrize("form", ["table", *long_cases("plain", "markdown")])
 def test_no_line_is_a_command_of_the_runner(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

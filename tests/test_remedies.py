@@ -28,7 +28,7 @@ from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, PasskWarning
 from tests.commands.test_every_command import spelled_in_python
-from tests.conftest import PACKAGE, Passk, jsonl, only, package_nodes
+from tests.conftest import PACKAGE, Passk, jsonl, mark_long_except, package_nodes
 
 # What each situation below brought about when it was last looked at.
 GOLDEN = Path(__file__).parent / "golden" / "remedies.txt"
@@ -324,7 +324,7 @@ def _restored(folder: Path, history: bytes) -> None:
 
 
 # One in twelve stands for all.
-@pytest.mark.parametrize("line", only([*QUICK, *SLOW], *QUICK[::12]))
+@pytest.mark.parametrize("line", mark_long_except([*QUICK, *SLOW], *QUICK[::12]))
 def test_every_remedy_is_accepted_as_it_is_printed(
     passk: Passk, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

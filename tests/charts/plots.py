@@ -35,7 +35,7 @@ def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:
     return curves(rows, **names, **words, **more)
 
 
-def trees() -> Plot:
+def forest_plot() -> Plot:
     rows = [
         {"pair": f"model-{a} − model-{b}", "metric": metric, "difference": 0.1 * (b - a),
          "low": 0.1 * (b - a) - 0.12, "high": 0.1 * (b - a) + 0.12, "filled": b - a > 1}
@@ -48,7 +48,7 @@ def trees() -> Plot:
     )  # fmt: skip
 
 
-def hills() -> Plot:
+def density_plot() -> Plot:
     rows = [
         {"model": f"model-{m}", "metric": "pass@1", "estimate": 0.3 + 0.2 * m,
          "low": 0.2 + 0.2 * m, "high": 0.4 + 0.2 * m,
@@ -80,6 +80,6 @@ PLOTS = {
         x="t", y="p", colour="k", facet="m", marked=(0, 1), log_y=True, y_domain=None,
     ),
     "points": points(),
-    "forest": trees(),
-    "densities": hills(),
+    "forest": forest_plot(),
+    "densities": density_plot(),
 }  # fmt: skip

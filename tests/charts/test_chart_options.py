@@ -14,7 +14,7 @@ from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Rule, curves, distinct, forest
-from tests.charts.plots import curve, hills, trees
+from tests.charts.plots import curve, density_plot, forest_plot
 from tests.conftest import SAMPLES, Passk
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -97,7 +97,7 @@ def test_options_set_title_bands_and_size() -> None:
     svg = picture([plot], THEMES["light"], percent=False)
     assert "font-weight" not in svg
     assert "fill-opacity" not in svg
-    for chart in (trees(), hills()):
+    for chart in (forest_plot(), density_plot()):
         [same] = prepare_plots([chart], Appearance(bands=False))
         assert same.rows == chart.rows
 

@@ -150,7 +150,9 @@ def test_the_same_seed_gives_the_same_bytes(passk: Passk) -> None:
 
 @pytest.mark.long
 def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
-    def of(rows: list[dict[str, str]], drop: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    def rows_by_metric(
+        rows: list[dict[str, str]], drop: tuple[str, ...]
+    ) -> dict[str, dict[str, str]]:
         return {
             r["metric"] + r["interval"]: {k: v for k, v in r.items() if k not in drop}
             for r in rows
@@ -158,8 +160,10 @@ def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
         }
 
     base = ["bootstrap", *COLD, "--resamples", "500", "-f", "csv"]
-    expected = of(records(passk(*base, "--model", "codellama-7b", "-m", "pass@1").out), ("leads",))
-    together = of(records(passk(*base, "-k", "1,5,10").out), ("leads",))
+    expected = rows_by_metric(
+        records(passk(*base, "--model", "codellama-7b", "-m", "pass@1").out), ("leads",)
+    )
+    together = rows_by_metric(records(passk(*base, "-k", "1,5,10").out), ("leads",))
     for key, row in expected.items():
         for name, value in row.items():
             if value.replace(".", "").replace("-", "").replace("e", "").isdigit():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from tests.conftest import SAMPLES, Golden, Passk, but, records
+from tests.conftest import SAMPLES, Golden, Passk, mark_long, records
 
 TAU, CRUX, COUNTS, TOYS, COINS = (
     SAMPLES / name
@@ -34,7 +34,7 @@ COMMANDS: dict[str, list[object]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", but(COMMANDS, "curve-delta"))
+@pytest.mark.parametrize("name", mark_long(COMMANDS, "curve-delta"))
 def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
 

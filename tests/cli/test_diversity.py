@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLES, Golden, Passk, Write, but, records
+from tests.conftest import SAMPLES, Golden, Passk, Write, mark_long, records
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 TWO = [CRUX, "--model", "codellama-7b", "--model", "gpt-4-0613", "--by", "temperature"]
@@ -23,7 +23,7 @@ COMMANDS: dict[str, list[object]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", but(COMMANDS, "diversity-similar"))
+@pytest.mark.parametrize("name", mark_long(COMMANDS, "diversity-similar"))
 def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
 

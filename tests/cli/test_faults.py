@@ -23,7 +23,7 @@ import pytest
 
 from passk_cli.cli import run
 from passk_cli.files import load as reading
-from tests.conftest import SAMPLES, CommandResult, Passk, long
+from tests.conftest import SAMPLES, CommandResult, Passk, long_cases
 from tests.files.formats.cells import DATA
 
 MANY_ROWS = "task,passed\n" + "".join(f"task {i},{i % 2}\n" for i in range(5000))
@@ -36,7 +36,7 @@ def tau(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def room_for(size: int) -> Iterator[None]:
+def limited_file_size(size: int) -> Iterator[None]:
     """A limit on the size of files of this process, as on a disk that is full."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
@@ -69,7 +69,7 @@ def test_a_full_disk_leaves_the_old_output(
     target = tmp_path / name.format("x")
     target.write_text("old")
     words = [word.format(tmp_path / "x") for word in arguments]
-    with room_for(20):
+    with limited_file_size(20):
         result = passk(words[0], tau, *words[1:], "-q")
     assert_said(
         result, 2, f"error[unwritable-output]: {target}: cannot be written (File too large)\n"
@@ -85,7 +85,7 @@ def test_a_full_disk_for_temporary_files_is_reported(
         "error[unwritable-output]: temporary files: cannot be"
         " written (File too large); set TMPDIR to a folder with"
     )
-    with room_for(20):
+    with limited_file_size(20):
         assert_said(passk("estimate", DATA / "tau_bench", "-q"), 2, message)
         assert_said(passk("estimate", "-", "-q", stdin=MANY_ROWS.encode()), 2, message)
     monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
@@ -134,13 +134,13 @@ def test_a_file_that_changes_during_reading_is_refused(
     target.write_text("old")
     tallied = reading._CountsReader.detect_and_count
 
-    def late(*arguments: object) -> object:
+    def change_after_reading(*arguments: object) -> object:
         result = tallied(*arguments)  # type: ignore[arg-type]
         with open(path, "a") as file:
             file.write("more,1\n")
         return result
 
-    monkeypatch.setattr(reading._CountsReader, "detect_and_count", late)
+    monkeypatch.setattr(reading._CountsReader, "detect_and_count", change_after_reading)
     result = passk(command, path, "-o", target)
     assert_said(
         result,
@@ -209,7 +209,9 @@ def test_killing_a_write_leaves_a_complete_file(tmp_path: Path, moment: int) -> 
     assert text in ("a" * 3_000_000, "b" * 3_000_000)
 
 
-@pytest.mark.parametrize("words", [["describe"], *long(["convert", "-o", "out.csv"])], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["describe"], *long_cases(["convert", "-o", "out.csv"])], ids=" ".join
+)
 def test_commands_run_in_an_empty_environment(
     passk: Passk, tau: Path, workdir: Path, words: list[str]
 ) -> None:

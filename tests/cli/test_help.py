@@ -21,7 +21,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.inference.intervals import NAMES
 from passk_cli.option import declared
 from passk_cli.study.result import FIELDS
-from tests.conftest import ROOT, SAMPLES, Golden, Passk, only
+from tests.conftest import ROOT, SAMPLES, Golden, Passk, mark_long_except
 
 TAU = SAMPLES / "tau_airline.csv"
 
@@ -171,7 +171,7 @@ def test_only_names_with_a_meaning_are_listed(passk: Passk) -> None:
     assert declared(Charting)["chart_theme"].option.values == tuple(THEMES)
 
 
-@pytest.mark.parametrize("name", only(COMMANDS, "estimate"))
+@pytest.mark.parametrize("name", mark_long_except(COMMANDS, "estimate"))
 def test_examples_run_as_they_are(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -18,7 +18,7 @@ from passk_cli.cli.output import print_message
 from passk_cli.commands.catalogue import messages
 from passk_cli.diagnostic import ERROR, pattern
 from passk_cli.errors import ParameterError
-from tests.conftest import ROOT, SAMPLES, Passk, Write, long, only
+from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 POOLED = (
@@ -67,8 +67,8 @@ def test_a_message_made_an_error_is_data_in_json(passk: Passk, mixed: Path) -> N
     "words",
     [
         ["estimate", "-o", "out.csv"],
-        *long(["bootstrap", "-k", "1", "--resamples", "100", "--draws", "out.csv"]),
-        *long(["convert", "--counts", "-o", "out.csv"]),
+        *long_cases(["bootstrap", "-k", "1", "--resamples", "100", "--draws", "out.csv"]),
+        *long_cases(["convert", "--counts", "-o", "out.csv"]),
     ],
     ids=lambda words: words[0],
 )
@@ -187,18 +187,18 @@ def test_help_explains_every_message(passk: Passk) -> None:
 
 
 def test_a_message_without_advice_shows_its_remedy(passk: Passk) -> None:
-    def what_to_do(name: str) -> str:
+    def advice_of(name: str) -> str:
         advice = passk("help", name).out.partition("What to do:")[2].partition("Example:")[0]
         return " ".join(advice.split())
 
-    assert what_to_do("assumed-threshold") == (
+    assert advice_of("assumed-threshold") == (
         "--threshold X sets another one. To leave this warning out, use --ignore assumed-threshold."
         " To stop with exit code 3 when it appears, use --error assumed-threshold."
     )
     ways = messages()["gains-without-range"].settles
     assert len(ways) == 2
     for way in ways:
-        advice = what_to_do("gains-without-range")
+        advice = advice_of("gains-without-range")
         assert f"{way}. ".replace("{", "<").replace("}", ">") in advice
 
 
@@ -222,7 +222,7 @@ def test_the_example_of_a_message_has_its_words(name: str) -> None:
 RUN = [name for name, message in EXAMPLES.items() if message.example.startswith("passk ")]
 
 
-@pytest.mark.parametrize("name", only(RUN, "powerless-tests"))
+@pytest.mark.parametrize("name", mark_long_except(RUN, "powerless-tests"))
 def test_a_command_in_the_example_of_a_message_prints_it(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -23,7 +23,7 @@ from passk_cli.option import loaded
 from passk_cli.render.style import Style, visible_parts
 from passk_cli.report.model import Report
 from passk_cli.text import printable, unsafe
-from tests.conftest import SAMPLES, Passk, Write, jsonl, only
+from tests.conftest import SAMPLES, Passk, Write, jsonl, mark_long_except
 
 ORDINARY = "é中 👩‍🔬 R2-D2"
 TERMINAL = "t\x1b[31m\x9b1m\r\x08\x7f\u202e\u2028\ufeff\x85::error::x\nEVIL"
@@ -77,7 +77,9 @@ COMMANDS: dict[str, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("command", only(COMMANDS, "estimate", "compare", "gate", "curve", "tasks"))
+@pytest.mark.parametrize(
+    "command", mark_long_except(COMMANDS, "estimate", "compare", "gate", "curve", "tasks")
+)
 def test_hostile_names_are_escaped_in_every_output(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, results: tuple[Path, ...], command: str
 ) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli.cli.process import PATIENCE
-from tests.conftest import SAMPLES, Passk, long, only
+from tests.conftest import SAMPLES, Passk, long_cases, mark_long_except
 
 TAU, COUNTS = (SAMPLES / f for f in ("tau_airline.csv", "counts.csv"))
 PASSK = f"{shlex.quote(sys.executable)} -m passk_cli"
@@ -95,14 +95,14 @@ class Running:
         assert list(self.here.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", only(READING, "estimate"))
+@pytest.mark.parametrize("command", mark_long_except(READING, "estimate"))
 def test_ctrl_c_stops_reading(tmp_path: Path, command: str) -> None:
     with Running(tmp_path, command, [TAU, "--where", SLOW, *READING[command]]) as running:
         running.wait_for(running.reading)
         running.end(signal.SIGINT)
 
 
-@pytest.mark.parametrize("command", only(COMPUTING, "compare"))
+@pytest.mark.parametrize("command", mark_long_except(COMPUTING, "compare"))
 def test_ctrl_c_stops_computing(tmp_path: Path, command: str) -> None:
     with Running(tmp_path, command, COMPUTING[command]) as running:
         running.wait_for(running.reading)
@@ -172,7 +172,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     [
         (f"gate {TAU} --min pass@1=0.9", 1),
         ("describe nothing.csv 2>&1", 3),
-        *long(
+        *long_cases(
             ("--version", 0),
             (f"gate {TAU} --min pass@1=0.9 -f csv -o /dev/stdout", 1),
             (f"describe {TAU} --pooled 2>&1", 2),
@@ -188,7 +188,7 @@ def test_a_reader_that_has_gone_changes_no_exit_code(arguments: str, code: int) 
     assert "rror" not in result.stderr
 
 
-@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *long(">&-", "2>&-", "<&-")])
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", *long_cases(">&-", "2>&-", "<&-")])
 def test_closed_streams_change_no_exit_code(closed: str, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     assert shell(f"{PASSK} gate {TAU} --min pass@1=0.9 -o {out} {closed}").returncode == 1

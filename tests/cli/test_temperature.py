@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, Write, but, records
+from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, Write, mark_long, records
 from tests.proposals import commands, run_printed
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -23,7 +23,7 @@ COMMANDS: dict[str, list[object]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", but(COMMANDS, "temperature-fit"))
+@pytest.mark.parametrize("name", mark_long(COMMANDS, "temperature-fit"))
 def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
 

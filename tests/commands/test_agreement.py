@@ -12,13 +12,13 @@ import pytest
 
 import passk_cli
 from passk_cli.inference.streams import named_generator
-from tests.conftest import long
+from tests.conftest import long_cases
 
 # Tried by .ci/run after the others.
 pytestmark = pytest.mark.long
 
 # One attempt, five, unequal numbers, clusters; the others are of the same kinds.
-CASES = [0, 3, 4, 5, *long(1, 2, *range(6, 12))]
+CASES = [0, 3, 4, 5, *long_cases(1, 2, *range(6, 12))]
 
 
 def found(command: str, data: pd.DataFrame, **options: Any) -> passk_cli.Findings:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import SAMPLES, Passk, Write, long_cases
 from tests.words import faults
 
 CRUXEVAL = SAMPLES / "cruxeval.jsonl.gz"
@@ -110,7 +110,8 @@ def test_an_order_that_reverses_is_said(passk: Passk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "more",
     [["--margin", "0.05"], ["--baseline", "gpt-4-0613"],
-     *long([], ["--crossings"], ["--by", "temperature", "-v"], ["--sensitivity", "temperature"])],
+     *long_cases([], ["--crossings"], ["--by", "temperature", "-v"], ["--sensitivity",
+     "temperature"])],
 )  # fmt: skip
 def test_no_forbidden_words(passk: Passk, more: list[str]) -> None:
     few = ["--where", "task_id LIKE '%7'"]

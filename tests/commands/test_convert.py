@@ -22,7 +22,7 @@ from passk_cli import Counts
 from passk_cli.files.formats import recognise
 from passk_cli.files.formats.format import sniff
 from passk_cli.files.sources.arguments import expand
-from tests.conftest import SAMPLES, Passk, Write, jsonl, long
+from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases
 from tests.files.formats.cells import DATA
 
 FORMS = ("csv", "jsonl", "parquet")
@@ -100,7 +100,7 @@ def rows(outcomes: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, A
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", ["csv", *long("jsonl", "parquet")])
+@pytest.mark.parametrize("form", ["csv", *long_cases("jsonl", "parquet")])
 @settings(max_examples=4)
 @given(graded=st.booleans(), data=st.data())
 def test_attempts_read_back_as_the_same_counts(form: str, graded: bool, data: Any) -> None:
@@ -128,7 +128,7 @@ def test_attempts_read_back_as_the_same_counts(form: str, graded: bool, data: An
     ("fixture", "options", "form"),
     [
         ("harbor/trials", {"missing": "drop"}, "jsonl"),
-        *long(
+        *long_cases(
             ("lm_eval", {"outcome": "exact_match,strict"}, "csv"),
             ("harbor/trials", {"missing": "drop"}, "parquet"),
             ("tau_bench", {}, "csv"),
@@ -377,7 +377,7 @@ def test_every_eval_ever(
         assert [type(value) for value in record["evaluation"].values()] == [float, bool]
 
 
-@pytest.mark.parametrize("form", ["csv", *long("jsonl", "parquet")])
+@pytest.mark.parametrize("form", ["csv", *long_cases("jsonl", "parquet")])
 @pytest.mark.parametrize(
     "file", ["promptfoo-hallucination.json.gz", "promptfoo-performance.json.gz"]
 )

@@ -20,9 +20,9 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import QUANTITIES
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import SAMPLES, Passk, Write, long_cases
 from tests.files.attempts.test_spending import COST as DATA
-from tests.files.attempts.test_spending import HARBOR, NUMBERS, laid_out
+from tests.files.attempts.test_spending import HARBOR, NUMBERS, write_harness_files
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 COSTS = SAMPLES / "costs.csv"
@@ -82,7 +82,7 @@ def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
     for part in key:
         wanted = wanted[part]
     name, amount, options = SETS[key]
-    source = laid_out(name, tmp_path) if key[0] in ("harbor", "tau2") else DATA / name
+    source = write_harness_files(name, tmp_path) if key[0] in ("harbor", "tau2") else DATA / name
     if key[0] == "../inspect docent":
         wanted = {"openai/gpt-4o": wanted}
     if key[0] == "harbor":
@@ -277,7 +277,7 @@ def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
 
 
 @pytest.mark.parametrize("population", ["new-tasks", "these-tasks"])
-@pytest.mark.parametrize("amount", ["cost", *long("duration")])
+@pytest.mark.parametrize("amount", ["cost", *long_cases("duration")])
 def test_a_ratio_as_a_metric_is_that_of_passk_cost(amount: str, population: str) -> None:
     name, options = f"{amount}-per-success", {"population": population}
     columns = ["model", "estimate", "low", "high", "interval"]

@@ -11,7 +11,7 @@ import pytest
 from docs import schema
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from tests.conftest import ROOT, Passk, only
+from tests.conftest import ROOT, Passk, mark_long_except
 from tests.schema import errors
 
 # What each command is asked for its JSON.
@@ -66,7 +66,7 @@ GROUPS = {"temperature"}
 GOLDEN = re.compile(r"^--- stdout\n(model,.*)$", re.M)
 
 
-@pytest.mark.parametrize("line", only(LINES, *LINES[:3]))
+@pytest.mark.parametrize("line", mark_long_except(LINES, *LINES[:3]))
 def test_every_column_and_key_is_declared(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

@@ -29,7 +29,7 @@ from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import DeclaredOption, Option, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
-from tests.conftest import COUNTS, CommandResult, Passk, Write, jsonl, only, records
+from tests.conftest import COUNTS, CommandResult, Passk, Write, jsonl, mark_long_except, records
 
 # Those of a history, which one writes and the other reads: see test_history.py.
 HISTORY = ("record", "trend")
@@ -329,14 +329,14 @@ def test_every_format_without_data(
         assert len(loaded(FORMATS[format])(report, Style(width=60))) > 50, format
 
 
-@pytest.mark.parametrize("name", only(COMMANDS, "estimate", "compare", "gate", "cost"))
+@pytest.mark.parametrize("name", mark_long_except(COMMANDS, "estimate", "compare", "gate", "cost"))
 def test_every_format(rendered: Rendered, name: str) -> None:
     for format in FORMATS_OF_ALL:
         assert len(rendered(name, format)) > 50, format
 
 
 @pytest.mark.parametrize(
-    "name", only([*COMMANDS, "formats"], "estimate", "gate", "convert", "formats")
+    "name", mark_long_except([*COMMANDS, "formats"], "estimate", "gate", "convert", "formats")
 )
 def test_a_machine_that_has_little(
     passk: Passk, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -376,7 +376,7 @@ def test_a_machine_that_has_little(
 
 @pytest.mark.parametrize(
     ("name", "tasks", "attempts"),
-    only(
+    mark_long_except(
         [(n, *size) for n in COMMANDS for size in ((1, 20), (1, 1), (2, 1), (3, 2))],
         ("estimate", 1, 20), ("judge", 1, 20), ("gate", 2, 1),
     ),
@@ -493,7 +493,9 @@ def test_every_option_has_a_wrong_value() -> None:
     assert set(WRONG) <= set(taken.values())
 
 
-@pytest.mark.parametrize(("name", "field", "text"), only(wrong_values(), *[*wrong_values()][::4]))
+@pytest.mark.parametrize(
+    ("name", "field", "text"), mark_long_except(wrong_values(), *[*wrong_values()][::4])
+)
 def test_a_wrong_value_is_refused_in_the_same_words(
     passk: Passk, results: Path, name: str, field: str, text: str
 ) -> None:
@@ -563,7 +565,7 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
     assert_refused_alike(done, name, "", lambda: function(name)(*files, **given))
 
 
-@pytest.mark.parametrize("name", only(SPLIT, "estimate", "gate", "tasks"))
+@pytest.mark.parametrize("name", mark_long_except(SPLIT, "estimate", "gate", "tasks"))
 def test_no_group_shares_its_name_with_a_column(
     passk: Passk, results: Path, findings: Found, tmp_path: Path, name: str
 ) -> None:
@@ -635,7 +637,7 @@ def test_what_no_option_takes_is_refused(results: Path, name: str) -> None:
         function(name)(object(), **needed(name))
 
 
-@pytest.mark.parametrize("name", only(REPORTS, "estimate", "compare", "gate", "tasks"))
+@pytest.mark.parametrize("name", mark_long_except(REPORTS, "estimate", "compare", "gate", "tasks"))
 def test_python_says_what_the_command_line_says(
     passk: Passk, results: Path, called: Callable[[str], Called], rendered: Rendered, name: str
 ) -> None:
@@ -668,7 +670,7 @@ def test_python_says_what_the_command_line_says(
     assert not command_of(name).judges or findings.passed
 
 
-@pytest.mark.parametrize("name", only(REPORTS, "estimate", "compare", "gate", "curve"))
+@pytest.mark.parametrize("name", mark_long_except(REPORTS, "estimate", "compare", "gate", "curve"))
 def test_what_is_saved_is_what_is_written(
     passk: Passk, results: Path, findings: Found, tmp_path: Path, name: str
 ) -> None:

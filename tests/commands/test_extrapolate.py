@@ -21,7 +21,7 @@ from passk_cli.render import style
 from passk_cli.report.model import ALWAYS, Estimate, Limits, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from tests.conftest import SAMPLES, Golden, Passk, Write, but, long, records
+from tests.conftest import SAMPLES, Golden, Passk, Write, long_cases, mark_long, records
 
 COUNTS, TAU, CRUX = (SAMPLES / f for f in ("counts.csv", "tau_airline.csv", "cruxeval.jsonl.gz"))
 HOT = [CRUX, "--where", "temperature > 0.5"]
@@ -89,7 +89,7 @@ def first_sentence(report: Report) -> str:
     return style.answer_text(report, style.Style())
 
 
-@pytest.mark.parametrize("name", but(COMMANDS, "extrapolate-models"))
+@pytest.mark.parametrize("name", mark_long(COMMANDS, "extrapolate-models"))
 def test_golden(golden: Golden, name: str) -> None:
     golden(name, COMMANDS[name])
 
@@ -161,7 +161,7 @@ def test_a_target_within_the_attempts_is_read_off_the_data() -> None:
     [
         (["--target", "0.5"],
          "k for pass@k = 0.500 of starcoder-15b-racket: not before 76; no k is certain."),
-        *long((["--target", "0.999", "-m", "pass^k"],
+        *long_cases((["--target", "0.999", "-m", "pass^k"],
                "k up to which pass^k ≥ 0.999 of starcoder-15b-racket: 0 [0, 0].")),
         (["--to", "10"],
          "pass@10 of starcoder-15b-racket: 0.179 [0.081, 0.315], within the attempts made."),

@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli.commands.formats.view import KnownFormat, known_formats
 from passk_cli.files.formats import FORMATS, NAMES
 from passk_cli.files.request import TABLES
-from tests.conftest import Passk, only, records
+from tests.conftest import Passk, mark_long_except, records
 
 
 def test_every_format_is_listed(passk: Passk) -> None:
@@ -48,7 +48,7 @@ def of_format(name: str) -> KnownFormat:
     return next(each for each in known_formats() if each.name == name)
 
 
-@pytest.mark.parametrize("name", only(NAMES, *NAMES[::5]))
+@pytest.mark.parametrize("name", mark_long_except(NAMES, *NAMES[::5]))
 def test_an_example_is_read_by_the_command_beside_it(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from tests.conftest import SAMPLES, Passk, Write, jsonl, long
+from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases
 
 Run = Callable[..., Path]
 DROP = ["--max-drop", "pass@1=0.15"]
@@ -77,7 +77,9 @@ def test_lost_tasks_shut_the_gate(passk: Passk, run: Run) -> None:
         assert re.search("every baseline task +24 of 60", table)
 
 
-@pytest.mark.parametrize("format", ["plain", "json", *long("junit", "github", "csv", "markdown")])
+@pytest.mark.parametrize(
+    "format", ["plain", "json", *long_cases("junit", "github", "csv", "markdown")]
+)
 def test_what_is_dropped_stands_in_the_line_of_every_rule(
     passk: Passk, run: Run, format: str
 ) -> None:

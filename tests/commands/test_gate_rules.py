@@ -16,7 +16,7 @@ from docs import rulebook
 from passk_cli import api
 from passk_cli.inference.streams import named_generator
 from tests import schema
-from tests.conftest import SAMPLES, Passk, Write, jsonl, long, records
+from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases, records
 
 TODAY = date.today()
 LATER, PAST = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
@@ -474,7 +474,7 @@ def spending(path: Path, seed: int, times: float = 1.0, less: float = 0.0) -> Pa
     ("times", "verdict", "said"),
     [
         (1.25, "fail", "cost of new rose by 2"),
-        *long((1.0, "pass", " % [-"), (1.1, "undecided", "cost of new rose by ")),
+        *long_cases((1.0, "pass", " % [-"), (1.1, "undecided", "cost of new rose by ")),
     ],
 )
 def test_a_cost_may_rise_by_a_share_of_the_baseline(
@@ -512,7 +512,7 @@ def test_a_cost_that_is_the_baselines_has_not_risen() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize("population", ["new-tasks", *long("these-tasks")])
+@pytest.mark.parametrize("population", ["new-tasks", *long_cases("these-tasks")])
 def test_a_relative_limit_agrees_with_the_absolute_one(tmp_path: Path, population: str) -> None:
     """A drop of r of a baseline whose rate is certain is one of r times this rate."""
     base = [{"task": f"t{t}", "passed": 1} for t in range(30) for _ in range(4)]

@@ -25,7 +25,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
-from tests.conftest import SAMPLES, Passk, Write, long
+from tests.conftest import SAMPLES, Passk, Write, long_cases
 
 pytestmark = pytest.mark.usefixtures("few")
 TAU = SAMPLES / "tau_airline.csv"
@@ -61,7 +61,7 @@ def trial(
     ), gate.active_rules
 
 
-@pytest.mark.parametrize("min_by", ["interval", *long("estimate", "lower")])
+@pytest.mark.parametrize("min_by", ["interval", *long_cases("estimate", "lower")])
 @pytest.mark.parametrize("tasks", [3, 12, 40])
 def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     """Many trials at once come to the verdicts of each by itself."""
@@ -244,7 +244,9 @@ def test_missing_outcomes_at_both_ends(passk: Passk, tmp_path: Path) -> None:
     assert found["rows"][0]["if_all_fail"] == "fail"
 
 
-@pytest.mark.parametrize(("most", "code", "word"), [("0", 1, "fail"), *long(("0.9", 0, "pass"))])
+@pytest.mark.parametrize(
+    ("most", "code", "word"), [("0", 1, "fail"), *long_cases(("0.9", 0, "pass"))]
+)
 def test_false_alarms_can_be_asked_for(passk: Passk, most: str, code: int, word: str) -> None:
     """The minimum lies near the run: some rehearsals with nothing changed fail it."""
     ask = ["gate", TAU, "--min", "pass@1=0.4", "--min-by", "estimate", "--rehearse"]

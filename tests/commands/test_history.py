@@ -20,7 +20,7 @@ import passk_cli
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import history
 from passk_cli.files.history import append
-from tests.conftest import Passk, long
+from tests.conftest import Passk, long_cases
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 TAU, NIGHTS = SAMPLES / "tau_airline.csv", SAMPLES / "nights.parquet"
@@ -45,7 +45,7 @@ def runs_of(path: Path) -> list[tuple[str, int]]:
     return duckdb.sql(rows).fetchall()
 
 
-@pytest.mark.parametrize("place", ["h/", *long("h.parquet")])
+@pytest.mark.parametrize("place", ["h/", *long_cases("h.parquet")])
 def test_recorded_runs_are_those_of_the_data(tmp_path: Path, place: str) -> None:
     to = f"{tmp_path}/{place}"
     for trial in range(4):

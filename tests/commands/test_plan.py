@@ -30,7 +30,7 @@ from passk_cli.render.style import Style
 from passk_cli.render.style import answer_text as said_in_words
 from passk_cli.report.model import Report
 from passk_cli.study.analysis import Analysis
-from tests.conftest import SAMPLES, Golden, Passk, long, records
+from tests.conftest import SAMPLES, Golden, Passk, long_cases, records
 
 Row = dict[str, object]
 RATES = BetaRates(0.6, 0.3)
@@ -105,7 +105,7 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.5, 0.95])
-@pytest.mark.parametrize("tasks", [10, *long(50)])
+@pytest.mark.parametrize("tasks", [10, *long_cases(50)])
 def test_width_against_random_samples(mean: float, tasks: int) -> None:
     """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
     rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
@@ -432,7 +432,7 @@ def small_pilot(seed: int) -> Counts:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [0, *long(1, 2)])
+@pytest.mark.parametrize("seed", [0, *long_cases(1, 2)])
 def test_no_impossible_correlation_or_spread(seed: int) -> None:
     report = piloted(small_pilot(seed), "pass@1,pass@2,pass@4,pass^2,pass^4")
     used = {str(r["metric"]): (r["correlation"], r["correlation_source"]) for r in rows(report)}

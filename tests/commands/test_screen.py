@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Passk, jsonl, long
+from tests.conftest import ROOT, Passk, jsonl, long_cases
 
 CRUX = "sample_data/cruxeval.jsonl.gz"
 COLD = f'{CRUX} --where "temperature < 0.5"'
@@ -60,7 +60,7 @@ CASES = [
 LINES, COLUMNS = 24, 100
 
 
-@pytest.mark.parametrize(("name", "command"), [*CASES[:2], *long(*CASES[2:])])
+@pytest.mark.parametrize(("name", "command"), [*CASES[:2], *long_cases(*CASES[2:])])
 def test_the_answer_fits_a_screen(passk: Passk, name: str, command: str) -> None:
     words = (str(ROOT / word) if word.startswith("sample_data") else word
              for word in shlex.split(command))  # fmt: skip
@@ -116,7 +116,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "models", "width"), [*FEW, *long(*(cell for cell in CELLS if cell not in FEW))]
+    ("name", "models", "width"), [*FEW, *long_cases(*(cell for cell in CELLS if cell not in FEW))]
 )
 def test_many_models_with_long_names_fit_a_terminal(
     passk: Passk, many: dict[int, Path], monkeypatch: pytest.MonkeyPatch, name: str, models: int,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Passk, jsonl, long
+from tests.conftest import Passk, jsonl, long_cases
 
 
 @pytest.fixture
@@ -36,7 +36,8 @@ def remedies(said: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("command", "count"), [("compare", 1), *long(("extrapolate", 3), ("order", 2), ("estimate", 3))]
+    ("command", "count"),
+    [("compare", 1), *long_cases(("extrapolate", 3), ("order", 2), ("estimate", 3))],
 )
 def test_every_remedy_of_pooled_settings_goes_on(
     passk: Passk, folder: Path, command: str, count: int

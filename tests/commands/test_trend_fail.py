@@ -16,7 +16,7 @@ import pytest
 import passk_cli
 from passk_cli.files.history import append
 from tests.commands.test_history import NIGHTS, TAU, columns
-from tests.conftest import Passk, long
+from tests.conftest import Passk, long_cases
 
 
 def history(to: Path, levels: Sequence[float], model: str = "m") -> Path:
@@ -47,7 +47,7 @@ def test_a_change_for_the_worse_fails_until_it_is_acknowledged(passk: Passk) -> 
     [
         # A rise; a fall that was made up for, and one of which a third was.
         ([0.8] * 8 + [0.6] * 8 + [0.79] * 8, 0), ([0.8] * 8 + [0.5] * 8 + [0.6] * 8, 1),
-        *long(([0.8] * 8 + [0.6] * 8, 1), ([0.6] * 8 + [0.8] * 8, 0), ([0.8] * 3, 0)),
+        *long_cases(([0.8] * 8 + [0.6] * 8, 1), ([0.6] * 8 + [0.8] * 8, 0), ([0.8] * 3, 0)),
     ],
 )  # fmt: skip
 def test_what_is_made_up_for_does_not_fail(

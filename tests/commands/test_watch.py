@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooks
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.alpha_spending import boundary, level_at
-from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long
+from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long_cases
 
 TASKS = [f"t{at:02}" for at in range(60)]
 
@@ -95,7 +95,7 @@ def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
     assert [row["low"], row["high"]] == gate.frame.loc[0, ["low", "high"]].tolist()
 
 
-@pytest.mark.parametrize("seed", [0, *long(*range(1, 4))])
+@pytest.mark.parametrize("seed", [0, *long_cases(*range(1, 4))])
 def test_the_verdict_does_not_depend_on_when_somebody_looks(
     run: Callable[..., WatchedRun], seed: int
 ) -> None:

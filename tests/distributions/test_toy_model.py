@@ -28,7 +28,7 @@ from passk_cli.distributions.toy_model import (
     temperature_of_moment,
 )
 from passk_cli.errors import ParameterError
-from tests.conftest import long
+from tests.conftest import long_cases
 
 getcontext().prec = 60
 
@@ -91,7 +91,9 @@ def test_single_points_of_the_article() -> None:
     ("family", "article", "exact", "r2"),
     [
         (gaussian, (0.264, 0.728, 1.283), (0.2637, 0.7286, 1.2814), (0.9996, 0.9996)),
-        *long((exponential, (0.117, 1.054, 0.957), (0.1155, 1.0456, 0.9663), (0.9989, 0.9994))),
+        *long_cases(
+            (exponential, (0.117, 1.054, 0.957), (0.1155, 1.0456, 0.9663), (0.9989, 0.9994))
+        ),
     ],
 )
 def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # type: ignore[no-untyped-def]

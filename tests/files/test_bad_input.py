@@ -21,7 +21,7 @@ import pytest
 import zstandard
 
 from passk_cli import read
-from tests.conftest import SAMPLES, Passk, Write, jsonl, only
+from tests.conftest import SAMPLES, Passk, Write, jsonl, mark_long_except
 from tests.proposals import commands, run_printed
 
 GOOD = '{"task_id": "a", "passed": true}\n'
@@ -259,7 +259,9 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", only((c[0] for c in CASES), *(c[0] for c in CASES[::2])))
+@pytest.mark.parametrize(
+    "case", mark_long_except((c[0] for c in CASES), *(c[0] for c in CASES[::2]))
+)
 def test_bad_data_is_refused_with_its_place(passk: Passk, write: Write, case: str) -> None:
     ((name, content, options, message),) = (c[1:] for c in CASES if c[0] == case)
     result = passk("estimate", write(name, content), *options)
@@ -477,7 +479,7 @@ def whole_files() -> dict[str, bytes]:
     }
 
 
-def damaged(data: bytes, chance: random.Random) -> bytes:
+def damage(data: bytes, chance: random.Random) -> bytes:
     """The bytes cut off, with one changed byte, without some bytes, or with more bytes."""
     place, second_place = chance.randrange(len(data)), chance.randrange(len(data))
     sign = chance.choice([b"\0", b'"', b"\n", b"\r", b",", b"{", b"]", b"\\", b"\xff", b"1e999"])
@@ -492,12 +494,12 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     )
 
 
-@pytest.mark.parametrize("name", only(whole_files(), *[*whole_files()][::3]))
+@pytest.mark.parametrize("name", mark_long_except(whole_files(), *[*whole_files()][::3]))
 def test_damaged_files_are_bad_data(passk: Passk, write: Write, name: str) -> None:
     data = whole_files()[name]
     assert passk("estimate", write(name, data)).code == 0
     for seed in range(4):
-        result = passk("estimate", write(name, damaged(data, random.Random(f"{name} {seed}"))))
+        result = passk("estimate", write(name, damage(data, random.Random(f"{name} {seed}"))))
         assert result.code in (0, 3), (seed, result.err)
         if result.code:
             assert result.error, seed

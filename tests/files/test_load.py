@@ -29,7 +29,7 @@ from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.source import MOST_LEVELS
 from passk_cli.study.notes import reading_notes
-from tests.conftest import ROOT, SAMPLES, Passk, Write, long, only
+from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
 from tests.files.formats.cells import cells, cells_of
 
 ROWS = [
@@ -85,7 +85,7 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", only(FILES, *[*FILES][::3]))
+@pytest.mark.parametrize("name", mark_long_except(FILES, *[*FILES][::3]))
 def test_all_file_formats_give_the_same_counts(write: Write, name: str) -> None:
     assert cells(write(name, FILES[name])) == EXPECTED
 
@@ -102,7 +102,7 @@ def test_parquet_and_frames_give_the_same_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("duplicate", "words"), [
     ("Passed", "the columns 'passed' and 'Passed' differ only in case"),
-    *long(("passed", "the column 'passed' occurs twice")),
+    *long_cases(("passed", "the column 'passed' occurs twice")),
 ])  # fmt: skip
 def test_a_duplicate_column_is_refused(tmp_path: Path, duplicate: str, words: str) -> None:
     """DuckDB renames the second of two equal columns to passed_1 and would count the first one."""
@@ -138,7 +138,7 @@ def test_unicode_line_separators_do_not_end_a_line_of_json(write: Write, mark: s
     assert cells(write("m.jsonl", text)) == {("A", "a"): (1, 0), ("B", "a"): (1, 1)}
 
 
-@pytest.mark.parametrize("mark", ["\u2028", "\x85", *long("\x0b", "\x0c", "\x1c", "\x1e")])
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", *long_cases("\x0b", "\x0c", "\x1c", "\x1e")])
 def test_unicode_line_separators_do_not_end_a_row_of_csv(write: Write, mark: str) -> None:
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
@@ -177,7 +177,7 @@ def test_mixed_line_ends_in_zstd_are_read(write: Write) -> None:
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
-@pytest.mark.parametrize("value", [" NAN ", *long("nan", "-nan", "+NaN")])
+@pytest.mark.parametrize("value", [" NAN ", *long_cases("nan", "-nan", "+NaN")])
 def test_a_missing_number_never_passes_a_threshold(write: Write, value: str) -> None:
     path = write("m.csv", f"task,score\na,{value}\na,0.2\n")
     for threshold in (None, 0.5):
@@ -202,7 +202,7 @@ def test_task_ids_are_text(write: Write) -> None:
     assert cells(path) == {("m", "007"): (1, 1), ("m", "7"): (2, 1), ("m", "NA"): (1, 1)}
 
 
-@pytest.mark.parametrize("case", [str.title, *long(str, str.upper, lambda w: f" {w} ")])
+@pytest.mark.parametrize("case", [str.title, *long_cases(str, str.upper, lambda w: f" {w} ")])
 def test_words_are_outcomes(write: Write, case: Callable[[str], str]) -> None:
     for words, passed in ((PASS_WORDS, 1), (FAIL_WORDS, 0)):
         rows = [{"task": w, "status": case(w)} for w in words]
@@ -210,7 +210,7 @@ def test_words_are_outcomes(write: Write, case: Callable[[str], str]) -> None:
         assert all(c == passed for _, c in counts.values())
 
 
-@pytest.mark.parametrize("case", [lambda w: f" {w} ", *long(str, str.upper)])
+@pytest.mark.parametrize("case", [lambda w: f" {w} ", *long_cases(str, str.upper)])
 def test_words_of_attempts_that_ended_are_missing_outcomes(
     write: Write, case: Callable[[str], str]
 ) -> None:
@@ -370,7 +370,7 @@ def test_options_by_where_and_model_choose_rows(write: Write) -> None:
         read(path, where='difficulty = "hard"')
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", *long("json", "csv", "parquet")])
+@pytest.mark.parametrize("suffix", ["jsonl", *long_cases("json", "csv", "parquet")])
 def test_folders_and_names_of_files_do_not_change_rows(tmp_path: Path, suffix: str) -> None:
     frame = pd.DataFrame({"model": "m", "task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
     for name in ("model=zzz/n=100/c=0/x", "x[1]", "x1", "*", "?", "**", "a'b\\c{d},e"):
@@ -389,7 +389,7 @@ def test_folders_and_names_of_files_do_not_change_rows(tmp_path: Path, suffix: s
     assert (tmp_path / f"x[1].{suffix}").read_bytes() != (tmp_path / f"x1.{suffix}").read_bytes()
 
 
-@pytest.mark.parametrize("zone", ["Asia/Tokyo", *long("America/New_York")])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", *long_cases("America/New_York")])
 def test_times_are_in_utc(tmp_path: Path, zone: str) -> None:
     when = pd.to_datetime(["2026-01-01T02:00Z", "2026-01-01T23:00Z"])
     frame = pd.DataFrame({"task": ["a", "b"], "when": when, "passed": [True, False]})
@@ -407,7 +407,7 @@ def test_times_are_in_utc(tmp_path: Path, zone: str) -> None:
     assert result.stdout == f"{expected}\n[1]\n"
 
 
-@pytest.mark.parametrize("suffix", ["parquet", *long("jsonl", "csv")])
+@pytest.mark.parametrize("suffix", ["parquet", *long_cases("jsonl", "csv")])
 def test_large_whole_numbers_compare_exactly(write: Write, tmp_path: Path, suffix: str) -> None:
     rows = [{"task": f"t{i}", "id": 2**53 + i, "passed": i == 1} for i in range(3)]
     if suffix == "parquet":
@@ -482,7 +482,7 @@ def test_pooled_settings_are_reported(passk: Passk) -> None:
         (["1e400", "0.2"], True),
     ],
 )
-@pytest.mark.parametrize("parts", [1, *long(300)])
+@pytest.mark.parametrize("parts", [1, *long_cases(300)])
 def test_settings_are_compared_as_numbers(
     passk: Passk, write: Write, values: list[str | None], differ: bool, parts: int
 ) -> None:
@@ -539,7 +539,9 @@ def test_renaming_tasks_and_models_does_not_matter(
 PLAIN = [{"task": f"t{i % 50}", "passed": i % 3 == 0, "pad": "x" * 30} for i in range(4000)]
 
 
-def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[str, object]]:
+def with_late_key(
+    key: str, value: object, at: slice = slice(-100, None)
+) -> list[dict[str, object]]:
     """The same records, some with one more key that comes after the sample of the file."""
     rows: list[dict[str, object]] = [dict(row) for row in PLAIN]
     for row in rows[at]:
@@ -549,14 +551,14 @@ def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[s
 
 @pytest.mark.long
 def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
-    rows = later("model", "B")
-    last = later("model", "B", slice(-1, None))
+    rows = with_late_key("model", "B")
+    last = with_late_key("model", "B", slice(-1, None))
     document = PLAIN[:150] + rows[-1:]
-    packed = gzip.compress(jsonl(later("engine", "B")).encode())
+    packed = gzip.compress(jsonl(with_late_key("engine", "B")).encode())
     for name, content in (
         ("a.jsonl", jsonl(rows)), ("b.jsonl", jsonl(last)), ("c.jsonl", jsonl(rows[::-1])),
         ("d.json", json.dumps(document)), ("e.jsonl.gz", packed),
-        ("f.jsonl", jsonl(later("agent_name", "B", slice(3800, 3801)))),
+        ("f.jsonl", jsonl(with_late_key("agent_name", "B", slice(3800, 3801)))),
     ):  # fmt: skip
         with pytest.raises(DataError, match=r"no model in .* others have one"):
             read(write(name, content))
@@ -569,22 +571,22 @@ def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
 def test_settings_and_attempts_that_appear_late_are_read(write: Write) -> None:
     half = slice(2000, None)
     for name, content in (
-        ("a.jsonl", jsonl(later("temperature", 0.8, half))),
-        ("b.jsonl", jsonl(later("temperature", 0.8, slice(2000)))),
-        ("c.json", json.dumps(later("temperature", 0.8, half))),
+        ("a.jsonl", jsonl(with_late_key("temperature", 0.8, half))),
+        ("b.jsonl", jsonl(with_late_key("temperature", 0.8, slice(2000)))),
+        ("c.json", json.dumps(with_late_key("temperature", 0.8, half))),
     ):
         with pytest.raises(DataError, match=r"differ in temperature \(0\.8, none\)"):
             read(write(name, content))
     # A value of one attempt in thousands changes no number.
     assert not read(
-        write("d.jsonl", jsonl(later("temperature", 0.8, slice(-1, None))))
+        write("d.jsonl", jsonl(with_late_key("temperature", 0.8, slice(-1, None))))
     ).facts.varying
     second = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
     plain = write("plain.jsonl", '{"task": "t1", "passed": 1, "model": "m"}\n')
     with pytest.warns(PasskWarning, match="differ in top_p"):
         assert read([plain, second]).facts.varying == ("top_p",)
     with pytest.raises(DataError, match="attempt 7 of model 'd' at task"):
-        read(write("d.jsonl", jsonl(later("sample", 7, slice(3000, None)))))
+        read(write("d.jsonl", jsonl(with_late_key("sample", 7, slice(3000, None)))))
 
 
 def reading_or_refusal(path: Path) -> str:
@@ -623,7 +625,7 @@ def test_a_column_can_appear_at_any_row(write: Write, name: str, start: int, row
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("1.10", "1.1"), *long(("1e2", "100.0"), ("1E2", '"100"'))]
+    ("first", "second"), [("1.10", "1.1"), *long_cases(("1e2", "100.0"), ("1E2", '"100"'))]
 )
 def test_late_task_numbers_that_lose_their_spelling_are_refused(
     write: Write, first: str, second: str
@@ -640,7 +642,7 @@ def test_late_task_numbers_that_lose_their_spelling_are_refused(
     assert cells(write("m.jsonl", rows + '{"task": 2.5, "passed": 0}\n'))["m", "2.5"] == (1, 0)
 
 
-@pytest.mark.parametrize("second", ["model,task,passed", *long("task,passed,model")])
+@pytest.mark.parametrize("second", ["model,task,passed", *long_cases("task,passed,model")])
 def test_a_repeated_csv_header_is_refused(write: Write, second: str) -> None:
     text = f"model,task,passed\nm,a,0\nm,b,0\n{second}\nm,a,0\n"
     for name, content in (("a.csv", text), ("a.csv.gz", gzip.compress(text.encode()))):
@@ -657,7 +659,7 @@ def test_a_repeated_csv_header_is_refused(write: Write, second: str) -> None:
 MIXED = [("a", "0.2"), ("b", "default"), ("c", "0"), ("d", None)]
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", *long("csv", "parquet")])
+@pytest.mark.parametrize("suffix", ["jsonl", *long_cases("csv", "parquet")])
 def test_a_text_is_not_a_number(write: Write, tmp_path: Path, suffix: str) -> None:
     """For = the engine would make whole numbers of texts: "0.2" = 0."""
     path = tmp_path / f"m.{suffix}"
@@ -691,11 +693,11 @@ def test_a_condition_allows_only_listed_functions(write: Write, call: str) -> No
 
 @pytest.mark.long
 def test_named_columns_that_appear_late_are_read(write: Write) -> None:
-    path = write("a.jsonl", jsonl(later("size", 9, slice(-1, None))))
+    path = write("a.jsonl", jsonl(with_late_key("size", 9, slice(-1, None))))
     assert cells(path, by=["size"])["a", "9", "t49"] == (1, 1)
     assert cells(path, where="size > 8") == {("a", "t49"): (1, 1)}
     assert cells(path, fields={"model": "size"}, where="size > 8") == {("9", "t49"): (1, 1)}
-    nested = write("n.jsonl", jsonl(later("run", {"id": 3}, slice(-1, None))))
+    nested = write("n.jsonl", jsonl(with_late_key("run", {"id": 3}, slice(-1, None))))
     assert cells(nested, by=["run.id"])["n", "3", "t49"] == (1, 1)
     with pytest.raises(DataError, match="no column 'sise'"):
         read(path, by=["sise"])
@@ -844,7 +846,7 @@ def test_white_space_around_an_outcome_is_ignored(write: Write, white: str) -> N
 @pytest.mark.parametrize(
     ("usual", "odd"),
     [(True, 0.5), (1.0, "x"), ([1, 0], [1, 0.5]),
-     *long((1, 0.5), (True, -1), (True, np.int64(2)))],
+     *long_cases((1, 0.5), (True, -1), (True, np.int64(2)))],
 )  # fmt: skip
 def test_a_rare_value_of_another_type_in_a_frame_is_not_cast(usual: object, odd: object) -> None:
     values = pd.Series([usual] * 4_000, dtype=object)

@@ -11,7 +11,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import mapping
 from passk_cli.files.roles import ATTEMPT_ROLES, ROLES, TRUTH
 from passk_cli.outcomes.counts import Counts
-from tests.conftest import jsonl, only
+from tests.conftest import jsonl, mark_long_except
 
 ROWS = [
     {
@@ -30,13 +30,13 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-def mapped(path: Path, text: str, **options: object) -> Counts:
+def read_with_map(path: Path, text: str, **options: object) -> Counts:
     """The counts of a file with a map next to it."""
     (path.parent / "passk.toml").write_text(f"[data]\n{text}\n")
     return read(path, **options)  # type: ignore[arg-type]
 
 
-def same(first: Counts, second: Counts) -> bool:
+def equal_counts(first: Counts, second: Counts) -> bool:
     return first.to_frame().equals(second.to_frame())
 
 
@@ -65,7 +65,9 @@ KEYS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", only(mapping.keys(), "all", "fails", "price", "where", "records"))
+@pytest.mark.parametrize(
+    "key", mark_long_except(mapping.keys(), "all", "fails", "price", "where", "records")
+)
 def test_a_key_works_like_the_option_of_its_name(key: str, tmp_path: Path) -> None:
     text, options = KEYS[key]
     file = write(tmp_path / "runs.jsonl", ROWS)
@@ -78,9 +80,9 @@ def test_a_key_works_like_the_option_of_its_name(key: str, tmp_path: Path) -> No
     except ParameterError:
         assert key == "price", "prices are for costs, and nothing here needs them"
         with pytest.raises(ParameterError, match="price"):
-            mapped(file, plain + text)
+            read_with_map(file, plain + text)
     else:
-        assert same(mapped(file, plain + text), expected)
+        assert equal_counts(read_with_map(file, plain + text), expected)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_a_role_of_attempts_can_be_a_key(role: str, tmp_path: Path) -> None:
     file = write(tmp_path / "runs.jsonl", rows)
     text = 'task = ["suite", "case"]\nmodel = "llm"\nattempt = "seed"\noutcome = "passed"'
     text += f'\n{role} = "odd"'
-    counts = mapped(file, text, attempts=(role,))
+    counts = read_with_map(file, text, attempts=(role,))
     assert role in counts.attempts
 
 
@@ -112,17 +114,17 @@ def test_a_role_can_be_one_or_more_columns_a_value_or_a_place(
     by = ("suite",) if "by" in text else ()
     options = {"duplicates": "keep", "pool": ("suite", "slow", "llm", "verdict", "grade", "seed")}
     expected = read(file, fields={**fields, "outcome": "compiles"}, by=by, map="none", **options)  # type: ignore[arg-type]
-    counts = mapped(file, text + "\n" + COMPILES, **options)
-    assert same(counts, expected)
+    counts = read_with_map(file, text + "\n" + COMPILES, **options)
+    assert equal_counts(counts, expected)
     assert {model for model, *_ in counts.series} <= {"m1", "m2", "ours, v1"}
 
 
 def test_counts_and_truth_can_be_roles_of_a_map(tmp_path: Path) -> None:
     file = write(tmp_path / "sums.jsonl", [{"case": "a", "made": 5, "good": 3}])
-    counts = mapped(file, 'task = "case"\nn = "made"\nc = "good"')
+    counts = read_with_map(file, 'task = "case"\nn = "made"\nc = "good"')
     assert (counts.n.tolist(), counts.c.tolist()) == ([5], [3])
     rows = [{**row, "human": row["compiles"]} for row in ROWS]
-    labelled = mapped(
+    labelled = read_with_map(
         write(tmp_path / "runs.jsonl", rows),
         'task = ["suite", "case"]\nmodel = "llm"\nattempt = "seed"\n'
         'outcome = "slow"\ntruth = "human"',
@@ -161,8 +163,8 @@ def test_an_entry_of_a_list_is_found_by_its_name(tmp_path: Path) -> None:
     document = tmp_path / "runs.json"
     document.write_text(json.dumps({"results": ROWS}))
     for data in (frame, tmp_path / "runs.parquet", ROWS):
-        assert same(read(data, fields=fields), lines)
-    assert same(read(document, fields=fields, records="results"), lines)
+        assert equal_counts(read(data, fields=fields), lines)
+    assert equal_counts(read(document, fields=fields, records="results"), lines)
     # Two entries with one name that differ do not count.
     scores = [{"name": "v1.correct", "value": value} for value in (1, 0)]
     with pytest.raises(DataError, match=r"1 and 0|0 and 1"):
@@ -184,14 +186,14 @@ def test_options_of_the_caller_win_over_a_map(tmp_path: Path) -> None:
     file = write(tmp_path / "runs.jsonl", rows)
     text = 'task = ["suite", "case"]\nmodel = "llm"\noutcome = "verdict"\npasses = "yes"'
     text += '\nmissing = "fail"'
-    assert mapped(file, text).n.sum() == 17
-    assert mapped(file, text, missing="drop").n.sum() == 16
+    assert read_with_map(file, text).n.sum() == 17
+    assert read_with_map(file, text, missing="drop").n.sum() == 16
     suites = {"fields": {"model": "suite"}, "duplicates": "keep", "pool": "llm"}
     # The words that pass apply to the outcome of the map and not to other outcomes.
-    assert mapped(file, text, outcome="compiles").c.sum() == 12
-    assert {m for m, *_ in mapped(file, text, **suites).series} == {"x", "y"}
+    assert read_with_map(file, text, outcome="compiles").c.sum() == 12
+    assert {m for m, *_ in read_with_map(file, text, **suites).series} == {"x", "y"}
     with pytest.raises(DataError):
-        mapped(file, text, map="none")
+        read_with_map(file, text, map="none")
 
 
 @pytest.mark.long
@@ -207,17 +209,17 @@ def test_frames_rows_folders_and_packed_files_are_read_with_a_map(tmp_path: Path
         'task = ["suite", "case"]\nmodel = "llm"\nattempt = "seed"\noutcome = "compiles"\n'
     )
     for data in (frame, ROWS, *map(str, sorted(tmp_path.glob("runs.*")))):
-        assert same(read(data, map=table), expected)
-        assert same(read(data, map=path), expected)
+        assert equal_counts(read(data, map=table), expected)
+        assert equal_counts(read(data, map=path), expected)
 
 
 def test_a_map_next_to_a_folder_is_for_its_files_only(tmp_path: Path) -> None:
     write(tmp_path / "one.jsonl", ROWS)
     write(tmp_path / "notes.jsonl", [{"task": "z", "passed": True}])
     text = 'files = "one*"\ntask = ["suite", "case"]\nmodel = "llm"\nattempt = "seed"\n' + COMPILES
-    counts = mapped(tmp_path / "one.jsonl", text)
+    counts = read_with_map(tmp_path / "one.jsonl", text)
     folder = read(tmp_path)
-    assert same(folder, counts)
+    assert equal_counts(folder, counts)
     assert {"mapped", "unmapped-files"} <= {message.name for message in folder.facts.messages}
     assert read(tmp_path / "notes.jsonl").tasks == ("z",)
     with pytest.raises(ParameterError, match=r"notes\.jsonl"):
@@ -245,13 +247,13 @@ def test_a_wrong_map_is_refused_with_its_reason(
 ) -> None:
     file = write(tmp_path / "runs.jsonl", ROWS)
     with pytest.raises((DataError, ParameterError), match=words) as caught:
-        mapped(file, text, duplicates="keep")
+        read_with_map(file, text, duplicates="keep")
     assert caught.value.name == name
 
 
 def test_a_map_without_a_matching_file_is_an_error_only_if_you_name_it(tmp_path: Path) -> None:
     file = write(tmp_path / "runs.jsonl", [{"task": "a", "passed": True}])
     text = 'has = ["episode"]\ntask = "episode"'
-    assert mapped(file, text).tasks == ("a",)
+    assert read_with_map(file, text).tasks == ("a",)
     with pytest.raises(ParameterError, match="no column episode"):
-        mapped(file, text, map=tmp_path / "passk.toml")
+        read_with_map(file, text, map=tmp_path / "passk.toml")

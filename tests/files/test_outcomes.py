@@ -11,7 +11,7 @@ import pytest
 from passk_cli import DataError, read
 from passk_cli.files.database import shared_connection
 from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, verdict_sql
-from tests.conftest import Passk, Write, long
+from tests.conftest import Passk, Write, long_cases
 
 LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
 
@@ -94,7 +94,7 @@ def test_a_threshold_with_a_decimal_comma_is_not_two_thresholds(passk: Passk, wr
 
 
 @pytest.mark.parametrize(
-    "values", [["true", "False", "false"], *long([True, False, False], [1, 0, 0])]
+    "values", [["true", "False", "false"], *long_cases([True, False, False], [1, 0, 0])]
 )
 def test_true_can_be_a_failure(values: list[object], tmp_path: Path) -> None:
     rows = [{"task": f"t{i}", "refused": value} for i, value in enumerate(values)]

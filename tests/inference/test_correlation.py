@@ -9,11 +9,11 @@ import pytest
 
 from passk_cli.inference.design import Difference, PilotEstimate, true_difference
 from passk_cli.metrics.registry import parse
-from tests.conftest import long
+from tests.conftest import long_cases
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["pass@2", *long("pass@1", "pass^2")])
+@pytest.mark.parametrize("name", ["pass@2", *long_cases("pass@1", "pass^2")])
 def test_luck_of_a_task_against_repeated_attempts(name: str) -> None:
     rng = np.random.default_rng(3)
     metric, p = parse(name), rng.beta(1, 1, 40)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from passk_cli.inference import discordance
 from passk_cli.inference.discordance import critical_z, score_limits, suissa_shuster
 from passk_cli.inference.paired import mcnemar
-from tests.conftest import long
+from tests.conftest import long_cases
 
 Integers = NDArray[np.int64]
 
@@ -83,8 +83,8 @@ def test_size(tasks: int) -> None:
     assert 0.03 < max(sizes) <= 0.0498
 
 
-@pytest.mark.parametrize("tasks", [1, 2, 5, 6, 11, *long(25)])
-@pytest.mark.parametrize("level", [0.95, *long(0.9, 0.99)])
+@pytest.mark.parametrize("tasks", [1, 2, 5, 6, 11, *long_cases(25)])
+@pytest.mark.parametrize("level", [0.95, *long_cases(0.9, 0.99)])
 def test_the_interval_excludes_0_if_the_test_rejects(tasks: int, level: float) -> None:
     b, c = tables(tasks)
     p = suissa_shuster(tasks, b, c)

@@ -14,7 +14,7 @@ from passk_cli.inference.exact import (
     dirichlet_quantiles,
 )
 from passk_cli.metrics.pass_k import pass_at_k
-from tests.conftest import long
+from tests.conftest import long_cases
 
 
 def dirichlet_quantile(
@@ -31,8 +31,8 @@ def dirichlet_quantile(
 SIZES = (1, 2, 3, 10, 164, 1000, 100_000)
 
 
-@pytest.mark.parametrize("tasks", [*SIZES[:-1], *long(SIZES[-1])])
-@pytest.mark.parametrize("guard", [0.5, *long(1.0)])
+@pytest.mark.parametrize("tasks", [*SIZES[:-1], *long_cases(SIZES[-1])])
+@pytest.mark.parametrize("guard", [0.5, *long_cases(1.0)])
 def test_zeros_and_ones_are_beta(tasks: int, guard: float) -> None:
     """With 0/1 values the guarded mean is Beta; with guard 1 the limits are Clopper–Pearson's."""
     weights = np.append(np.ones(tasks), guard)
@@ -71,7 +71,7 @@ def test_tiny_values(scale: float) -> None:
     assert dirichlet_quantile(values[:-1], 1.0, 0.025) == pytest.approx(low * scale, rel=1e-9)
 
 
-@pytest.mark.parametrize("laws", [20, *long(400)])
+@pytest.mark.parametrize("laws", [20, *long_cases(400)])
 def test_few_failures_of_many_tasks_are_beta(laws: int) -> None:
     """Laws of two lumps near their middle, where the bent path once led the integrand upwards."""
     rng = np.random.default_rng(5)
@@ -156,7 +156,7 @@ def test_bootstrap_of_zeros_and_ones_is_binomial(tasks: int, share: float) -> No
         assert law.quantile(p) == pytest.approx(binomial.ppf(p) / tasks, abs=1e-12)
 
 
-@pytest.mark.parametrize("k", [7, *long(1, 100)])
+@pytest.mark.parametrize("k", [7, *long_cases(1, 100)])
 def test_bootstrap_distribution_against_a_million_draws(k: int) -> None:
     rng = np.random.default_rng(3)
     values = pass_at_k(200, rng.binomial(200, rng.beta(0.3, 0.5, 40)), k)

@@ -24,7 +24,7 @@ from passk_cli.inference.exchangeability import (
     trend_variance,
 )
 from passk_cli.metrics.order import changes, totals, trend_scores
-from tests.conftest import long
+from tests.conftest import long_cases
 from tests.metrics.bags import ragged
 
 Tasks = list[list[int]]
@@ -197,7 +197,7 @@ def test_order_direction_and_one_sided_tasks_do_not_matter(tasks: Tasks, rng: ob
 
 @pytest.mark.parametrize(
     ("a", "b", "n"),
-    [(0.3, 0.5, 4), *long((2.0, 2.0, 4), (5.0, 0.5, 4), (2.0, 2.0, 10), (0.3, 0.5, 10))],
+    [(0.3, 0.5, 4), *long_cases((2.0, 2.0, 4), (5.0, 0.5, 4), (2.0, 2.0, 10), (0.3, 0.5, 10))],
 )
 def test_size(a: float, b: float, n: int) -> None:
     """Exchangeable attempts at tasks of any difficulty: no more than 5 % are flagged."""

@@ -24,7 +24,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import failing_all, passing_all
 from passk_cli.metrics.registry import parse
-from tests.conftest import long
+from tests.conftest import long_cases
 
 
 def limits(name: str, n: np.ndarray, c: np.ndarray, tail: float = 0.025) -> tuple[float, float]:
@@ -222,7 +222,7 @@ def test_tasks_that_agree_may_have_any_rate_that_their_attempts_allow() -> None:
 @pytest.mark.parametrize(
     ("rates", "k"),
     [([0.06] * 2 + [0.999] * 6, 1),
-     *long(([0.02, 0.5, 0.98] * 4 + [0.02], 10), ([0.04] * 2 + [0.7] * 14, 10),
+     *long_cases(([0.02, 0.5, 0.98] * 4 + [0.02], 10), ([0.04] * 2 + [0.7] * 14, 10),
            ([0.04] * 2 + [0.7] * 22, 17))],
 )  # fmt: skip
 def test_coverage_if_few_tasks_differ_from_the_rest(rates: list[float], k: int) -> None:

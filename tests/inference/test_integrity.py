@@ -15,7 +15,7 @@ from passk_cli.inference.integrity import (
     missing_attempts,
     success_rates,
 )
-from tests.conftest import long
+from tests.conftest import long_cases
 
 Ints = NDArray[np.int64]
 SUBMISSIONS, TASKS, ATTEMPTS = 30, 150, 4
@@ -74,7 +74,7 @@ def test_agreement_counts_matched_outcomes() -> None:
         assert result.expected[first] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("family", [0.0, *long(0.5)])
+@pytest.mark.parametrize("family", [0.0, *long_cases(0.5)])
 def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float) -> None:
     for seed in range(6):
         rng = np.random.default_rng([seed, int(10 * family)])

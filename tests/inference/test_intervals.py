@@ -22,7 +22,7 @@ from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import Metric, parse
-from tests.conftest import ROOT, long
+from tests.conftest import ROOT, long_cases
 
 
 def limits(sample: Sample, method: str, level: float = 0.95) -> tuple[float, float]:
@@ -169,7 +169,7 @@ def test_shares_add_up_in_simulation() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "n", "k"),
-    [(5, 0.5, 20, 10), *long((2, 2, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100))],
+    [(5, 0.5, 20, 10), *long_cases((2, 2, 20, 10), (0.3, 0.5, 20, 1), (0.1, 1, 200, 100))],
 )
 def test_the_default_covers_in_cases_in_which_other_methods_do_not(
     a: float, b: float, n: int, k: int
@@ -239,7 +239,7 @@ def test_values_of_0_and_1_are_covered_exactly(tasks: int) -> None:
     assert binomial_coverage(tasks, 0.99) >= 0.9889
 
 
-@pytest.mark.parametrize("middle", [0.95, *long(0.05, 0.5)])
+@pytest.mark.parametrize("middle", [0.95, *long_cases(0.05, 0.5)])
 def test_values_of_nearly_0_and_1_are_covered_exactly(middle: float) -> None:
     """k = n − 1, n = 2: ten tasks, every sample, a grid of populations; half atoms: 91.7 %."""
     from math import factorial

@@ -15,7 +15,7 @@ from passk_cli.inference import attempt_permutation, permutation_test
 from passk_cli.inference.permutation_test import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.attempts import Attempts
-from tests.conftest import long
+from tests.conftest import long_cases
 
 tasks_of_two = st.lists(
     st.integers(2, 4).flatmap(
@@ -220,7 +220,7 @@ def test_a_sample_of_deals_is_near_all_of_them(monkeypatch: pytest.MonkeyPatch) 
     assert not sample.exact
 
 
-@pytest.mark.parametrize(("n", "metric"), [((9, 5), "worst@3"), *long(((6, 6), "best@2"))])
+@pytest.mark.parametrize(("n", "metric"), [((9, 5), "worst@3"), *long_cases(((6, 6), "best@2"))])
 def test_size_and_power_with_samples_of_deals(n: tuple[int, int], metric: str) -> None:
     # C(12, 6) deals of each task, of which 128 at most: the observed one is always among them.
     rng = np.random.default_rng(5)

@@ -17,7 +17,7 @@ from passk_cli.inference.stopping import (
     stopped_on_outcome,
     stopping,
 )
-from tests.conftest import long
+from tests.conftest import long_cases
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -148,7 +148,7 @@ def test_no_zeros_are_missing_if_all_tasks_pass_often() -> None:
 LAWS = [(0.5, 3), (1, 4), (2, 2), (9, 1)]
 
 
-@pytest.mark.parametrize("law", [*LAWS[::2], *long(*((law,) for law in LAWS[1::2]))], ids=str)
+@pytest.mark.parametrize("law", [*LAWS[::2], *long_cases(*((law,) for law in LAWS[1::2]))], ids=str)
 def test_false_alarms_are_rarer_than_the_level(law: tuple[float, float]) -> None:
     # 4 laws × 600 data sets: at a rate of 1 % each, more than 14 of 600 have a chance of 0.1 %.
     rng, alarms = np.random.default_rng(1), 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.budget import pass_within
 from passk_cli.metrics.pass_k import pass_at_k
-from tests.conftest import long
+from tests.conftest import long_cases
 from tests.metrics.bags import Bag
 from tests.metrics.bags import bag as bag_of_rows
 
@@ -154,7 +154,7 @@ def test_invalid_budgets_and_costs_are_refused() -> None:
     assert pass_within(*bag([(1.0, True)]), np.inf)[0].tolist() == [1.0]
 
 
-@pytest.mark.parametrize(("n", "c", "spread"), [(60, 6, 1.0), *long((300, 2, 1.5))])
+@pytest.mark.parametrize(("n", "c", "spread"), [(60, 6, 1.0), *long_cases((300, 2, 1.5))])
 def test_beyond_counting_both_ends_hold_and_are_near(n: int, c: int, spread: float) -> None:
     rng = np.random.default_rng(n)
     cost, passed = np.sort(rng.lognormal(0, spread, n)), np.zeros(n, dtype=int)

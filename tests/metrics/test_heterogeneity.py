@@ -22,7 +22,7 @@ from passk_cli.metrics.heterogeneity import (
     rate_curves,
 )
 from passk_cli.metrics.pass_k import curve, curve_blocks, pass_at_k, pass_hat_k
-from tests.conftest import long
+from tests.conftest import long_cases
 
 rates = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=9)
 KS = np.arange(1, 13)
@@ -135,7 +135,7 @@ def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) ->
         assert result[k - 1] == pytest.approx(float(total / len(n) ** k), rel=1e-12)
 
 
-@pytest.mark.parametrize("tasks", [1, 20, *long(2)])
+@pytest.mark.parametrize("tasks", [1, 20, *long_cases(2)])
 def test_tasks_with_repetition_at_ten_thousand_attempts(tasks: int) -> None:
     n = np.full(tasks, 10_000)
     ks = np.array([1, 10, 600, 2000, 5000, 10_000])

@@ -43,7 +43,7 @@ def rows(models: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def evil() -> passk_cli.Findings:
+def hostile_findings() -> passk_cli.Findings:
     """A page with few of its pictures, because pictures are slow to draw."""
     with warnings.catch_warnings(action="ignore"):
         result = passk_cli.report(rows(EVIL[:3]), metrics="pass@1", headline=EVIL[0], resamples=100)
@@ -60,8 +60,8 @@ def evil() -> passk_cli.Findings:
 
 
 @pytest.fixture(scope="module")
-def text(evil: passk_cli.Findings) -> str:
-    return pages.document(evil.report, "html", Style())[""].decode()
+def text(hostile_findings: passk_cli.Findings) -> str:
+    return pages.document(hostile_findings.report, "html", Style())[""].decode()
 
 
 class Elements(HTMLParser):
@@ -169,15 +169,15 @@ def test_a_page_of_four_models_is_short() -> None:
     assert len(body.split()) <= 1500
 
 
-def test_a_long_table_can_be_searched(evil: passk_cli.Findings) -> None:
-    page = evil.report.page
+def test_a_long_table_can_be_searched(hostile_findings: passk_cli.Findings) -> None:
+    page = hostile_findings.report.page
     assert page is not None
     panel = next(panel_ for panel_ in page.sections[0].panels if panel_.name == "curves")
     table = panel.report.tables[0]
     long = replace(table, rows=[*table.rows] * 4, first=0)
     panel = replace(panel, report=replace(panel.report, tables=(long,), draw=tuple))
     page = replace(page, sections=(replace(page.sections[0], panels=(panel,)),))
-    text = pages.document(replace(evil.report, page=page), "html", Style())[""].decode()
+    text = pages.document(replace(hostile_findings.report, page=page), "html", Style())[""].decode()
     assert re.search(r'<div class="table">\s*<div class="tools"><label>Search <input ', text)
     assert "<output>12 rows</output>" in text
 
@@ -222,18 +222,18 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
     assert "data-say=" in text
 
 
-def test_the_answer_is_the_headline(evil: passk_cli.Findings, text: str) -> None:
+def test_the_answer_is_the_headline(hostile_findings: passk_cli.Findings, text: str) -> None:
     (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
-    expected = answer_text(evil.report, Style().typeset)
+    expected = answer_text(hostile_findings.report, Style().typeset)
     assert expected
     assert unescape(headline) == expected
 
 
 def test_markdown_pictures_are_in_a_folder_next_to_it(
-    evil: passk_cli.Findings, tmp_path: Path
+    hostile_findings: passk_cli.Findings, tmp_path: Path
 ) -> None:
     path = tmp_path / "my report.md"
-    evil.save(path)
+    hostile_findings.save(path)
     page = path.read_text()
     images = re.findall(r'(?:src|srcset)="([^"]+)"', page)
     assert len(images) == 4
@@ -245,8 +245,8 @@ def test_markdown_pictures_are_in_a_folder_next_to_it(
     assert "a\\|b\\&c" in page
 
 
-def test_markdown_without_a_file_has_no_pictures(evil: passk_cli.Findings) -> None:
-    files = pages.document(evil.report, "markdown", Style())
+def test_markdown_without_a_file_has_no_pictures(hostile_findings: passk_cli.Findings) -> None:
+    files = pages.document(hostile_findings.report, "markdown", Style())
     assert list(files) == [""]
     assert not re.search(rb"(?<!\\)<(?:img|picture)", files[""])
 

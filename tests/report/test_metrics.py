@@ -13,7 +13,7 @@ import pytest
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.metrics.registry import parse, task_values
 from passk_cli.outcomes.attempts import Attempts
-from tests.conftest import Passk, only, records
+from tests.conftest import Passk, mark_long_except, records
 
 NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")
 
@@ -41,7 +41,7 @@ def graded(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", only(NAMES, *[*NAMES][:3]))
+@pytest.mark.parametrize("name", mark_long_except(NAMES, *[*NAMES][:3]))
 def test_a_curve_of_every_metric_equals_estimate(passk: Passk, graded: Path, name: str) -> None:
     if name == "mean":
         result = passk("curve", graded, *PASSED, "-m", name)

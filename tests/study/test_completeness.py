@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from tests.conftest import Passk, Write, long
+from tests.conftest import Passk, Write, long_cases
 
 Row = dict[str, Any]
 
@@ -36,7 +36,7 @@ def warnings_of(findings: Any) -> dict[str, Any]:
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize("command", ["estimate", *long("compare", "curve")])
+@pytest.mark.parametrize("command", ["estimate", *long_cases("compare", "curve")])
 def test_a_model_without_half_of_its_failures_is_named(command: str) -> None:
     rows = rows_of(6, lossy=3)
     warning = warnings_of(getattr(passk_cli, command)(rows))["uneven-attempts"]

@@ -13,7 +13,7 @@ from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods
 from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS
-from tests.conftest import SAMPLES, Passk, Write, only
+from tests.conftest import SAMPLES, Passk, Write, mark_long_except
 
 CRUXEVAL, TAU = SAMPLES / "cruxeval.jsonl.gz", SAMPLES / "tau_airline.csv"
 COLD = ("--where", "temperature < 0.5")
@@ -209,7 +209,9 @@ def data_of(kind: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(("command", "kind", "first", "second"), only(CHANGES, *CHANGES[::3]))
+@pytest.mark.parametrize(
+    ("command", "kind", "first", "second"), mark_long_except(CHANGES, *CHANGES[::3])
+)
 def test_an_option_that_changes_a_number_is_named(
     command: str, kind: str, first: str, second: str, passk: Passk, write: Write
 ) -> None:

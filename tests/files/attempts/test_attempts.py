@@ -77,7 +77,7 @@ def test_a_missing_score_never_passes_a_threshold() -> None:
         read(rows, missing="fail", threshold=(0, 0.9))
 
 
-def _as(kind: str, rows: list[dict[str, Any]], folder: Path) -> Any:
+def _data_of_kind(kind: str, rows: list[dict[str, Any]], folder: Path) -> Any:
     frame = pd.DataFrame(rows)
     if kind == "frame":
         return frame
@@ -94,7 +94,7 @@ def _as(kind: str, rows: list[dict[str, Any]], folder: Path) -> Any:
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "frame"])
 def test_scores_are_read_from_every_kind_of_file(kind: str, tmp_path: Path) -> None:
     fields = {"outcome": "passed"}
-    counts = read(_as(kind, ROWS, tmp_path), fields=fields, attempts=["score"])
+    counts = read(_data_of_kind(kind, ROWS, tmp_path), fields=fields, attempts=["score"])
     assert _multiset(counts, "score") == {
         ("a", "t1"): [(0.25, 1, 0), (0.5, 2, 2)],
         ("a", "t2"): [(1.0, 1, 1)],
@@ -104,7 +104,7 @@ def test_scores_are_read_from_every_kind_of_file(kind: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "frame"])
 def test_answers_differ_by_their_text(kind: str, tmp_path: Path) -> None:
-    data = _as(kind, ROWS, tmp_path)
+    data = _data_of_kind(kind, ROWS, tmp_path)
     counts = read(data, fields={"outcome": "passed"}, attempts=["answer"])
     answers = _multiset(counts, "answer")
     assert sorted((count, passed) for _, count, passed in answers["a", "t1"]) == [(1, 1), (2, 1)]
@@ -121,20 +121,22 @@ def test_attempts_are_ordered_by_number_or_time(tmp_path: Path) -> None:
         {"task": "t", "passed": False, "attempt": "2026-01-03"},
     ]
     (only,) = _multiset(
-        read(_as("jsonl", times, tmp_path), attempts=["attempt"]), "attempt"
+        read(_data_of_kind("jsonl", times, tmp_path), attempts=["attempt"]), "attempt"
     ).values()
     assert [passed for _, _, passed in only] == [0, 1, 0]
     assert only[1][0] - only[0][0] == 30
     numbers = [{"task": "t", "passed": i == 10, "attempt": i} for i in (10, 9, 2)]
     (only,) = _multiset(
-        read(_as("jsonl", numbers, tmp_path), attempts=["attempt"]), "attempt"
+        read(_data_of_kind("jsonl", numbers, tmp_path), attempts=["attempt"]), "attempt"
     ).values()
     assert only == [(2, 1, 0), (9, 1, 0), (10, 1, 1)]
 
 
 def test_the_order_of_lines_is_used_on_request(tmp_path: Path, write: Write) -> None:
     rows = [{"task": "t", "passed": p} for p in (True, False, True, True)]
-    (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["line"]), "attempt").values()
+    (only,) = _multiset(
+        read(_data_of_kind("jsonl", rows, tmp_path), attempts=["line"]), "attempt"
+    ).values()
     assert [passed for _, _, passed in only] == [1, 0, 1, 1]
     lists = write(
         "lists.jsonl",
@@ -157,7 +159,9 @@ def test_lists_of_solutions_and_scores_are_read_by_position(tmp_path: Path) -> N
 
 def test_pass_and_fail_words_are_scores_of_one_and_zero(tmp_path: Path) -> None:
     rows = [{"task": "t", "passed": word} for word in ("PASS", "fail", "true")]
-    (only,) = _multiset(read(_as("jsonl", rows, tmp_path), attempts=["score"]), "score").values()
+    (only,) = _multiset(
+        read(_data_of_kind("jsonl", rows, tmp_path), attempts=["score"]), "score"
+    ).values()
     assert only == [(0.0, 1, 0), (1.0, 2, 2)]
 
 
@@ -168,7 +172,7 @@ def test_policies_for_duplicates_and_missing_apply_to_attempts(tmp_path: Path) -
         {"task": "t", "attempt": 1, "passed": None, "answer": "z"},
         {"task": "t", "attempt": 2, "passed": True, "answer": "x"},
     ]
-    data = _as("jsonl", rows, tmp_path)
+    data = _data_of_kind("jsonl", rows, tmp_path)
     for duplicates, missing, shapes in (
         ("first", "drop", [(2, 2)]),
         ("last", "drop", [(1, 0), (1, 1)]),
@@ -185,8 +189,11 @@ def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
     first.mkdir()
     second.mkdir()
     fields = {"outcome": "passed"}
-    counts = read(_as("jsonl", ROWS, tmp_path), fields=fields, attempts=["score"])
-    parts = [_as("jsonl", ROWS[3:][::-1], first), _as("jsonl", ROWS[:3], second)]
+    counts = read(_data_of_kind("jsonl", ROWS, tmp_path), fields=fields, attempts=["score"])
+    parts = [
+        _data_of_kind("jsonl", ROWS[3:][::-1], first),
+        _data_of_kind("jsonl", ROWS[:3], second),
+    ]
     split = read([str(p) for p in parts], fields=fields, attempts=["score"])
     assert _multiset(counts, "score") == _multiset(split, "score")
 
@@ -217,19 +224,19 @@ def test_attempts_that_cannot_be_read_are_refused(
 ) -> None:
     threshold = 0.5 if "passed" not in rows[0] else None
     with pytest.raises(DataError) as caught:
-        read(_as("jsonl", rows, tmp_path), attempts=[attempts], threshold=threshold)
+        read(_data_of_kind("jsonl", rows, tmp_path), attempts=[attempts], threshold=threshold)
     assert message in str(caught.value)
 
 
 def test_attempts_that_share_their_number_are_in_either_order(tmp_path: Path) -> None:
     rows = [{"task": "t", "trial": 1, "passed": p} for p in (True, False)]
-    data = _as("jsonl", rows, tmp_path)
+    data = _data_of_kind("jsonl", rows, tmp_path)
     counts = read(data, attempts=["attempt"], duplicates="keep")
     assert estimate(counts, "first@1").frame["estimate"].tolist() == [0.5]
 
 
 def test_thresholds_become_a_group(tmp_path: Path) -> None:
-    data = _as("jsonl", ROWS, tmp_path)
+    data = _data_of_kind("jsonl", ROWS, tmp_path)
     counts = read(data, fields={"outcome": "passed"}, attempts=["score"])
     split = counts.at_thresholds([0.5, 0.75])
     assert split.group_names == ("threshold",)
@@ -243,7 +250,7 @@ def test_thresholds_become_a_group(tmp_path: Path) -> None:
 
 def test_leaving_a_group_out_removes_its_attempts(tmp_path: Path) -> None:
     rows = [dict(row, kind="even" if i % 2 else "odd") for i, row in enumerate(ROWS)]
-    data = _as("jsonl", rows, tmp_path)
+    data = _data_of_kind("jsonl", rows, tmp_path)
     fields = {"outcome": "passed"}
     split = read(data, fields=fields, by=["kind"], attempts=["score"])
     all_counts = read(data, fields=fields, attempts=["score"])

@@ -40,7 +40,7 @@ ROWS = [
 ]
 
 
-def laid_out(name: str, folder: Path) -> Path:
+def write_harness_files(name: str, folder: Path) -> Path:
     """The files of a harness in their usual folders."""
     with gzip.open(COST / name, "rt") as lines:
         for line in lines:
@@ -53,12 +53,12 @@ def laid_out(name: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def harbor(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return laid_out("harbor.jsonl.gz", tmp_path_factory.mktemp("harbor"))
+    return write_harness_files("harbor.jsonl.gz", tmp_path_factory.mktemp("harbor"))
 
 
 @pytest.fixture(scope="module")
 def tau2(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return laid_out("tau2.jsonl.gz", tmp_path_factory.mktemp("tau2"))
+    return write_harness_files("tau2.jsonl.gz", tmp_path_factory.mktemp("tau2"))
 
 
 def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task: str = "") -> None:

@@ -43,7 +43,7 @@ def attempts(
     return rows
 
 
-def lost(rows: Rows, share: float, seed: int = 3) -> Rows:
+def after_loss(rows: Rows, share: float, seed: int = 3) -> Rows:
     """The rows that remain if a share is lost."""
     draw = random.Random(seed)
     return [row for row in rows if draw.random() >= share]
@@ -54,7 +54,7 @@ def renamed(rows: Rows, **names: str) -> Rows:
     return [{names.get(column, column): value for column, value in row.items()} for row in rows]
 
 
-def broken(rows: Rows, **ended: Any) -> Rows:
+def with_broken_failures(rows: Rows, **ended: Any) -> Rows:
     """The rows with every seventh failing, and other values of columns there."""
     return [row | ({"passed": False, **ended} if i % 7 == 6 else {}) for i, row in enumerate(rows)]
 
@@ -70,7 +70,7 @@ _draw = random.Random(5)
 _serial = count()
 
 
-def _coarse(sizes: tuple[int, ...] = (13, 30, 20)) -> Rows:
+def _numbered_in_each_subject(sizes: tuple[int, ...] = (13, 30, 20)) -> Rows:
     draw = random.Random(2)
     return [
         {"subject": ("law", "biology", "music")[s], "number": i, "passed": draw.random() < 0.6}
@@ -105,7 +105,7 @@ MISLEADING: dict[str, Case] = {
     ),
     "arms 1 : 4": Case("pooled-settings", attempts(per_task=5, zork=arms(("a", "b"), (1, 4)))),
     "arms with attempts lost": Case(
-        "pooled-settings", lost(attempts(40, 8, zork=arms(("a", "b"), (4, 4))), 0.05)
+        "pooled-settings", after_loss(attempts(40, 8, zork=arms(("a", "b"), (4, 4))), 0.05)
     ),
     "arm on half of the tasks": Case(
         "pooled-settings",
@@ -187,7 +187,7 @@ MISLEADING: dict[str, Case] = {
     ),
     "questions of a benchmark": Case("unread-column", attempts(1, 30, zork=lambda t, a, p: a + 1)),
     "questions of unequal benchmarks": Case(
-        "unread-column", renamed(_coarse(), subject="task", number="zork")
+        "unread-column", renamed(_numbered_in_each_subject(), subject="task", number="zork")
     ),
     "questions by an index": Case(
         "unread-column", attempts(20, 10, idx_q=lambda t, a, p: a)
@@ -230,12 +230,13 @@ MISLEADING: dict[str, Case] = {
     # Errors of the harness.
     "rate limits that fail": Case(
         "errors-as-failures",
-        broken(attempts(30, 3, attempt=lambda t, a, p: a), error="RateLimitError: 429"),
+        with_broken_failures(attempts(30, 3, attempt=lambda t, a, p: a),
+        error="RateLimitError: 429"),
         certain=False,
     ),
     "rate limits among failures of tests": Case(
         "errors-as-failures",
-        broken(
+        with_broken_failures(
             attempts(30, 3, error=lambda t, a, p: None if p else "AssertionError: 1 != 2"),
             error="openai.APIConnectionError",
         ),
@@ -249,12 +250,13 @@ MISLEADING: dict[str, Case] = {
     ),
     "timeouts by a word": Case(
         "errors-as-failures",
-        broken(attempts(30, 3, exit_status=lambda t, a, p: "completed"), exit_status="timeout"),
+        with_broken_failures(attempts(30, 3, exit_status=lambda t, a, p: "completed"),
+        exit_status="timeout"),
         certain=False,
     ),
     "errors in place of answers": Case(
         "errors-as-failures",
-        broken(
+        with_broken_failures(
             attempts(30, 3, response=lambda t, a, p: f"{t}.{a}: no error"),
             response="[ERROR: call failed after 3 attempts]",
         ),
@@ -262,7 +264,7 @@ MISLEADING: dict[str, Case] = {
     ),
     "timeouts in a record of each attempt": Case(
         "errors-as-failures",
-        broken(
+        with_broken_failures(
             attempts(30, 3, end=lambda t, a, p: {"exit status": "it's done"}),
             end={"exit status": "timeout"},
         ),
@@ -270,7 +272,7 @@ MISLEADING: dict[str, Case] = {
     ),
     "rate limits two records down": Case(
         "errors-as-failures",
-        broken(
+        with_broken_failures(
             attempts(30, 3, run=lambda t, a, p: {"result": {"error": None, "text": f"{t}{a}"}}),
             run={"result": {"error": "RateLimitError: 429", "text": ""}},
         ),
@@ -278,7 +280,7 @@ MISLEADING: dict[str, Case] = {
     ),
     "rate limits in the record of an error": Case(
         "errors-as-failures",
-        broken(
+        with_broken_failures(
             attempts(30, 3, run=lambda t, a, p: {"result": {"error": None, "text": f"{t}{a}"}}),
             run={"result": {"error": {"type": "RateLimitError"}, "text": ""}},
         ),
@@ -286,7 +288,8 @@ MISLEADING: dict[str, Case] = {
     ),
     "timeouts under an unlisted name": Case(
         "errors-as-failures",
-        broken(attempts(30, 3, zork=lambda t, a, p: "done"), zork="Timeout after 600 s"),
+        with_broken_failures(attempts(30, 3, zork=lambda t, a, p: "done"),
+        zork="Timeout after 600 s"),
         certain=False,
     ),
     "verdicts joined twice": Case(
@@ -325,12 +328,13 @@ MISLEADING: dict[str, Case] = {
         "coarse-tasks",
         [
             {"task": row["subject"], "idx": i, "passed": row["passed"]}
-            for i, row in enumerate(_coarse())
+            for i, row in enumerate(_numbered_in_each_subject())
         ],
     ),
-    "ids start again": Case("restarting-tasks", renamed(_coarse(), number="task")),
+    "ids start again": Case("restarting-tasks", renamed(_numbered_in_each_subject(),
+    number="task")),
     "ids start again, unlisted": Case(
-        "restarting-tasks", renamed(_coarse(), number="task", subject="zork")
+        "restarting-tasks", renamed(_numbered_in_each_subject(), number="task", subject="zork")
     ),
     "answers beside a success of the call": Case(
         "always-success",
@@ -464,12 +468,13 @@ MISLEADING: dict[str, Case] = {
     ),
     "errors as predictions": Case(
         "errors-as-failures",
-        broken(attempts(30, 3, predicted=lambda t, a, p: f"{t}.{a}"), predicted="[ERROR]"),
+        with_broken_failures(attempts(30, 3, predicted=lambda t, a, p: f"{t}.{a}"),
+        predicted="[ERROR]"),
         certain=False,
     ),
     "answers that the judge could not parse": Case(
         "errors-as-failures",
-        broken(attempts(30, 3, parse_error=lambda t, a, p: False), parse_error=True),
+        with_broken_failures(attempts(30, 3, parse_error=lambda t, a, p: False), parse_error=True),
         certain=False,
     ),
     # Names that mean one thing.
@@ -506,8 +511,11 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
 
     yield "plain", attempts()
     yield "numbered", attempts(attempt=lambda t, a, p: a)
-    yield "unequal n", lost(attempts(30, 8), 0.3, seed)
-    yield "lost attempts of numbers", lost(attempts(30, 8, attempt=lambda t, a, p: a), 0.2, seed)
+    yield "unequal n", after_loss(attempts(30, 8), 0.3, seed)
+    yield (
+        "lost attempts of numbers",
+        after_loss(attempts(30, 8, attempt=lambda t, a, p: a), 0.2, seed),
+    )
     yield "stop reason", attempts(30, 6, stop_reason=any_of("stop", "length", "tool"))
     yield (
         "how it ended",

@@ -23,7 +23,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import declared
 from passk_cli.python.spelling import in_python
 from passk_cli.suggested_fix import SuggestedFix
-from tests.conftest import Passk, jsonl, long, only
+from tests.conftest import Passk, jsonl, long_cases, mark_long_except
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
 from tests.proposals import commands, run_calls
 
@@ -56,7 +56,7 @@ def first_finding(data: Any, **options: Any) -> tuple[str, bool, tuple[Suggested
 ONE_EACH = {(case.name, case.certain): name for name, case in MISLEADING.items()}.values()
 
 
-def doors() -> Iterator[tuple[str, str]]:
+def cases_by_form() -> Iterator[tuple[str, str]]:
     """All cases with one of the possible forms: each form has a sixth of the cases."""
     for place, (name, case) in enumerate(MISLEADING.items()):
         forms = ["lines", "array"]
@@ -70,8 +70,9 @@ def doors() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("name", "door"),
-    [*only(((name, "rows") for name in MISLEADING), *((name, "rows") for name in ONE_EACH)),
-     *long(*doors())],
+    [*mark_long_except(((name, "rows") for name in MISLEADING), *((name, "rows") for name
+    in ONE_EACH)),
+     *long_cases(*cases_by_form())],
 )  # fmt: skip
 def test_a_misleading_file_leads_to_its_finding(name: str, door: str, tmp_path: Path) -> None:
     case, data = MISLEADING[name], MISLEADING[name].rows
@@ -98,7 +99,7 @@ _COMMA = "an arm with a comma in its name"
 
 
 @pytest.mark.parametrize(
-    "name", only(MISLEADING, "two arms", "temperature", _COMMA, *[*MISLEADING][-3:])
+    "name", mark_long_except(MISLEADING, "two arms", "temperature", _COMMA, *[*MISLEADING][-3:])
 )
 def test_every_proposed_option_settles_the_finding(name: str, passk: Passk, tmp_path: Path) -> None:
     """Every printed command and call reads the file or removes the finding."""
@@ -120,7 +121,7 @@ def test_every_proposed_option_settles_the_finding(name: str, passk: Passk, tmp_
 
 
 @pytest.mark.parametrize(
-    "name", only([name for name, case in MISLEADING.items() if case.certain], _COMMA)
+    "name", mark_long_except([name for name, case in MISLEADING.items() if case.certain], _COMMA)
 )
 def test_every_proposed_call_settles_the_finding(name: str) -> None:
     case = MISLEADING[name]
@@ -130,7 +131,9 @@ def test_every_proposed_call_settles_the_finding(name: str) -> None:
         assert len(run_calls(error.value, rows=case.rows)) == len(error.value.settles)
 
 
-@pytest.mark.parametrize(("seed", "step"), [(1, 4), *long(*((seed, 1) for seed in range(1, 8)))])
+@pytest.mark.parametrize(
+    ("seed", "step"), [(1, 4), *long_cases(*((seed, 1) for seed in range(1, 8)))]
+)
 def test_honest_files_have_no_finding(seed: int, step: int) -> None:
     files = [*honest(seed)]
     assert len(files) >= 60
@@ -305,7 +308,7 @@ def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["success_rate", "success_within_7_actions"])
-@pytest.mark.parametrize("digits", [2, *long(3, 16)])
+@pytest.mark.parametrize("digits", [2, *long_cases(3, 16)])
 def test_rates_next_to_a_number_of_attempts_are_refused(outcome: str, digits: int) -> None:
     rows: Rows = [
         {"agent": agent, "perturbation": f"p{t}", "episodes": 30,

@@ -13,7 +13,7 @@ import pytest
 
 from passk_cli import DataError, PasskWarning, estimate, read
 from passk_cli.study.notes import reading_notes
-from tests.conftest import Passk, Write, long
+from tests.conftest import Passk, Write, long_cases
 from tests.files.formats.cells import DATA, cells
 from tests.files.formats.test_generic import write_document
 
@@ -320,7 +320,8 @@ def test_hidden_folders_are_skipped_and_reported(tmp_path: Path) -> None:
     ("command", "suffix"),
     [
         ("estimate", "csv"), ("describe", "json"),
-        *long(("estimate", "json"), ("estimate", "jsonl"), ("compare", "csv"), ("tasks", "jsonl"),
+        *long_cases(("estimate", "json"), ("estimate", "jsonl"), ("compare", "csv"), ("tasks",
+        "jsonl"),
               ("curve", "csv")),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 import passk_cli
 from passk_cli.errors import DataError
-from tests.conftest import Passk, Write, long, only
+from tests.conftest import Passk, Write, long_cases, mark_long_except
 from tests.proposals import commands, run_printed
 
 ROWS: list[dict[str, Any]] = [
@@ -75,8 +75,10 @@ def refusal(data: Any, **options: Any) -> DataError:
     return error.value
 
 
-@pytest.mark.parametrize("case", only(WRONG, *[*WRONG][::3]))
-@pytest.mark.parametrize("kind", ["jsonl", *long("csv", "json", "parquet", "frame", "records")])
+@pytest.mark.parametrize("case", mark_long_except(WRONG, *[*WRONG][::3]))
+@pytest.mark.parametrize(
+    "kind", ["jsonl", *long_cases("csv", "json", "parquet", "frame", "records")]
+)
 def test_errors_name_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
     changed, options, problem = WRONG[case]
     rows = [dict(row) for row in ROWS]
@@ -91,7 +93,9 @@ def test_errors_name_the_place_of_a_record(tmp_path: Path, kind: str, case: str)
         assert f"first seen at {first} (1 duplicate row, 1 attempt with" in error.problem
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", *long("json", "parquet", "frame", "records")])
+@pytest.mark.parametrize(
+    "kind", ["jsonl", "csv", *long_cases("json", "parquet", "frame", "records")]
+)
 def test_excluded_rows_count_for_the_place(tmp_path: Path, kind: str) -> None:
     rows = [row | {"passed": "maybe" if i in (2, 7) else True} for i, row in enumerate(ROWS)]
     data, place = data_and_place(tmp_path, kind, rows)
@@ -118,7 +122,7 @@ def test_files_come_in_the_order_given(write: Write) -> None:
     assert f"first seen at {same[1]}:1" in twice.problem
 
 
-@pytest.mark.parametrize("kind", ["jsonl", *long("csv", "parquet", "frame")])
+@pytest.mark.parametrize("kind", ["jsonl", *long_cases("csv", "parquet", "frame")])
 def test_contradicting_repeats_are_counted(tmp_path: Path, kind: str) -> None:
     again = [row | {"passed": not row["passed"]} for row in ROWS[:2]] + ROWS[2:5]
     data, _ = data_and_place(tmp_path, kind, ROWS + again)

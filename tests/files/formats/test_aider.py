@@ -16,7 +16,7 @@ FILE = next((DATA / "aider").glob("**/.aider.results.json"))
 RESULT = json.loads(FILE.read_text())
 
 
-def exercise(folder: Path, place: str, tries: list[bool] | None, **more: object) -> None:
+def write_exercise(folder: Path, place: str, tries: list[bool] | None, **more: object) -> None:
     """Write the results of an exercise; with tries=None those after an exception."""
     run, *inside = place.split("/")
     path = folder.joinpath(run, *inside[:-1], "exercises", "practice", inside[-1])
@@ -35,10 +35,10 @@ def test_the_last_try_decides_the_outcome() -> None:
 
 
 def test_runs_are_attempts_and_languages_have_their_own_tasks(tmp_path: Path) -> None:
-    exercise(tmp_path, "one/python/bowling", [False, True])
-    exercise(tmp_path, "two/python/bowling", [False, False])
-    exercise(tmp_path, "one/go/bowling", [True])
-    exercise(tmp_path, "two/go/bowling", [True])
+    write_exercise(tmp_path, "one/python/bowling", [False, True])
+    write_exercise(tmp_path, "two/python/bowling", [False, False])
+    write_exercise(tmp_path, "one/go/bowling", [True])
+    write_exercise(tmp_path, "two/go/bowling", [True])
     assert cells(tmp_path) == {("alpha", "python/bowling"): (2, 1), ("alpha", "go/bowling"): (2, 2)}
     first = {("alpha", "python/bowling"): (2, 0), ("alpha", "go/bowling"): (2, 2)}
     assert cells(tmp_path, outcome="first") == first
@@ -49,8 +49,8 @@ def test_runs_are_attempts_and_languages_have_their_own_tasks(tmp_path: Path) ->
 
 @pytest.mark.parametrize("tries", [None, []])
 def test_an_exception_gives_no_outcome_of_the_same_model(tmp_path: Path, tries: Any) -> None:
-    exercise(tmp_path, "one/go/bowling", [True])
-    exercise(tmp_path, "one/python/bowling", tries)
+    write_exercise(tmp_path, "one/go/bowling", [True])
+    write_exercise(tmp_path, "one/python/bowling", tries)
     counts = cells(tmp_path, missing="fail")
     assert counts == {("alpha", "go/bowling"): (1, 1), ("alpha", "python/bowling"): (1, 0)}
     reason = "error" if tries is None else "unscored"

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, estimate, read
-from tests.conftest import only
+from tests.conftest import mark_long_except
 
 Cells = dict[tuple[str, ...], tuple[int, int]]
 
@@ -65,7 +65,7 @@ SHAPES: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["one line", "indented"])
-@pytest.mark.parametrize("name", only(SHAPES, *[*SHAPES][::2]))
+@pytest.mark.parametrize("name", mark_long_except(SHAPES, *[*SHAPES][::2]))
 def test_all_shapes_of_documents_are_read(
     tmp_path: Path, name: str, layout: Mapping[str, Any]
 ) -> None:

@@ -243,7 +243,7 @@ def test_a_retried_run_repeats_and_another_run_goes_on(tmp_path: Path) -> None:
 Damage = Callable[[bytes], bytes]
 
 
-def _lying(data: bytes) -> bytes:
+def with_wrong_sizes(data: bytes) -> bytes:
     """The same zip with the stated sizes of its members cut to ten bytes."""
     for start in (data.find(b"PK\1\2"), data.rfind(b"PK\1\2")):
         data = data[: start + 24] + struct.pack("<I", 10) + data[start + 28 :]
@@ -256,7 +256,7 @@ DAMAGES: tuple[tuple[str, Damage, str], ...] = (
     ("cut in half", lambda data: data[: len(data) // 2], "not a complete zip archive"),
     ("a flipped byte", lambda data: data[:60] + bytes([data[60] ^ 255]) + data[61:],
      r"header\.json: cannot be read \(.*\); the file may be damaged: copy it again"),
-    ("a lie about the size", _lying, r"cannot be read \(.*\); the file may be damaged"),
+    ("a lie about the size", with_wrong_sizes, r"cannot be read \(.*\); the file may be damaged"),
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError
-from tests.conftest import Passk, long
+from tests.conftest import Passk, long_cases
 from tests.files.formats.cells import cells
 
 FRAME = pd.DataFrame([
@@ -28,7 +28,7 @@ FRAME = pd.DataFrame([
 EXPECTED = {"correct": {"1": (5, 1), "2": (5, 3)}, "concise": {"1": (5, 5), "2": (5, 0)}}
 
 
-@pytest.mark.parametrize("form", ["csv", *long("frame", "status")])
+@pytest.mark.parametrize("form", ["csv", *long_cases("frame", "status")])
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_feedback_is_the_outcome(tmp_path: Path, form: str, name: str) -> None:
     """A status says only that the run ended, not how good its answer is."""

@@ -41,7 +41,7 @@ def leaves(value: Any) -> Iterator[tuple[Way, Way]]:
             yield from ((("[]", *schema), (place, *way)) for schema, way in leaves(inner))
 
 
-def ways(document: Any) -> list[Way]:
+def first_paths(document: Any) -> list[Way]:
     """The path to the first value of each schema."""
     first: dict[Way, Way] = {}
     for schema, way in leaves(document):
@@ -99,7 +99,7 @@ def test_a_changed_leaf_of_an_example_is_read_or_refused(form: Format, tmp_path:
     if path.suffix in (".parquet", ".eval"):
         pytest.skip("not a file of text")
     document, lines = parsed(form.example.text)
-    for way in ways(document):
+    for way in first_paths(document):
         for value in VALUES:
             path.write_bytes(encoded(changed(document, way, value), lines, path.name))
             try:

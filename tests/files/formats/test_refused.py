@@ -13,7 +13,7 @@ import pytest
 from passk_cli import read
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.formats import FORMATS
-from tests.conftest import Passk, Write, only
+from tests.conftest import Passk, Write, mark_long_except
 from tests.files.formats.cells import DATA
 
 FOLDER = DATA / "refused"
@@ -89,7 +89,7 @@ def test_a_refused_file_is_skipped_in_a_folder_with_results(tmp_path: Path, pass
     assert "(2 more files not read either)" in result.err
 
 
-@pytest.mark.parametrize("name", only(FORMATS, *[*FORMATS][::6]))
+@pytest.mark.parametrize("name", mark_long_except(FORMATS, *[*FORMATS][::6]))
 def test_a_forced_format_reads_or_refuses_any_file(write: Write, name: str) -> None:
     """A wrong `--from` never ends in an internal error, whatever the file contains."""
     for number, text in enumerate(

@@ -52,7 +52,7 @@ def _without(record: dict[str, Any], *columns: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in columns}
 
 
-def _by(records: list[dict[str, Any]], column: str) -> dict[str, list[dict[str, Any]]]:
+def _grouped(records: list[dict[str, Any]], column: str) -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         groups.setdefault(str(record[column]), []).append(_without(record, column))
@@ -84,7 +84,7 @@ SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
         1,
         lambda n: (
             "a.jsonl",
-            jsonl([{n["task"]: t, "tries": of} for t, of in _by(rows(n), n["task"]).items()]),
+            jsonl([{n["task"]: t, "tries": of} for t, of in _grouped(rows(n), n["task"]).items()]),
         ),
     ),
     "a list below keys": (
@@ -93,15 +93,15 @@ SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
     ),
     "task to attempts": (
         1,
-        lambda n: ("a.json", json.dumps({"of": "m", "by": _by(rows(n), n["task"])})),
+        lambda n: ("a.json", json.dumps({"of": "m", "by": _grouped(rows(n), n["task"])})),
     ),
     "task to attempts at the top": (
         1,
-        lambda n: ("a.json", json.dumps(_by(rows(n), n["task"]))),
+        lambda n: ("a.json", json.dumps(_grouped(rows(n), n["task"]))),
     ),
     "model to lists": (
         2,
-        lambda n: ("a.json", json.dumps({"all": _by(rows(n, models=2), n["model"])})),
+        lambda n: ("a.json", json.dumps({"all": _grouped(rows(n, models=2), n["model"])})),
     ),
     "a model in each line": (
         2,
@@ -110,7 +110,7 @@ SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
             jsonl(
                 [
                     {n["model"]: m, "arm": "z", "entries": of}
-                    for m, of in _by(rows(n, models=2), n["model"]).items()
+                    for m, of in _grouped(rows(n, models=2), n["model"]).items()
                 ]
             ),
         ),
@@ -120,7 +120,10 @@ SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
         lambda n: (
             "a.json",
             json.dumps(
-                {m: _by(of, n["task"]) for m, of in _by(rows(n, models=2), n["model"]).items()}
+                {
+                    m: _grouped(of, n["task"])
+                    for m, of in _grouped(rows(n, models=2), n["model"]).items()
+                }
             ),
         ),
     ),
@@ -131,7 +134,7 @@ SHAPES: dict[str, tuple[int, Callable[[Names], tuple[str, str]]]] = {
             json.dumps(
                 {
                     t: {f"run_{r[n['attempt']]}": r[n["outcome"]] for r in of}
-                    for t, of in _by(rows(n), n["task"]).items()
+                    for t, of in _grouped(rows(n), n["task"]).items()
                 }
             ),
         ),

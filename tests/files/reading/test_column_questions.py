@@ -13,7 +13,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, read
-from tests.conftest import Passk, Write, jsonl, only
+from tests.conftest import Passk, Write, jsonl, mark_long_except
 from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, passes
 
 Document = Any
@@ -329,7 +329,7 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize("case", only(CASES, *[*CASES][::3]))
+@pytest.mark.parametrize("case", mark_long_except(CASES, *[*CASES][::3]))
 def test_the_options_of_the_screen_read_the_file(passk: Passk, write: Any, case: str) -> None:
     document, options, expected = CASES[case]
     delimited = isinstance(document, str) and document[0] not in "[{"
@@ -347,7 +347,7 @@ def test_the_options_of_the_screen_read_the_file(passk: Passk, write: Any, case:
 
 
 @pytest.mark.parametrize("names", [USUAL, NEAR], ids=["usual", "near"])
-@pytest.mark.parametrize("shape", only(SHAPES, *[*SHAPES][:2]))
+@pytest.mark.parametrize("shape", mark_long_except(SHAPES, *[*SHAPES][:2]))
 def test_a_complete_command_counts_right(
     passk: Passk, write: Write, shape: str, names: Mapping[str, str]
 ) -> None:
@@ -500,7 +500,7 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-@pytest.mark.parametrize("case", only(LISTED, *[*LISTED][::3]))
+@pytest.mark.parametrize("case", mark_long_except(LISTED, *[*LISTED][::3]))
 def test_the_screen_lists_the_possible_roles(passk: Passk, write: Any, case: str) -> None:
     records, options, rivals = LISTED[case]
     path = write("m.jsonl", jsonl(records))

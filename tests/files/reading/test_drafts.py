@@ -13,7 +13,7 @@ import pytest
 import passk_cli
 from passk_cli import PasskWarning, read
 from passk_cli.errors import PasskError
-from tests.conftest import jsonl, only
+from tests.conftest import jsonl, mark_long_except
 from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, passes
 from tests.files.reading.test_column_questions import CASES, LISTED
 from tests.files.reading.traps import TRAPS
@@ -54,7 +54,7 @@ def rates_of(path: Path, draft: Path) -> list[Fraction] | str:
             for rows in map(counts.rows_of, range(len(counts.series)))]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", only(INPUTS, *[*TRAPS][::3]))
+@pytest.mark.parametrize("name", mark_long_except(INPUTS, *[*TRAPS][::3]))
 def test_a_draft_that_nobody_edited_counts_right_or_not_at_all(name: str, tmp_path: Path) -> None:
     file, text, expected = INPUTS[name]
     path, draft = tmp_path / str(file), tmp_path / "map.toml"
@@ -82,7 +82,9 @@ REFUSED = [str(path.relative_to(DATA)) for path in sorted(DATA.rglob("*"))
            if path.suffix in (".json", ".jsonl", ".csv", ".gz", ".parquet")]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", only(REFUSED, "phoenix/stub-a.csv", "ragas/metrics.csv"))
+@pytest.mark.parametrize(
+    "name", mark_long_except(REFUSED, "phoenix/stub-a.csv", "ragas/metrics.csv")
+)
 def test_a_draft_of_a_refused_file_does_not_count(name: str, tmp_path: Path) -> None:
     draft = tmp_path / "map.toml"
     with warnings.catch_warnings(action="ignore", category=PasskWarning):

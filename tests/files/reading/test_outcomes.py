@@ -24,7 +24,7 @@ def _rates(data: Any, **options: Any) -> dict[str, float]:
             for name, rows in models.items()}  # fmt: skip
 
 
-def _wide(value: Any) -> Rows:
+def _rows_with_arms_in_columns(value: Any) -> Rows:
     """Rows of two arms in columns, with the values of value(arm, task)."""
     return [
         {"task": f"t{i}"} | {f"{arm}_{key}": value(arm, i, key) for arm in ("base", "tuned")

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk, Write, long
+from tests.conftest import Passk, Write, long_cases
 from tests.proposals import commands, run_printed
 
 MODELS = ("gpt-x", "claude-y", "llama-z")
@@ -32,7 +32,7 @@ def table(folder: Path, seeds: int = 4, more: str = "seed_no") -> Path:
 
 
 # A number of the attempt that has a usual name repeats in each model.
-@pytest.mark.parametrize("number", ["seed", *long("seed_no")])
+@pytest.mark.parametrize("number", ["seed", *long_cases("seed_no")])
 def test_a_column_that_splits_repeats_evenly_is_named(
     passk: Passk, tmp_path: Path, number: str
 ) -> None:
@@ -147,7 +147,7 @@ def test_other_texts_are_not_models(column: object) -> None:
     assert read(rows).series == (("model",),)
 
 
-def boards(folder: Path, column: str, number: str = "{}") -> Path:
+def write_three_models(folder: Path, column: str, number: str = "{}") -> Path:
     """Three models at five questions with four attempts that are numbered per model."""
     rows = (
         f"{model},q{task},{number.format(attempt)},{int(model == 'claude-y')}"
@@ -159,12 +159,12 @@ def boards(folder: Path, column: str, number: str = "{}") -> Path:
 
 
 # Numbers with holes may repeat, and so are looked at one by one.
-@pytest.mark.parametrize("number", ["{}", *long("1{}7")])
-@pytest.mark.parametrize("policy", ["error", *long("first", "last", "keep")])
+@pytest.mark.parametrize("number", ["{}", *long_cases("1{}7")])
+@pytest.mark.parametrize("policy", ["error", *long_cases("first", "last", "keep")])
 def test_policies_for_repeats_never_pool_models(
     passk: Passk, tmp_path: Path, policy: str, number: str
 ) -> None:
-    path = boards(tmp_path, "bot", number)
+    path = write_three_models(tmp_path, "bot", number)
     result = passk("estimate", path, "--duplicates", policy, "-q")
     assert (result.code, result.out) == (3, "")
     assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in result.err
@@ -179,13 +179,13 @@ def test_duplicates_keep_is_allowed_without_repeats(passk: Passk, write: Write) 
 
 
 def test_a_name_with_a_space_is_quoted(passk: Passk, tmp_path: Path) -> None:
-    error = passk("estimate", boards(tmp_path, "the model")).err
+    error = passk("estimate", write_three_models(tmp_path, "the model")).err
     assert "--field 'model=the model'  # as models\n" in error
     assert "--by 'the model'  # keeps them apart\n" in error
 
 
 def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_path: Path) -> None:
-    path = boards(tmp_path, "bot")
+    path = write_three_models(tmp_path, "bot")
     result = passk("estimate", path, "--pool", "bot")
     assert result.err.startswith("error[duplicate-attempts]: ")
     result = passk("estimate", path, "--pool", "bot", "--duplicates", "keep")
@@ -193,9 +193,9 @@ def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_
     assert "5 tasks × 12 attempts" in result.out
 
 
-@pytest.mark.parametrize("policy", ["error", *long("first", "keep")])
+@pytest.mark.parametrize("policy", ["error", *long_cases("first", "keep")])
 def test_models_named_as_the_attempt_are_refused(passk: Passk, tmp_path: Path, policy: str) -> None:
-    path = boards(tmp_path, "run")
+    path = write_three_models(tmp_path, "run")
     result = passk("estimate", path, "--field", "attempt=run", "--duplicates", policy)
     assert (result.code, result.out) == (3, "")
     assert "is duplicated" in result.err or "differ in attempt" in result.err
@@ -205,14 +205,14 @@ def test_models_named_as_the_attempt_are_refused(passk: Passk, tmp_path: Path, p
 def test_a_used_column_is_not_offered_as_the_attempt(
     passk: Passk, tmp_path: Path, remedy: tuple[str, str]
 ) -> None:
-    result = passk("estimate", boards(tmp_path, "run"), *remedy)
+    result = passk("estimate", write_three_models(tmp_path, "run"), *remedy)
     assert result.code == 0
     assert "5 tasks × 4 attempts" in result.out
     assert re.search("gpt-x +0.000", result.out)
 
 
 def test_numbers_are_offered_as_the_attempt_before_texts(passk: Passk, tmp_path: Path) -> None:
-    path = boards(tmp_path, "run")
+    path = write_three_models(tmp_path, "run")
     result = passk("estimate", path)
     assert "2 columns could be the attempt: attempt, run\n" in result.err
     assert "--field attempt=attempt" in " ".join(commands(result.err)[0])

@@ -14,7 +14,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError
 from passk_cli.files.reading.candidates import Candidates
-from tests.conftest import Passk, Write, jsonl, long
+from tests.conftest import Passk, Write, jsonl, long_cases
 from tests.proposals import commands
 
 Rows = Sequence[Mapping[str, Any]]
@@ -357,7 +357,7 @@ def test_a_draft_of_a_folder_names_the_folder_and_the_suffix(passk: Passk, tmp_p
     assert f"passk estimate {folder} --map" in draft
 
 
-@pytest.mark.parametrize("form", ["csv", *long("jsonl", "json")])
+@pytest.mark.parametrize("form", ["csv", *long_cases("jsonl", "json")])
 def test_the_command_of_a_long_file_is_tried_on_its_beginning(
     passk: Passk, write: Write, form: str
 ) -> None:

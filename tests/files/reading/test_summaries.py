@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import jsonl, only
+from tests.conftest import jsonl, mark_long_except
 from tests.files.formats.cells import cells
 
 MODELS = {"m": [1, 0, 1], "n": [0, 0, 1]}
@@ -38,7 +38,7 @@ SUMMARIES = {
 }
 
 
-@pytest.mark.parametrize("name", only(SUMMARIES, *[*SUMMARIES][:2]))
+@pytest.mark.parametrize("name", mark_long_except(SUMMARIES, *[*SUMMARIES][:2]))
 def test_a_summary_is_refused_by_name(tmp_path: Path, name: str) -> None:
     text, problem = SUMMARIES[name]
     path = folder(tmp_path) / name

@@ -29,7 +29,7 @@ def table(names: str, true: str, false: str, sign: str = ",") -> str:
     return "\n".join([names, *rows]) + "\n"
 
 
-def proposed(passk: Passk, command: str) -> str:
+def run_first_command(passk: Passk, command: str) -> str:
     """Run the first command below an error, without its comment."""
     result = passk(*shlex.split(command))
     line = next(row for row in result.err.splitlines() if row.startswith("  passk "))
@@ -89,7 +89,7 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
                 path.write_text(json.dumps({"success": passed(model, task, attempt), "steps": 7}))
         (tmp_path / "out" / model / "config.json").write_text('{"max_steps": 30}')
     out = tmp_path / "out"
-    line = proposed(passk, f"estimate {out}")
+    line = run_first_command(passk, f"estimate {out}")
     assert line == f"estimate {out} --path '{{model}}/{{task}}/run-{{attempt}}/result.json'"
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conftest import Passk, only
+from tests.conftest import Passk, mark_long_except
 from tests.files.reading.test_column_questions import CASES, LISTED, commands
 from tests.files.reading.test_drafts import DATA, INPUTS
 from tests.files.reading.traps import TRAPS
@@ -52,7 +52,7 @@ def numbers(tally: str) -> dict[str, int]:
     return {pair[2]: int(pair[1].replace(",", "")) for pair in pairs if pair} if all(pairs) else {}
 
 
-def described(passk: Passk, path: Path, words: Sequence[str]) -> Any:
+def description(passk: Passk, path: Path, words: Sequence[str]) -> Any:
     """The reading of describe with these words. describe counts doubtful columns too."""
     result = passk("describe", path, *words, "-f", "json", "-q")
     return json.loads(result.out) if result.code == 0 else result
@@ -134,7 +134,7 @@ def check(passk: Passk, path: Path, command: str = "estimate") -> int:
             continue
         for way in line.ways or [[]]:
             words = [*records, *line.words, *alternatives, *way]
-            document = described(passk, path, words)
+            document = description(passk, path, words)
             typed += 1
             if not isinstance(document, dict):
                 # It leads to another question, never to the same one.
@@ -147,7 +147,7 @@ def check(passk: Passk, path: Path, command: str = "estimate") -> int:
         typed += 1
         again = passk(*words, "-q")
         assert again.code == 0 or again.error != result.error, (words, again.err)
-        document = described(passk, path, words[2:])
+        document = description(passk, path, words[2:])
         if isinstance(document, dict):
             assert_role(document, words)
     return typed
@@ -156,7 +156,7 @@ def check(passk: Passk, path: Path, command: str = "estimate") -> int:
 NAMES = [*TRAPS, *CASES, *LISTED]
 
 
-@pytest.mark.parametrize("name", only(NAMES, *[*TRAPS][::8]))
+@pytest.mark.parametrize("name", mark_long_except(NAMES, *[*TRAPS][::8]))
 def test_an_option_of_the_screen_gives_the_column_its_role(
     passk: Passk, tmp_path: Path, name: str
 ) -> None:
@@ -170,6 +170,6 @@ SCREENS = ["cost/harbor.jsonl.gz", "cost/numbers.json", "cost/tau2.jsonl.gz", "p
            "ragas/metrics.csv", "ragas/metrics.jsonl"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", only(SCREENS, "ragas/metrics.csv"))
+@pytest.mark.parametrize("name", mark_long_except(SCREENS, "ragas/metrics.csv"))
 def test_an_option_of_a_refused_file_gives_the_column_its_role(passk: Passk, name: str) -> None:
     assert check(passk, DATA / name) > 0

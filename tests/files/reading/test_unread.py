@@ -17,7 +17,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.roles import ROLES, candidates, spelled
-from tests.conftest import Passk, Write, jsonl, long, only
+from tests.conftest import Passk, Write, jsonl, long_cases, mark_long_except
 from tests.proposals import commands
 
 ROOT = Path(__file__).parents[3]
@@ -72,7 +72,7 @@ MUTATED = {
 }
 
 
-@pytest.mark.parametrize("name", only(MUTATED, *[*MUTATED][:2]))
+@pytest.mark.parametrize("name", mark_long_except(MUTATED, *[*MUTATED][:2]))
 def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_path: Path) -> None:
     rows = MUTATED[name]()
     policy = "first" if name == "reruns" else "error"
@@ -161,7 +161,7 @@ def mutated(
         yield role, path, options
 
 
-@pytest.mark.parametrize("form", only(FORMS, *[*FORMS][:1]))
+@pytest.mark.parametrize("form", mark_long_except(FORMS, *[*FORMS][:1]))
 @pytest.mark.parametrize("seeds", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: Path) -> None:
     """A number appears only for a file of one model, which then has the name of the file."""
@@ -177,7 +177,7 @@ def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: 
             assert len(counts.series) == 1
 
 
-@pytest.mark.parametrize("name", ["try", *long("n", "sampleIndex", "rep")])
+@pytest.mark.parametrize("name", ["try", *long_cases("n", "sampleIndex", "rep")])
 def test_attempt_numbers_reveal_repeated_attempts(name: str, tmp_path: Path) -> None:
     rows = attempts(**{name: lambda _, a: a + 1})
     again = [*rows, {**rows[5], "passed": not rows[5]["passed"]}]
@@ -240,7 +240,7 @@ def test_every_remedy_of_a_question_reads_the_file(passk: Passk, tmp_path: Path)
     assert passk("describe", path, "-q").err.startswith("warning[unread-column]: ")
 
 
-def calendar(folder: Path, attempts: int = 1) -> Path:
+def write_days_of_years(folder: Path, attempts: int = 1) -> Path:
     """Days of years, as tasks have them."""
     rows = [
         f"m,{year},{day},{(year + day * attempt) % 2}"
@@ -255,7 +255,7 @@ def calendar(folder: Path, attempts: int = 1) -> Path:
 def test_half_of_a_task_name_leads_to_the_other_half(
     passk: Passk, tmp_path: Path, attempts: int
 ) -> None:
-    path = calendar(tmp_path, attempts)
+    path = write_days_of_years(tmp_path, attempts)
     result = passk("estimate", path, "--field", "task=day")
     assert result.code == 3
     assert "(2015, 2016, 2017 and 7 more)" in result.err
@@ -265,7 +265,7 @@ def test_half_of_a_task_name_leads_to_the_other_half(
 
 
 def test_python_reads_a_task_of_two_columns(tmp_path: Path, write: Write) -> None:
-    path = calendar(tmp_path)
+    path = write_days_of_years(tmp_path)
     counts = read(path, fields={"task": ["year", "day"]})
     assert counts.tasks[:2] == ("2015/1", "2015/2")
     frame = pd.read_csv(path).astype({"passed": bool})
@@ -300,7 +300,7 @@ def test_joined_names_stay_different_and_have_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["instanceId", "puzzle_id", "case_id", "message_id", "nodeid",
                                   "Row Number"])  # fmt: skip
-@pytest.mark.parametrize("outcome", ["verified", *long("is_eval_success")])
+@pytest.mark.parametrize("outcome", ["verified", *long_cases("is_eval_success")])
 def test_less_usual_names_of_columns_are_read(name: str, outcome: str) -> None:
     assert read([{name: "a", outcome: True}, {name: "b", outcome: False}]).c.tolist() == [1, 0]
     # Beside a usual name, "verified" is something else.
@@ -318,7 +318,7 @@ def test_an_object_is_not_a_model() -> None:
     assert read([{**rows[0], "model_name": "beta"}]).series == (("beta",),)
 
 
-def twice(folder: Path) -> Path:
+def write_model_twice(folder: Path) -> Path:
     """A model in a file of attempts, again in its summary, and another model."""
     rows = attempts(36, 3, attempt=lambda _, a: a)
     lines(folder / "x.jsonl", rows)
@@ -329,7 +329,7 @@ def twice(folder: Path) -> Path:
 
 
 def test_a_model_with_two_copies_of_its_results_is_reported(passk: Passk, tmp_path: Path) -> None:
-    folder = twice(tmp_path)
+    folder = write_model_twice(tmp_path)
     result = passk("estimate", folder)
     assert result.code == 0
     warning = "warning[identical-outcomes]: x_summary has the outcomes of x at 36 tasks"

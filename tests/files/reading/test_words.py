@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.roles import LOOSE, ROLES, assign_roles
-from tests.conftest import Write, long
+from tests.conftest import Write, long_cases
 from tests.files.formats.cells import cells
 
 WORDS = {
@@ -95,8 +95,8 @@ def test_loose_names_can_be_tasks() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 80_000])
-@pytest.mark.parametrize("head", ["metadata", *long("config", "run")])
-@pytest.mark.parametrize("key", ["agentModel", *long("model", "model_name", "llm")])
+@pytest.mark.parametrize("head", ["metadata", *long_cases("config", "run")])
+@pytest.mark.parametrize("key", ["agentModel", *long_cases("model", "model_name", "llm")])
 def test_the_head_of_a_document_names_the_model(
     write: Write, head: str, key: str, size: int
 ) -> None:

@@ -187,21 +187,21 @@ def test_invalid_templates_are_refused(text: str, tmp_path: Path) -> None:
         cells(tmp_path, path=text)
 
 
-def heats(folder: Path, **numbered: object) -> None:
+def write_temperatures(folder: Path, **numbered: object) -> None:
     for heat in ("0.2", "0.8"):
         rows = [{"task": task, "passed": True, **numbered} for task in "ab"]
         (folder / f"m-{heat}.jsonl").write_text(jsonl(rows))
 
 
 def test_an_unused_column_of_a_template_is_reported(tmp_path: Path) -> None:
-    heats(tmp_path)
+    write_temperatures(tmp_path)
     with pytest.warns(PasskWarning, match="differ in heat"):
         assert read(tmp_path, path="{model}-{heat}.jsonl").facts.varying == ("heat",)
     assert read(tmp_path, path="{model}-{heat}.jsonl", by=["heat"]).facts.varying == ()
 
 
 def test_repeats_that_differ_in_a_path_column_lead_to_a_question(tmp_path: Path) -> None:
-    heats(tmp_path, attempt=0)
+    write_temperatures(tmp_path, attempt=0)
     with pytest.raises(DataError, match=r'differ in heat .*by="heat" keeps them apart'):
         read(tmp_path, path="{model}-{heat}.jsonl")
     by = cells(tmp_path, path="{model}-{heat}.jsonl", by=["heat"])
