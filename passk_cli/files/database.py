@@ -1,4 +1,4 @@
-"""DuckDB as it reads: the SQL of names and texts, the connection, an answer as arrays."""
+"""Access to DuckDB: SQL for names and texts, the connection, and answers as arrays."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Answer = TypeVar("Answer")
-# The column that says which file a row is from: a name that no file's own column has.
+# The column with the file of a row. No column of a file has this name.
 FILE_COLUMN = "#source"
-# The column that says where in its file a row of a spool stands.
+# The column with the place of a written row in its original file.
 PLACE_COLUMN = "#place"
-# The column that says which row of its file a row is, from 1, where that is asked.
+# The column with the number of a row in its file, from 1, if it is needed.
 NUMBER_COLUMN = "#number"
-# Folders named key=value must not become columns, which would take the place of those in the file.
+# Folders named key=value must not become columns, because they would replace columns of the file.
 AS_IT_IS = ", hive_partitioning=false"
 
 
@@ -43,7 +43,7 @@ def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
 
 
 def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> str:
-    """SQL for whether a task is to be kept; "" where all are.  A task without a name is."""
+    """SQL for whether a task is kept; "" if all are. Rows without a task are kept."""
     conditions = [
         f"{task} {word} ({', '.join(map(quote_text, names))})"
         for word, names in (("IN", only), ("NOT IN", without)) if names
@@ -52,7 +52,7 @@ def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> s
 
 
 def column_sql(name: str) -> str:
-    """A column name as a person writes it in a condition: in quotes where it needs them.
+    """A column name for a condition, in quotes only if necessary.
 
     >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
     ('task_id', '"exit status"', '"end"')
@@ -63,15 +63,15 @@ def column_sql(name: str) -> str:
 
 @cache
 def _reserved() -> frozenset[str]:
-    """The words that are no names in SQL."""
+    """The reserved words of SQL."""
     sql = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
     return frozenset(word for (word,) in shared_connection().execute(sql).fetchall())
 
 
 def models_condition(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
-    """The condition that a model, as SQL names it, is to be kept; "" where all are.
+    """SQL for whether a model is kept; "" if all are.
 
-    models, exclude_models : names and patterns, as a request has them.
+    models, exclude_models : names and patterns of a request.
     """
 
     def fits(patterns: Sequence[str]) -> str:
@@ -82,7 +82,7 @@ def models_condition(model: str, models: Sequence[str], exclude_models: Sequence
         )
 
     keep_condition, exclude_condition = fits(models), fits(exclude_models)
-    # A row without a model stays, to be refused as what it is.
+    # A row without a model stays, so that it is refused later.
     exclusion = f"NOT coalesce({exclude_condition}, false)"
     return " AND ".join(
         [f"({keep_condition})"] * bool(keep_condition) + [exclusion] * bool(exclude_condition)
@@ -94,11 +94,11 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# What a statement of ours sets as it goes; everything else is locked.
+# The settings that statements of passk change. All other settings are locked.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
-# Bytes that a thread may take before what does not fit goes to a file, and all of them at least.
+# The bytes per thread before data is moved to a file, and the smallest limit for all threads.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# Rows of an answer whose memory is worth giving back.
+# The number of rows from which the memory of an answer is returned to the system.
 _MANY_ROWS = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -106,14 +106,14 @@ _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 <
 def connect(
     paths: Iterable[str], spool: Path | None = None, folders: Iterable[Path] = ()
 ) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database that can read these files and do nothing else outside.
+    """A connection to an empty database that can read these files and access nothing else.
 
-    An expression of the user's (--where) becomes part of a statement: it must not read other files,
-    load extensions or reach the network, whatever it says.  Times are read and shown in UTC, so
-    that a result does not depend on the machine.
+    An expression of the user (--where) becomes part of a statement, so it must not be able to read
+    other files, load extensions or reach the network. Times are in UTC, so that results do not
+    depend on the machine.
 
-    paths : absolute paths without wildcards.  spool : a folder for what does not fit in memory.
-    folders : what is in them can be read and written as well.
+    paths : absolute paths without wildcards. spool : a folder for data that does not fit in memory.
+    folders : folders with files that can be read and written, too.
 
     >>> noon = "SELECT TIMESTAMPTZ '2026-01-31 12:00:00+02:00' :: VARCHAR"
     >>> connect([]).execute(noon).fetchall()
@@ -130,9 +130,9 @@ def connect(
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        # Of the types of a pandas column's values, all count, not those of the first thousand.
+        # The types of all values of a pandas column count, not only the first thousand.
         "pandas_analyze_sample": str(1 << 40),
-        # A long list of words must not become a join with every row, when few rows need it.
+        # A long list of words must not become a join with all rows if few rows need it.
         "disabled_optimizers": "'in_clause'",
     }
     if spool is not None:
@@ -141,32 +141,32 @@ def connect(
             "SELECT current_setting('threads'), current_setting('memory_limit')"
         ).fetchall()
         number, unit = most.split()
-        # Grouping is not slower with so much memory, where there is more.
+        # Grouping is not slower with this limit.
         little = max(int(threads) * _THREAD_BYTES, _LEAST_BYTES)
         if little < float(number) * _UNITS[unit]:
             settings["memory_limit"] = f"'{little} bytes'"
-    # These two forbid what comes after them.
+    # These two settings must come last, because they forbid further changes.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
-    # Global ones are those of cursors as well.
+    # Global settings also apply to cursors.
     con.execute("; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
     return con
 
 
 def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
-    """Let every join hold the table on its right from now on.
+    """Make every join keep its right table in memory from now on.
 
-    How many rows a text file has is guessed far too low, and joins would hold its rows instead of
-    the cells.
+    DuckDB estimates far too few rows for a text file, so joins would keep its rows in memory and
+    not the cells.
     """
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Texts:
-    """A text per row, or none.
+    """A column of texts, with missing ones.
 
-    codes : int32, one per row, indices into the names; −1 where there is no text.
-    names : the texts that appear, each once, sorted.
+    codes : int32, one per row, indices of the names; −1 for a missing text. names : the distinct
+    texts, sorted.
 
     >>> import numpy as np
     >>> column = Texts(np.array([1, -1, 0]), ("a", "b"))
@@ -178,7 +178,7 @@ class Texts:
     names: tuple[str, ...]
 
     def __getitem__(self, rows: NDArray[Any]) -> Texts:
-        """The column of some of its rows: a mask, or indices."""
+        """The column for some rows: a mask or indices."""
         return replace(self, codes=self.codes[rows])
 
     def at(self, row: int) -> str | None:
@@ -188,26 +188,26 @@ class Texts:
 
     @property
     def absent(self) -> NDArray[np.bool_]:
-        """Where there is no text."""
+        """A mask of the rows without a text."""
         return self.codes < 0
 
     @property
     def as_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Names and codes of the same where no text is the empty one; names may repeat."""
+        """Names and codes in which a missing text is the empty one. Names may repeat."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.names)
         return (*self.names, ""), codes
 
     @property
     def sorted_names(self) -> list[str]:
-        """The texts that appear among the rows, sorted."""
+        """The sorted texts of the rows."""
         return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
 def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
-    """What a function returns; it runs again without the limit of memory if that is too low.
+    """Run a function, and run it again without the memory limit if that is too low.
 
-    Little memory is enough for most files, but not for records of megabytes.
+    Most files need little memory, but records of megabytes need more.
     """
     import duckdb
 
@@ -221,12 +221,11 @@ def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -
 def coded_columns(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """The columns of an answer: those of texts as Texts, the others as arrays.
+    """Run a query and return its columns: columns of texts as Texts, and other columns as arrays.
 
-    The engine makes the codes, so that Python never holds a text per row, and a column of one value
-    is that value, shown many times: such arrays cannot be written to.
-    keys : the columns of texts that rows are sorted by; no text comes last.
-    Errors: duckdb.Error.
+    The engine makes the codes, so that Python never has one text per row in memory. A constant
+    column is a read-only broadcast of its value. keys : the columns of texts by which rows are
+    sorted; missing texts come last. Errors: duckdb.Error.
     """
     import numpy as np
 
@@ -273,7 +272,7 @@ def coded_columns(
         varying = con.execute(f"SELECT {', '.join(selection)} FROM answer_{joins}").fetchnumpy()
     if rows > _MANY_ROWS:
         con.execute("DROP TABLE answer_; DROP TABLE texts_")
-        # Setting a limit gives the memory of what has been dropped back to the system.
+        # Setting a limit returns the memory of dropped tables to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.asarray(varying[key]) for key in reversed(keys) if key in varying]
@@ -291,9 +290,10 @@ def coded_columns(
 
 
 def is_absent(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a column of an answer has no value.
+    """A mask of the rows without a value in a column of an answer.
 
-    DuckDB imports numpy.ma where there are such, which takes as long as to read a small file.
+    DuckDB imports numpy.ma only if there are any, because that takes as long as reading a small
+    file.
     """
     import numpy as np
 
@@ -301,9 +301,9 @@ def is_absent(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> list[str]:
-    """Columns of a Parquet file and the fields in them, dotted: "doc.id"; none of a damaged one.
+    """Columns of a Parquet file and nested fields ("doc.id"); none for a damaged file.
 
-    con : a connection that can read the file; without one, the function makes its own.
+    con : a connection that can read the file; by default the shared one.
     """
     import duckdb
 
@@ -315,7 +315,7 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
     try:
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
         described = (con or shared_connection()).execute(query, {"p": path})
-        # An element is followed by those in it; the first is the table.
+        # The first element is the table. The children of an element follow it.
         elements = iter(described.fetchall())
     except duckdb.Error:
         return []
@@ -323,8 +323,9 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
 
 
 def shared_connection() -> duckdb.DuckDBPyConnection:
-    """A connection for statements of ours alone, to the one database that the process has for them:
-    to make another takes as long as to read a small file."""
+    """A connection for statements of passk only, to the one database of the process. Making another
+    one takes as long as reading a small file.
+    """
     return _database().cursor()
 
 

@@ -1,4 +1,4 @@
-"""The tally of a reading → Counts: refuse what is wrong, apply the policies, keep account."""
+"""Turn the tally of a reading into Counts: refuse wrong data, apply policies, note facts."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ def build_counts(
     tally: Tally,
     tolerant: bool,
 ) -> Counts:
-    """The counts of a tally; tolerant keeps account of what is wrong instead of refusing it.
+    """Build the counts of a tally. tolerant : whether wrong data is noted instead of refused.
 
-    attempts : what formats found, and what was passed over.
-    Errors: DataError, ParameterError.
+    attempts : what formats found, and the skipped files. Errors: DataError, ParameterError.
     """
     request = statement.request
     _require_understood(con, statement, tally, tolerant)
@@ -53,7 +52,7 @@ def build_counts(
         cells = {name: values[~nameless] for name, values in cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
-        # Scores, say: attempts all the same, of which only the pass rate is not known.
+        # Unjudged scores, for example, are attempts, although their pass rate is unknown.
         n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
@@ -81,8 +80,9 @@ def build_counts(
 
 
 def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
-    """Task → its benchmark, by a column of which each task has one value; {} if it has several, or
-    none, or if the column does not part the tasks into a few groups."""
+    """Map each task to its benchmark, by a column with one value per task. It is {} if a task has
+    several values or none, or if the column does not divide the tasks into a few groups.
+    """
     columns = ("task", f"benchmark{place}_low", f"benchmark{place}_high")
     rows, _ = cross_columns([cells[name].as_codes for name in columns])
     benchmark_by_task: dict[str, str] = {}
@@ -99,13 +99,15 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
 def _require_understood(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Refuse labels of several models, an outcome that is nowhere, and what no policy allows."""
+    """Refuse labels of several models, an outcome that does not exist, and what no policy
+    allows.
+    """
     cells = tally.cells
     if any(source.label for batch in statement.batches for source in batch.sources):
         _require_one_model(statement.batches, tally.all_cells, statement.request)
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
-        # A path that leads nowhere is no outcome that failed.
+        # A path without any value is not a missing outcome.
         absent = diagnosis.absent_field_error(con, statement)
         if absent is not None:
             raise absent
@@ -113,7 +115,7 @@ def _require_understood(
 
 
 def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
-    """Raise for data without an attempt: for what is wrong with its outcomes, if anything is."""
+    """Raise the error for data without an attempt, or for wrong outcomes in it."""
     request = statement.request
     refusing = statement.with_changes(request=replace(request, missing="error"))
     _require_allowed(con, refusing, tally, tolerant=False)
@@ -128,7 +130,7 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
 
 
 def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
-    """The models and their groups, as codes; ordered columns with their order."""
+    """The codes of models and groups. Ordered columns keep their order."""
     layouts = [batch.layout for batch in statement.batches]
     orders = dict(chain.from_iterable(layout.orders.items() for layout in layouts))
     columns = [cells[column][attempted].as_codes for column in ("name", *statement.groups)]
@@ -147,10 +149,10 @@ def _messages(
     n: Any,
     tolerant: bool,
 ) -> tuple[Diagnostic, ...]:
-    """Messages of files, and on how they were read where that could be otherwise.
+    """The messages about files, and about how they were read.
 
-    n : the attempts that count, of each cell.
-    Errors: DataError for copies of a file, and for one record that holds the others.
+    n : the number of attempts per cell. Errors: DataError for copies of a file, and for one record
+    that contains the other ones.
     """
     batches, request = statement.batches, statement.request
     is_doubtful = _is_pooled(batches, cells) and request.duplicates != "keep"
@@ -183,12 +185,12 @@ def _messages(
 
 
 def _are_numbered(batches: Sequence[Batch]) -> bool:
-    """Whether repeated attempts can be found."""
+    """Whether attempts have numbers, so that repeated ones can be found."""
     return all(bool(b.roles.attempt) or b.roles.shape != "attempts" for b in batches)
 
 
 def _is_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
-    """Whether several files hold attempts of one model and task, without numbers."""
+    """Whether several files contain unnumbered attempts of one model at one task."""
     return not _are_numbered(batches) and bool(cells["files_differ"].any())
 
 
@@ -199,12 +201,12 @@ def _facts(
     cells: Mapping[str, Any],
     attempted: Any,
 ) -> ReadFacts:
-    """The account of a reading, without messages."""
+    """The facts of a reading, without messages."""
     batches, request = statement.batches, statement.request
     nameless = tally.cells["task"].absent
     lines = tally.cells["attempts"] * nameless
     lines = np.bincount(tally.cells["name"].codes + 1, lines)
-    # Of columns that are models each line is one of every model.
+    # If columns are models, each line belongs to all models.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
     unread = [error for error in attempts.passed_over if isinstance(error, UnreadFile)]
@@ -259,7 +261,7 @@ def _facts(
 def _require_allowed(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Raise for what the policies do not allow, with the place where it stands."""
+    """Raise an error for what the policies do not allow, with its place."""
     request, nameless = statement.request, tally.cells["task"].absent
     if nameless.any() and not (request.skip_bad or tolerant):
         attempt_counts = tally.cells["attempts"]
@@ -284,7 +286,7 @@ def _require_allowed(
 def _require_one_model(
     batches: Sequence[Batch], cells: Mapping[str, Any], request: Request
 ) -> None:
-    """A label names one model; over a file of several it would merge them, unless that is asked."""
+    """Raise DataError if a label would merge several models of a file, unless you pool them."""
     labels = {
         request.alias_of(s.label): (s, b.roles.model)
         for b in batches for s in b.sources
@@ -301,14 +303,14 @@ def _require_one_model(
             problem = f"{several}, but the label {label!r} names one"
             raise DataError(
                 source.name, problem, "remove the label", name="pooled-models",
-                # Models of several columns have no name that the option takes.
+                # --pool takes only one column.
                 settles=[SuggestedFix({"--pool": (column,)}, f"counts them as one, {label}")]
                 if "," not in column else (),
             )  # fmt: skip
 
 
 def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
-    """Attempts made and missing of each model at each task, cells without any outcome included."""
+    """All attempts and missing outcomes of each model at each task, also without any outcome."""
     attempt_counts = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     is_present = attempt_counts > 0
     units = cross_columns([cells[name][is_present].as_codes for name in ("task", *groups)])
@@ -321,9 +323,9 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
 
 
 def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
-    """Task → the cluster it lies in; DataError at `place` for none or two of them."""
+    """Map each task to its cluster. Raise DataError at `place` if it has none or two."""
     clusters: dict[str, str] = {}
-    # Most models have the same: each row once, at its first place.
+    # Most models have the same tasks, so each distinct row is checked once.
     rows, codes = cross_columns(
         [cells[name].as_codes for name in ("task", "cluster_low", "cluster_high")]
     )
@@ -351,7 +353,7 @@ def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> I
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
-    # What a format can say of attempts is a column where it is asked for.
+    # Amounts of a format become columns if they are needed.
     spent = {name: {"number"} for name in attempts.amount_names.get(batch.layout.kind, {})}
     usual = {role: candidates(role, {**kinds, **spent}) for role in ATTEMPT_ROLES}
     offered = {
@@ -362,7 +364,7 @@ def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> I
     halves = [offered.get(role) for role in ("tokens_in", "tokens_out")]
     if "tokens" not in offered and all(halves) and "tokens" not in roles:
         offered["tokens"] = "+".join(map(str, halves))
-    # What the spool of a harness's files adds is in the tasks, the attempts and the reasons.
+    # The added columns of a harness are already in tasks, attempts and reasons.
     added_columns = ("suite", "run", "reason") if batch.layout.harness else ()
     used_columns = {*base_columns, *offered.values(), *added_columns}
     unused = tuple(column for column in batch.layout.kinds if column not in used_columns)

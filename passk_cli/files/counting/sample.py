@@ -1,7 +1,7 @@
 """Samples of the files, read by the statement that counts: what the profile is made of.
 
-Small files are read whole; of larger ones 64 blocks of 64 KB at even distances, cut at line ends,
-so that it takes as long for any file.
+Small files are read completely. For larger files, passk reads 64 blocks of 64 KB at even distances,
+cut at line ends, so that the time does not depend on the size.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_float
 from passk_cli.files.roles import ENDINGS, find, is_listed, words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
-# Blocks of a sample and their size; files of one layout that are smaller than all are read whole.
+# The number and size of blocks of a sample. Files that are smaller than all blocks are read
+# completely.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
-# Bytes after which a sample of long lines ends.
+# The number of bytes at which a sample of long lines ends.
 MOST_BYTES = 1 << 27
-# Rows of a sample of what has no lines; columns that are looked at; keys of a nested one.
+# The most rows of a sample without lines, columns, and keys of a nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
-# Records below each other that are looked into for how an attempt ended.
+# The depth of nested records that are searched for how an attempt ended.
 _MOST_DEPTH = 3
 _SCALAR = {"null", "bool", "number", "text"}
 
@@ -46,7 +47,7 @@ _SCALAR = {"null", "bool", "number", "text"}
 class _SampleQuery(NamedTuple):
     """A batch whose files are samples.
 
-    origins : sample → the file that it is of.  whole : whether they are all rows.
+    origins : sample → its file. is_complete : whether the samples contain all rows.
     """
 
     batch: Batch
@@ -59,7 +60,7 @@ def profile_files(
 ) -> DataProfile:
     """The profile of all files; of a sample of larger ones, whatever rows are asked for.
 
-    folder : for samples, which the connection can read.  Errors: duckdb.Error.
+    folder : the place of the samples, which the connection can read. Errors: duckdb.Error.
     """
     return with_all_memory(con, lambda: _profile_files(con, statement, folder))
 
@@ -72,7 +73,7 @@ def _profile_files(
     is_complete = all(sample.is_complete for sample in samples)
     request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
     if not is_complete:
-        # Rows that are asked for may be few of a sample.
+        # A filter might leave only a few rows of a sample.
         request = replace(request.of_all_models(), where="", only_tasks=(), exclude_tasks=())
     batches = [_with_further_columns(con, sample.batch) for sample in samples]
     profile_statement = statement.with_changes(
@@ -82,7 +83,7 @@ def _profile_files(
     plain, records = (
         [name for batch_columns in columns_by_batch for name in batch_columns[i]] for i in (0, 1)
     )
-    # Of names that differ in case alone an engine knows one.
+    # The engine does not distinguish names that differ only in case.
     first_of: dict[str, str] = {}
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
@@ -104,12 +105,12 @@ def _profile_files(
 
 
 def _keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The keys of records of a structure; further down those that say how attempts ended.
+    """The keys of records in a structure, and nested keys that contain how attempts ended.
 
     >>> [*_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]
     """
-    # Keys without end are the names of something.
+    # A very large number of keys are names and not columns.
     is_record = isinstance(structure, dict) and len(structure) <= _KEYS
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
@@ -152,7 +153,7 @@ def profile_cells(
 ) -> DataProfile:
     """The profile of whole cells: all rows of one of so many tasks, chosen by hash.
 
-    columns : the only ones that are looked at besides the task.  Errors: duckdb.Error.
+    columns : the columns of the profile in addition to the task. Errors: duckdb.Error.
     """
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
@@ -175,12 +176,12 @@ def _build_profile(
 ) -> DataProfile:
     """The profile of a table with the rows of a statement.
 
-    columns : name → SQL of its text.  Errors: duckdb.Error.
+    columns : name → SQL of its text. Errors: duckdb.Error.
     """
     verdict = statement.verdict()
     if statement.has_counts:
         verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
-    # Rows without a model, or without a value of a group, are those of one.
+    # Rows without a model, or without a value of a group, form one series.
     series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
     expressions = [*series, "nullif(task, '')", *columns.values()]
     hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
@@ -199,7 +200,7 @@ def _build_profile(
     hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
     paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
     file_codes, file = np.unique(answer["file"], return_inverse=True)
-    # Of rows that an engine put together it may not be known.
+    # The file of rows that the engine joined may be unknown.
     file_names = tuple(files.get(paths.get(code, ""), "") for code in file_codes.tolist())
     judged = as_floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
@@ -210,7 +211,7 @@ def _build_profile(
 
 
 def _codes(hashes: Any) -> Ints:
-    """Codes of hashes, from 0; −1 where there is none."""
+    """Codes of hashes, from 0; −1 for a missing one."""
     codes = np.full(len(hashes), -1, dtype=np.int64)
     is_present = ~is_absent(hashes)
     codes[is_present] = np.unique(np.asarray(hashes)[is_present], return_inverse=True)[1]
@@ -218,7 +219,7 @@ def _codes(hashes: Any) -> Ints:
 
 
 def _kept_batches(statement: Statement) -> Iterator[Batch]:
-    """The batches with the files whose models are kept."""
+    """The batches, with only those files that have kept models."""
     for batch in statement.batches:
         named_sources = ((source, statement.names.get(source.path)) for source in batch.sources)
         request = statement.request
@@ -230,7 +231,7 @@ def _kept_batches(statement: Statement) -> Iterator[Batch]:
 
 
 def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Columns that may have scalar values, those that play a role first, and those of records."""
+    """Columns that may have scalar values (columns with a role first), and columns of records."""
     kinds = batch.layout.kinds
     playing = [c for c in (*batch.roles.columns().values(), *by) if find(c, kinds)]
     playing = [c for c in playing if not is_listed(c, kinds)] + ["suite"] * batch.has_suites
@@ -242,7 +243,7 @@ def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _texts(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
-    """Name → SQL of its text in rows that carry these columns."""
+    """Map each name to the SQL of its text in rows with these columns."""
     texts = {}
     for place, name in enumerate(columns):
         kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
@@ -252,14 +253,14 @@ def _texts(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
 
 
 def _scalar(text: str) -> str:
-    """SQL for a text that is there, where it may be a list or a record."""
+    """SQL for a text, or NULL for an empty text, a list or a record."""
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
 
 def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
-    """A batch with the columns that its sample has further down than a layout looked.
+    """A batch with all columns of its sample, also of later records.
 
-    Of lists of outcomes it has the records, which are judged by none.
+    For lists of outcomes, the rows are records without a verdict.
     """
     layout = batch.layout
     if not layout.complete and layout.kind == "jsonl":
@@ -279,8 +280,7 @@ def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch
 
 
 def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int) -> _SampleQuery:
-    """A batch whose files are samples.  folder : for samples.  place : of the batch, which names
-    them."""
+    """Write samples of a batch. folder : their place. place : the index of the batch, for names."""
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
         rows = layout.relation_sql([source.path for source in batch.sources], {})
@@ -313,7 +313,7 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
     samples_as_sources = [
         replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)
     ]
-    # What is constant in a file is so in its sample.
+    # Constant columns of a file are constant in its sample.
     constants = {
         name: {path: values[file] for path, file in samples.items() if file in values}
         for name, values in layout.constants.items()
@@ -325,7 +325,7 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
 
 
 def _blocks(files: Sequence[str]) -> dict[int, list[int]]:
-    """Place of a file → where blocks begin in it, at even distances over all of them."""
+    """Map the index of each file to the starts of its blocks, at even distances over all files."""
     sizes = np.array([os.path.getsize(path) for path in files])
     ends = np.cumsum(sizes)
     starts = np.linspace(0, max(int(ends[-1]) - BLOCK_BYTES, 0), BLOCKS).astype(np.int64)
@@ -337,20 +337,20 @@ def _blocks(files: Sequence[str]) -> dict[int, list[int]]:
 
 
 def _beginnings(files: Sequence[str]) -> dict[int, list[int]]:
-    """Places of some files at even distances, of which the beginnings are looked at."""
+    """The indices of some files at even distances, whose beginnings are read."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}
 
 
 def _write_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool) -> None:
-    """Write whole lines of blocks of a file, with its first line where that is a header."""
+    """Write the complete lines of blocks of a file, with its header."""
     with open(path, "rb") as file, open(sample, "wb") as out:
         if header:
             out.write(file.readline())
         before = file.tell()
         for start in starts:
             if start > before:
-                # The line in which a block begins belongs to what is before it.
+                # The line in which a block begins is left out.
                 file.seek(start - 1)
                 file.readline()
             else:

@@ -1,6 +1,6 @@
-"""The order of attempts and the groups of tasks, from the rows that the checks have sampled.
+"""The order of attempts and the groups of tasks, from the sampled rows of the checks.
 
-No file is read again.  The tests of both are in `study.dependence`.
+No file is read again. `study.dependence` tests both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from passk_cli.files.roles import SETTINGS, leaf, words
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
 
-# Fewer groups are rather kinds or levels, and intervals from so few clusters are hardly known.
+# Fewer groups are probably kinds or levels, and intervals from so few clusters are unreliable.
 _FEWEST_GROUPS = 10
 # Names of settings and benchmarks; words of numbers that name something.
 _NOT_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}
@@ -28,9 +28,10 @@ _NAMING_WORDS = frozenset("id group cluster family".split())
 def sampled_rows(
     context: CheckContext, statement: Statement, settings: Collection[str]
 ) -> SampledRows | None:
-    """What the sample shows; None for counts and lists, and if it has rows that were not asked for.
+    """The order and the groups in the sample; None for counts, for lists, and for a filtered
+    sample.
 
-    settings : quoted names of columns that checks have found something in.
+    settings : quoted names of columns with findings.
     """
     profile, request = context.profile, context.request
     has_filter = request.where or request.models or request.exclude_models
@@ -50,7 +51,7 @@ def sampled_rows(
 def _ordered_attempts(
     context: CheckContext, statement: Statement, series: Ints, is_judged: Bools
 ) -> OrderedAttempts | None:
-    """The outcomes by number; None if attempts have no numbers, or if numbers come twice."""
+    """The outcomes in the order of attempt numbers; None without numbers, or if they repeat."""
     profile, column = context.profile, context.column("attempt")
     if column not in profile.columns or any(b.roles.attempt != column for b in context.batches):
         return None
@@ -93,7 +94,7 @@ def _task_groups(
 ) -> TaskGroups | None:
     """Pass rates of tasks, and unread columns with one value per task and several tasks per value.
 
-    Settings, names of benchmarks, and what happens while attempts are made are left out.
+    Settings, names of benchmarks, and measurements of attempts are left out.
     """
     profile = context.profile
     names = [
@@ -124,7 +125,7 @@ def _task_groups(
 
 
 def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int) -> Ints | None:
-    """The group of each task; None if a task has none or two, or if groups have few tasks."""
+    """The group of each task; None if a task has none or two, or if groups are too small."""
     codes = column.codes[is_judged]
     if codes.min(initial=0) < 0 or 2 * column.distinct > tasks:
         return None
@@ -137,5 +138,5 @@ def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int)
 
 
 def _may_be_of_attempt(context: CheckContext, name: str) -> bool:
-    """Whether a column of one row per task may be of the attempt: numbers that name nothing."""
+    """Whether a column may describe attempts and not tasks: numbers that do not name anything."""
     return not words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"

@@ -1,8 +1,8 @@
-"""Asking: what a file leaves open, as an error with the columns that can be chosen.
+"""Turn open questions about a file into an error with the columns that you can choose.
 
-The screen of an error lists the candidates of each role, with the option that chooses each.  A
-complete command is added only if the names are certain: then there is one, and it drops nothing.
-Preferences, summaries and files without outcomes are refused by name, without a command.
+The screen of an error lists the candidates of each role with the options that choose them. If the
+names are certain, the error contains one complete command that drops nothing. Preferences,
+summaries and files without outcomes are refused without a command.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
-# Errors of which columns are the answer → the question that each asks.
+# Errors that a choice of columns can solve → the role in question.
 _QUESTIONS = {
     "no-task-column": "task",
     "no-outcome-column": "outcome",
@@ -54,11 +54,11 @@ _QUESTION_TEXTS = {
     "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
-# Lines of a role on the screen; the widest option that others are aligned with.
+# The most lines of a role on the screen, and the width to which options are aligned.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
-# Lines and columns of a screen; characters of a tally that are always shown.
+# Lines and columns of a screen, and the shortest length to which tallies are cut.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
-# Names of a new map: a file that exists is never overwritten.
+# Names for a new map. An existing file is never overwritten.
 _MAP_NAMES = ("passk.toml", "map.toml")
 
 
@@ -70,18 +70,19 @@ def question_error(
     read: Callable[[Request], Counts],
     data: Any,
 ) -> PasskError:
-    """The error with the columns that can be chosen, or the refusal of what holds no outcomes.
+    """The error with the columns that you can choose, or the refusal of a file without outcomes.
 
-    read : reads with a request.  data : what was asked for, next to which a map is looked for.
+    read : a function that reads with a request. data : the data as it was given. A map is suggested
+        next to it.
     """
     if any(is_read_once(source.frame) for source in sources):
         return error
     paths = [source.path for source in sources if source.frame is None]
     trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIAL_BYTES)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
-    # Two columns of one name have no options: only the file can be changed.
+    # No option can choose between two columns with one name, so the file must be changed.
     other_column = error.name == "ambiguous-column" and (not roles or roles - {*_QUESTION_TEXTS})
-    # Nothing is asked about an empty file.
+    # There is no question about an empty file.
     empty = error.name == "no-results" and bool(error.settles)
     if error.name not in (*_QUESTIONS, "no-role-column") or other_column or empty:
         if not trials.is_quick:
@@ -101,7 +102,7 @@ def question_error(
         return error
     template = layout_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
-        # Files that are named like runs, whose rows are tasks by their places.
+        # The files are named like runs, and the place of a row may be its task.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
         task_candidates = [
             replace(
@@ -113,7 +114,7 @@ def question_error(
         ]
         places[0] = replace(places[0], by_role={**places[0].by_role, "task": (*task_candidates,)})
     elif template and "outcome" in places[0]:
-        # Files or folders that are named like tasks.
+        # The files or folders are named like tasks.
         option = SuggestedFix({"--path": template})
         way, counts = trials.follow(option)
         task_name = way.options.get("--field", {}).get("task", "task")
@@ -121,8 +122,8 @@ def question_error(
         columns = [task for task in tasks if task.column != POSITION]
         stated = [task.values for task in columns if strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # Questions that tell fewer tasks apart make the files runs, and another column that may be
-        # the task makes them anything.  Rows of one file may be tasks as well.
+        # The files are tasks only if no column suggests fewer tasks, no other column may be the
+        # task, and each file has one row.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].rows <= len(paths) and not trials.doubt(counts)
         if files and "task" in parts(task_name) and sure:
@@ -154,7 +155,7 @@ def question_error(
 def _nested_field_error(
     error: DataError, candidate_set: Candidates, trials: FixTrials
 ) -> PasskError:
-    """The error about an amount or an answer without a column, with the nested ones of its name."""
+    """The error about a missing amount or answer, with nested columns that have its name."""
     (role,) = error.settles[0].options["--field"]
     nested = [
         path for path in candidate_set.columns if "." in path and candidates(role, [leaf(path)])
@@ -170,7 +171,9 @@ def _nested_field_error(
 def _unnamed_words_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
-    """The error about words that neither --passes nor --fails names, with both answers to each."""
+    """The error about words that neither --passes nor --fails names, with fixes for both
+    verdicts.
+    """
     named_words = {word.lower() for word in (*request.passes, *request.fails)}
     ways = (way for candidate in candidate_set.get("outcome", ())[:1] for way in candidate.passing)
     words_left = [word for way in ways for word in way.options.get("--passes", ())
@@ -189,8 +192,7 @@ def _unnamed_words_error(
 def _misspelled_column_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
-    """The error about a column that is not there, with a column that has nearly its name or ends in
-    it."""
+    """The error about a column that does not exist, with a column of a similar name."""
     option_of = {
         part: {"--field": role} for role, c in request.named_columns.items() for part in parts(c)
     }
@@ -208,7 +210,7 @@ def _misspelled_column_error(
 
 
 def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None:
-    """The refusal of preferences, of a summary, and of a file without outcomes."""
+    """The refusal of preferences, of a summary, or of a file without outcomes."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
     ):  # fmt: skip
@@ -250,10 +252,10 @@ def _with_screen(
 ) -> PasskError:
     """The error with its screen, and with the complete command if the names are certain.
 
-    hidden : what to do if the index of a frame contains the task.  draft : writes a map.
+    hidden : what to do if the index of a frame contains the task. draft : fixes that write a map.
     """
     role, request = _QUESTIONS[error.name], trials.request
-    # The outcome of records that contain others may say nothing of them.
+    # Use the first place that has the role in question.
     best = next((place for place in places if role in place), places[0])
     if role and role not in best and not (role != "model" and "counts" in best):
         return trials.with_working_fixes(error)
@@ -267,13 +269,13 @@ def _with_screen(
             why = size_text(counts) if trials.is_quick else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
-            # What to drop or to mix is a question of its own, with one command per answer.
+            # What to drop or to mix is another question, with one command per answer.
             ways = (settle for settle in counts.settles if not is_open(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
             settles = trials.with_working_fixes(
                 error.with_changes(type(error), settles=settles)
             ).settles
-            # The beginning of a long file does not say how many there are in all.
+            # The total number is unknown, because only the beginning of a long file was read.
             question = counts.problem if trials.is_quick else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
@@ -289,7 +291,7 @@ def _with_screen(
 
 
 def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
-    """The remedy that is offered with every screen: a map to edit, next to the data."""
+    """The fix that is offered with every screen: a map to edit, next to the data."""
     free = (os.path.join(folder, name) for name in _MAP_NAMES)
     for name in islice((name for name in free if not os.path.lexists(name)), 1):
         why = "writes a map with all candidates that you can edit"
@@ -297,7 +299,9 @@ def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
 
 
 def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
-    """The places that may hold the attempts: those with a task and an outcome, else the first."""
+    """The places that may contain the attempts: all with a task and an outcome, or the first
+    one.
+    """
     candidates_with_both = []
     for place in places:
         models = {candidate.column for candidate in place.get("model", ())}
@@ -307,7 +311,7 @@ def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
 
 
 def _question(error: DataError, candidate_set: Candidates, request: Request) -> str:
-    """What is to be chosen, as a question."""
+    """The question which columns to choose."""
     open_roles = [
         role
         for role in ("task", "outcome")
@@ -317,7 +321,7 @@ def _question(error: DataError, candidate_set: Candidates, request: Request) -> 
 
 
 def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFix | None:
-    """The options that read a place, if the names of its task and outcome are certain."""
+    """The options that read a place, if its task and its outcome are certain; otherwise None."""
     options: dict[str, Any] = {}
     fields: dict[str, str] = {}
     if candidate_set.records and request.records is None:
@@ -342,9 +346,9 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
 
 
 def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
-    """The error of a document that is one attempt and lists records with outcomes.
+    """The error for a document that is read as one attempt and contains records with outcomes.
 
-    It is more likely their summary.
+    The document is probably a summary of these records.
     """
     source, column = batch.sources[0], batch.roles.outcome or ""
     if batch.layout.kind != "record":
@@ -370,11 +374,11 @@ def screen(
     columns: bool = False,
     full: bool = False,
 ) -> Iterator[str]:
-    """The candidates of each role as lines, with the option that chooses each.
+    """Print the candidates of each role as lines, with the options that choose them.
 
-    spelled : an option as the caller writes it.  columns : whether columns without a role are
-        listed.  full : whether everything is shown; else at most 8 candidates per role and 20 lines
-        of 80 characters, and the rest is counted.
+    spelled : a function that writes an option for the caller. columns : whether columns without a
+        role are listed. full : whether everything is listed; otherwise at most 8 candidates per
+        role and 20 lines of 80 characters.
     """
     rows, place = [], candidate_set if isinstance(candidate_set, Candidates) else None
     if place and (place.records or place.other_places):
