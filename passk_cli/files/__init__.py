@@ -1,7 +1,7 @@
-"""Files and tables in, Counts out: the only folder that knows files, and where DuckDB lives.
+"""Read files and tables into Counts. Only this folder reads files and uses DuckDB.
 
-`load` is the way of a row.  sources : arguments, addresses, archives, frames → Sources.
-reading : Sources → how their rows are laid out and what their columns mean.  checks : what
-contradicts that.  counting : one statement → Counts.  attempts : what else is to be known of
-attempts, as what they took.  formats : a file per harness.  spark : counting on a cluster.
+`load` connects the steps. sources turns arguments, addresses, archives and frames into Sources.
+reading finds the layout of their rows and the meaning of their columns, and checks looks for
+contradictions. counting runs one statement and makes Counts. attempts adds facts of attempts, for
+example their costs. formats has one file per harness, and spark counts on a cluster.
 """

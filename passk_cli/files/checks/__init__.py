@@ -1,7 +1,8 @@
-"""Checks of a reading: six rules, and a warning about errors in place of answers.
+"""Check a reading by six rules, and warn about errors in place of answers.
 
 A check is one declaration: its message, severity, condition, test, and the options that settle it.
-A certain finding is an error that asks.  A likely finding is a warning.  Nothing else guesses.
+A certain finding is an error, and passk stops and asks you. A likely finding is a warning. No other
+code guesses.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find
 
-# Tasks that are enough for a test in files larger than a sample.
+# The number of tasks that a test needs in files larger than a sample.
 ENOUGH_TASKS = 500
-# The first certain finding is the one that is asked about.
+# passk asks about the first certain finding, so the order matters.
 _RULES = (verdicts, statements, amounts, names, repeats, errors, settings, files)
 CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 
@@ -47,13 +48,13 @@ __all__ = [
 
 
 def findings(context: CheckContext) -> Iterator[Finding]:
-    """What contradicts a reading, or makes it unlikely."""
+    """Find what contradicts a reading, or makes it unlikely."""
     for test in dict.fromkeys(check.test for check in CHECKS):
         yield from test(context)
 
 
 def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
-    """The error that asks, at the finding's file or at the first file that has its column."""
+    """The error for a finding, at its file or at the first file with its column."""
     diagnostic, column = (
         finding.message(**finding.fields),
         finding.fields.get("column", "").strip("'"),

@@ -1,4 +1,4 @@
-"""Rule 4, amounts: a row is not one attempt, as a number next to its outcome shows."""
+"""Rule 4, amounts: a number next to the outcome shows that a row is not one attempt."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from passk_cli.files.roles import EQUAL, leaf, parent_path, words
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Names made of these words are those of weights, of numbers of attempts, of rates, of highest
-# scores, of tests that passed, and of all tests.
+# Words in names of weights, numbers of attempts, rates, highest scores, passed tests, and all
+# tests.
 _WEIGHT_WORDS = frozenset("count times weight weights".split())
 _SIZE_WORDS = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
 _RATE_WORDS = AVERAGE_WORDS | {"accuracy", "acc", "score"}
 _MAXIMUM_WORDS = frozenset("max score points possible out of total".split())
 _PASS_COUNT_WORDS = frozenset("passed passes correct successes tests num n".split())
 _TOTAL_WORDS = frozenset("total tests count num n".split())
-# The digits after the point to which rates are rounded.
+# The numbers of decimals to which rates are usually rounded.
 _ROUNDED_DIGITS = (2, 3, 4, 5)
-# Rows of costs that are enough to see that they only grow.
+# The fewest rows that can show that costs only grow.
 _ENOUGH_GROWING_ROWS = 10
 
 WEIGHTED_ROWS = DiagnosticType(
@@ -79,7 +79,7 @@ SUMMED_COSTS = DiagnosticType(
 
 
 def row_count_findings(context: CheckContext) -> Iterator[Finding]:
-    """Numbers of attempts, points or tests next to the outcome of a row."""
+    """Find numbers of attempts, points or tests next to the outcome of a row."""
     profile, outcome = context.profile, context.column("outcome")
     if outcome not in profile.columns or context.is_known_format:
         return
@@ -99,7 +99,7 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
         }
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
-            # Two flags that are each other's opposite count nothing.
+            # Two opposite flags are not counts.
             failed = leaf(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
@@ -119,8 +119,9 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
-    """Whether scores are shares of numbers of attempts, exact or rounded, and named so or
-    between 0 and 1."""
+    """Whether scores are exact or rounded shares of numbers of attempts, and are named like rates
+    or are between 0 and 1.
+    """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]
     is_rate_name = words(outcome) & _RATE_WORDS or np.any((rates > 0) & (rates < 1))
@@ -149,18 +150,18 @@ def _is_total_name(name: str) -> bool:
 
 
 def _has_total(context: CheckContext) -> bool:
-    """Whether a column of all tests is there, with which the passed tests are compared."""
+    """Whether there is a column with the number of all tests."""
     return any(map(_is_total_name, context.unread_columns))
 
 
 def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
-    """The finding about a column of weights, if there is one row per task and outcome."""
+    """Find a column of weights, if there is one row per task and outcome."""
     profile = context.profile
     pairs = joined_codes(profile.cell, profile.columns[context.column("outcome")].codes)
     rows = np.sum(pairs >= 0)
     if profile.columns[name].share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
-    # One weight per task says as often how much the task matters.
+    # One weight per task may also be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
     weighs = "weight" in words(name) and count_distinct(profile.cell) == rows
     fields = {"column": quote(name), "values": profile.texts(name, 20)}
@@ -168,7 +169,7 @@ def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
 
 
 def running_total_findings(context: CheckContext) -> Iterator[Finding]:
-    """Costs that add up from row to row."""
+    """Find costs that add up from row to row."""
     profile, name = context.profile, context.column("cost")
     if name not in profile.columns or len(profile.files) > 1 or not profile.is_complete:
         return
@@ -176,7 +177,7 @@ def running_total_findings(context: CheckContext) -> Iterator[Finding]:
     steps = np.diff(costs)
     if len(costs) < _ENOUGH_GROWING_ROWS or not np.all(steps > 0):
         return
-    # Costs that are only sorted grow by less than the first of them.
+    # Sorted costs usually grow by less than the first cost per row.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
         fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
         yield Finding(SUMMED_COSTS, False, fields)

@@ -1,4 +1,4 @@
-"""A check and what it sees: the reading of files, a profile of their rows, and what it finds."""
+"""The declaration of a check, its context (a reading and a profile of the rows), and findings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
 
 
 def value_at(record: Any, path: str) -> Any:
-    """The value at a dotted path of records; None if there is none.
+    """The value at a dotted path in a record, or None.
 
     >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": [1]}, "a.b")
     (1, None)
@@ -45,9 +45,9 @@ class Finding:
     """Something that contradicts a reading.
 
     message : the diagnostic, filled in with `fields`.
-    certain : whether passk stops and asks; otherwise it prints a warning.
-    settles : options that settle it, the likeliest first.
-    place : the file it is about, if it is about one of several.
+    certain : whether passk stops and asks you. Otherwise it prints a warning.
+    settles : options that settle it, the likeliest first. place : the file, if the finding is about
+    one of several files.
     """
 
     message: DiagnosticType
@@ -57,7 +57,7 @@ class Finding:
     place: str = ""
 
     def __post_init__(self) -> None:
-        # A report has its own column of this name, so --by cannot take it.
+        # A report already has a column of this name, so --by cannot use it.
         allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
         object.__setattr__(self, "settles", allowed)
 
@@ -66,10 +66,10 @@ class Finding:
 class ReadingCheck:
     """A check of a reading, declared once.
 
-    message : what is printed, and what it means.
-    severity : CERTAIN if it always stops and asks, LIKELY if it only warns, or EITHER.
-    when : the condition, in a sentence for people.
-    settled_by : options that settle it, as a user types them.
+    message : the type of the message. severity : CERTAIN if passk always stops, LIKELY if it only
+    warns, or EITHER.
+    when : the condition, as a sentence for users. settled_by : options that settle it, as users
+    type them.
     test : yields the findings in a context.
     """
 
@@ -82,11 +82,10 @@ class ReadingCheck:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckContext:
-    """A reading, and a profile of the rows of its files.
+    """A reading and a profile of its rows.
 
-    cells : name of the model, and task, of each cell.
-    refined : returns a profile of complete cells with these columns, for files larger than the
-        sample.
+    cells : the model and the task of each cell. refined_profile : returns a profile of complete
+    cells with these columns, for files larger than the sample.
     """
 
     profile: DataProfile
@@ -111,11 +110,11 @@ class CheckContext:
         return self.cells["task"].names
 
     def column(self, role: str) -> str:
-        """The column of a role in the first files that have one; "" if there is none."""
+        """The column of a role in the first files that have one, or ""."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
     def condition_sql(self, column: str) -> str:
-        """A column as a condition names it; for a nested field, the text of that field."""
+        """A column in the syntax of conditions; for a nested field, its text."""
         paths = (find(column, batch.layout.kinds) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
@@ -125,7 +124,7 @@ class CheckContext:
 
     @cached_property
     def is_known_format(self) -> bool:
-        """Whether harnesses, or passk itself, wrote all files."""
+        """Whether a harness or passk wrote all files."""
         return all(
             batch.layout.harness
             or any(batch.layout.kinds.keys() >= {*names} for names in (CANONICAL, HISTORY_COLUMNS))
@@ -146,16 +145,16 @@ class CheckContext:
 
     @cached_property
     def tasks_without_digits(self) -> list[str]:
-        """The tasks that have no digit in their name, as headers and sums: few of many."""
+        """The tasks without a digit in their name, for example headers and totals."""
         return [name for name in self.tasks if _DIGIT.search(name) is None]
 
     @cached_property
     def unread_columns(self) -> list[str]:
-        """The columns from which nothing is read, and that no option mentions."""
+        """The columns that are not read and that no option names."""
         request = self.request
         read = {*request.by, *request.pool, request.cluster, *request.carried_columns}
         if request.conversion is not None:
-            # They are columns of the table that is written.
+            # Settings are columns of the table that is written.
             read |= {*SETTINGS}
         for batch in self.batches:
             kinds = batch.layout.kinds
@@ -164,7 +163,7 @@ class CheckContext:
             read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
             if batch.has_suites:
                 read.add("suite")
-        # The cost, the answer and the like of an attempt are read when a metric needs them.
+        # Facts of attempts, such as costs and answers, are read if a metric needs them.
         names = [column for column in self.profile.columns if column not in read]
         facts = {c for role in ATTEMPT_ROLES if role != "score" for c in candidates(role, names)}
         return [name for name in names if name not in facts]

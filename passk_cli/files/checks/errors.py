@@ -1,4 +1,4 @@
-"""Errors in place of answers: failures that may be the harness's.  A warning, never a question."""
+"""Warn about errors in place of answers, which the harness may have caused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, leaf, words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Patterns of DuckDB: words of a service that refused; with those of a machine that stopped, and the
-# beginning of a text in place of an answer.
+# Patterns for DuckDB. The first ones match errors of a service. _ERROR also matches errors of a
+# machine, and texts that begin like an error in place of an answer.
 _CODE = r"\b(?:429|50[0234]|529)\b"
 _SERVICE = (
     r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
@@ -34,19 +34,19 @@ _ERROR = (
     r"|^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception)\b"
     rf"|^(?:{'|'.join(ENDED_WORDS)})$"
 )
-# In LangSmith's tables a text in the column `error` says that the run raised, whatever the text.
+# In tables of LangSmith, any text in the column `error` means that the run raised an error.
 _ANY_TEXT = r"\w+"
-# What a failed test says, and limits that are the model's own.
+# Words of failed tests, and of limits that belong to the model.
 _TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
-# Words of names of what a program printed, whose errors are the model's.
+# Words in names of program output. Errors there belong to the model.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
-# What was asked or expected has no errors of the harness either.
+# Questions and expected answers contain no errors of the harness either.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
-# Characters of a value that are read; values that a condition names, and their length.
+# The characters of a value that are read, the most values in a condition, and their length.
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
-# The share of the rows with an error that fail; the share of the other failures that end like
-# passes; the errors, and the different texts of passes, that are enough.
+# The share of rows with errors that must fail, the share of other failures that must end like
+# passes, and the fewest errors or different texts of passes.
 _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = DiagnosticType(
@@ -64,7 +64,7 @@ ERRORS_AS_FAILURES = DiagnosticType(
 
 
 def error_findings(context: CheckContext) -> Iterator[Finding]:
-    """The column in which most failures are errors."""
+    """Find the column with the most failures that are errors."""
     profile = context.profile
     if context.is_known_format or not np.any(profile.verdict == 0):
         return
@@ -101,12 +101,12 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
         SuggestedFix({"--where": without}, "leaves them out"),
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
-    # If all attempts failed like this, none would be left.
+    # If all attempts failed like this, --where would leave none.
     yield Finding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.rows :])
 
 
 def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
-    """The columns of texts of which one matches a pattern, by one query."""
+    """The columns with a text that matches a pattern, by one query."""
     patterns = (
         _ANY_TEXT if _is_raised_error(profile, name) else f"{_ERROR}|{_CODE}" for name in names
     )
@@ -128,22 +128,22 @@ def _matches(text: str, pattern: str) -> str:
 
 
 def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """The failures in which a flag of errors is true, as one kind of error."""
+    """The failures with a true error flag, as one kind of error."""
     return _failing_rows(context, {name: np.flatnonzero(context.profile.verdicts(name) == 1)})
 
 
 def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """Kind of error → the failures with it; none if the texts of a column do not mean that.
+    """Map each kind of error to its failures; empty if the texts of a column are not errors.
 
-    Words of a service are enough in a column that shows how attempts ended.  Any other error needs
-    other failures that end like passes, or passes with texts of their own: a column with a reason
-    for each failure shows why the model failed.
+    Words of a service are enough in a column that contains how attempts ended. For any other error,
+    there must be other failures that end like passes, or passes with different texts. If each
+    failure has a reason, the column only contains why the model failed.
     """
     profile = context.profile
     column, is_ending_column = profile.columns[name], bool(words(name) & ENDINGS)
     judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     passing = np.unique(column.codes[judged & (profile.verdict == 1)])
-    # A number is a code only in a column that shows how attempts ended.
+    # A number is an error code only in a column that contains how attempts ended.
     service = f"{_SERVICE}|{_CODE}" if is_ending_column else _SERVICE
     patterns = ((service, is_ending_column), (_ERROR, False))
     for pattern, enough in ((_ANY_TEXT, True),) if _is_raised_error(profile, name) else patterns:
@@ -162,7 +162,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
 
 
 def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
-    """The words that match a pattern → the rows with them, but for those of failed tests."""
+    """Map each text that matches a pattern to its rows, without failed tests."""
     text = profile.columns[name].sql
     query = (
         f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"
@@ -174,7 +174,7 @@ def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, I
 
 
 def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
-    """The failures among rows with errors; none if some of these rows pass."""
+    """The failures among rows with errors; empty if too many of these rows pass."""
     profile = context.profile
     failures = {
         kind: rows[(profile.task[rows] >= 0) & (profile.verdict[rows] == 0)].tolist()
@@ -187,7 +187,7 @@ def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str,
 
 
 def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
-    """Names with their numbers, the largest first.
+    """Names with their counts, the largest first.
 
     >>> _names_with_counts({"a": 1, "b": 3})
     ['b (3)', 'a (1)']
@@ -196,9 +196,9 @@ def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
 
 
 def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> str:
-    """The condition that leaves errors out, by their texts or by the words of their kinds.
+    """A condition that leaves errors out, by their texts or by the words of their kinds.
 
-    column : as a condition names it.
+    column : the column in the syntax of conditions.
     """
     value = f"coalesce({column}, '')"
     if len(texts) <= _MOST_NAMED and max(map(len, texts)) <= _LONGEST_NAMED:

@@ -1,4 +1,4 @@
-"""Was a column laid out over the cells, as a setting, or did it happen, as a consequence?"""
+"""Test whether a column was planned like a setting, or happened like a consequence."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Random deals that an observed layout is compared with; cells and rows that are looked at.
+# The number of shuffles for comparison, and the most cells and rows that are read.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-# Share of the cells in which a setting takes several values.
+# The smallest share of cells in which a setting has several values.
 VARYING_SHARE = 0.2
-# Ratio to random deals below which a column was certainly, or likely, laid out; cells that are
-# enough to be certain, and where its values are shared out without any exception.
+# The ratios below which a column was certainly or likely planned, and the fewest cells to be
+# certain: in general, and if the values are distributed without any exception.
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-# Rows that are enough to say that numbers go up in each cell, beside the first one of each.
+# The fewest rows, without the first one of each cell, that can show that numbers count up.
 _ENOUGH_STEPS = 8
 
 
 class Evenness(NamedTuple):
-    """How evenly the values of a column lie over cells.
+    """How evenly the values of a column are distributed over cells.
 
-    ratio : dispersion of the counts against the median of random deals: 0 laid out, 1 by chance,
-        more where cells differ.  below : whether it lies below every deal.
-    p : share of deals that are as even or more.
-    varies : share of the cells in which the column takes several values.
-    cells : with several rows.  once : share of (cell, value) pairs with one row.
+    ratio : dispersion of the counts relative to the median of shuffles: 0 if planned, 1 by chance,
+        and more if cells differ. is_below_all : whether it is below every shuffle. p : share of
+        shuffles that are at least as even. varying_share : share of the cells in which the column
+        has several values. cells : number of cells with several rows. share_once : share of (cell,
+        value) pairs with one row.
     """
 
     ratio: float
@@ -38,7 +38,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_certain(self) -> bool:
-        """Whether the column was certainly laid out."""
+        """Whether the column was certainly planned."""
         enough = self.cells >= _ENOUGH_CELLS or (self.cells >= _FEW_CELLS and self.ratio == 0)
         return (
             enough
@@ -49,7 +49,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_likely(self) -> bool:
-        """Whether the column was likely laid out; few cells decide by the share of the deals."""
+        """Whether the column was likely planned. With few cells, p decides."""
         few = self.cells < _ENOUGH_CELLS and self.ratio < _CERTAIN_RATIO and self.p <= 0.05
         return self.varying_share >= VARYING_SHARE and (
             few or (self.ratio < _LIKELY_RATIO and self.is_below_all)
@@ -57,14 +57,14 @@ class Evenness(NamedTuple):
 
 
 def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
-    """How evenly the values of a column lie over cells, against deals of them to the rows.
+    """Measure how evenly values are distributed over cells, compared with shuffles of the rows.
 
     D = mean over the (cell, value) pairs that occur of (n(cell, value) − mean n of the value)².
-    Dealt at random to the rows, D has another law: a setting that was laid out has less.  Deals end
-    early where one of the first is more even than what was observed.
+    If the values are shuffled, D has another distribution. A planned setting has a smaller D. The
+    shuffles end early if the first ones are often as even as the observed values.
 
-    cell, value : codes, one per row; a value of −1 is one of its own, a cell of −1 is none.
-    At most 500 cells and 20,000 rows are looked at, the first in the order of their codes.
+    cell, value : codes, one per row. A value of −1 counts as a value, and a cell of −1 is left out.
+    Only the first 500 cells and 20,000 rows are read, in the order of the cell codes.
 
     >>> cell, value = np.repeat(np.arange(12), 4), np.tile([0, 0, 1, 1], 12)
     >>> column_evenness(cell, value)[:2]
@@ -77,7 +77,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     if not is_used.any():
         return Evenness(1.0, False, 1.0, 0.0, 0, 0.0)
     _, cell = np.unique(cell[is_used], return_inverse=True)
-    # Codes of cells are in no order of the rows, so that the first are any.
+    # The codes of cells do not follow the rows, so the first cells are arbitrary.
     ends = np.cumsum(np.bincount(cell))
     cells = min(
         _MOST_CELLS, max(int(np.searchsorted(ends, _MOST_ROWS, side="right")), 8), len(ends)
@@ -85,7 +85,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     first = cell < cells
     cell = cell[first]
     _, value = np.unique(value[is_used][first], return_inverse=True)
-    # The order of rows, as of files of an attempt each, must not decide.
+    # The order of rows must not matter, for example the order of files with one attempt.
     order = np.lexsort((value, cell))
     cell, value = cell[order], value[order]
     values = int(value.max()) + 1
@@ -97,7 +97,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
         shuffled = rng.permutation(value)
         table = np.bincount(cell * values + shuffled, minlength=cells * values)
         dispersions.append(_dispersion(table.reshape(cells, values)))
-        # Neither verdict can come out any more.
+        # The column can no longer be certain or likely.
         if number >= 20 and np.mean(np.array(dispersions) <= observed) > 0.3:
             break
     chance = np.array(dispersions)
@@ -113,7 +113,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
 
 
 def _dispersion(counts: Ints) -> float:
-    """Mean squared deviation of a value's count in the cells in which it occurs.
+    """The mean squared deviation of the count of a value in the cells with this value.
 
     counts : (cells, values).
     """
@@ -124,10 +124,10 @@ def _dispersion(counts: Ints) -> float:
 
 
 def counts_up(cell: Ints, numbers: Floats) -> bool:
-    """Whether whole numbers go up by 1 from 0 or 1 in every cell, each once.
+    """Whether the numbers in every cell count up by 1 from 0 or 1.
 
-    cell : codes, one per row, −1 for none.  numbers : NaN where there is none.
-    Edge cases: False where cells have one row each, or where fewer than 8 rows follow a first one.
+    cell : codes, one per row; −1 for none. numbers : NaN for none. Edge cases: False if each cell
+    has one row, or if fewer than 8 rows follow a first one.
 
     >>> cell = np.repeat(np.arange(5), 3)
     >>> counts_up(cell, np.tile([1.0, 2.0, 3.0], 5)), counts_up(cell, np.tile([1.0, 2.0, 4.0], 5))
@@ -137,7 +137,7 @@ def counts_up(cell: Ints, numbers: Floats) -> bool:
     n = np.bincount(np.unique(cell[is_present], return_inverse=True)[1], minlength=1)
     if not np.isfinite(numbers[is_present]).all() or int(is_present.sum()) - len(n) < _ENOUGH_STEPS:
         return False
-    # In the order of the rows of each cell, the smallest first.
+    # Sort the rows of each cell by their numbers.
     order = np.lexsort((numbers[is_present], cell[is_present]))
     places = np.arange(len(order)) - np.repeat(np.cumsum(n) - n, n)
     first = numbers[is_present][order] - places

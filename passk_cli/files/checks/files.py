@@ -1,4 +1,4 @@
-"""Files that are not models: arms or parts of a model's attempts, and sums of other files."""
+"""Find files that are not models: parts of the attempts of a model, and summaries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
-# Names of files that sum up the others.
+# Names of files that are summaries of other files.
 _SUMMARY_NAME = re.compile(
     r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-# Files that a line names, each with a label.
+# The most files for which a command with labels is suggested.
 _MOST_LABELLED = 6
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
@@ -50,18 +50,17 @@ SUMMARY_FILE = DiagnosticType(
 
 
 def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
-    """Files of one model that have the same tasks evenly, and names that differ in more than
-    numbers."""
+    """Find files of one model with the same tasks whose names differ in more than numbers."""
     request, sources, batches = context.request, context.sources, context.batches
     is_decided = request.template or "file" in request.pool or request.duplicates == "first"
     if len(sources) < 2 or context.is_known_format or is_decided:
         return
     if not any(s.label for s in sources) and not any(b.roles.model for b in batches):
-        # Each file is a model.
+        # Without models, each file is a model.
         return
     counts = [batch for batch in batches if batch.roles.shape == "counts"]
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
-        # Counts next to attempts sum these up, or were named to be added.
+        # Counts next to attempts are summaries of them, or you named the files to add them up.
         return
     attempt, profile = context.column("attempt"), context.profile
     profile = (
@@ -73,7 +72,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
     numbers = profile.columns.get(attempt)
-    # Repeated numbers are asked about as such, and others go on from file to file.
+    # Another check asks about repeated numbers. Other numbers continue from file to file.
     if numbers and numbers.distinct <= most_numbers(int(np.bincount(profile.cell + 1).max())):
         return
     if not column_evenness(profile.cell, profile.file).is_likely or find_copy(
@@ -92,7 +91,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     again = {"--duplicates": "keep"} if attempt or counts else {}
     are_explicit = all(source.is_explicit for source in sources)
     if are_explicit and len(sources) <= _MOST_LABELLED and len(files) == 1:
-        # Whoever names a few files can label each, which keeps them apart in every command.
+        # A few named files can have labels, which keep them apart in every command.
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
@@ -100,8 +99,9 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
-    """Files that would be models by their names, and sum up the others: their tasks are the models
-    of these, or they lie in a folder and their names say so; and counts of what others hold."""
+    """Find summaries that would be read as models. Their tasks are the models of other files, or
+    they are in a folder and named like summaries, or they count attempts of other files.
+    """
     names, tasks, models = context.cells["name"], context.cells["task"], {*context.models}
     files = [(batch, source) for batch in context.batches for source in batch.sources]
     fields = {"tasks": "", "name": "", "counts": 0}

@@ -1,4 +1,4 @@
-"""Rule 5, names: a task is a header, a sum, a model or a row, or one task has two spellings."""
+"""Rule 5, names: a task is a header, a total, a model or a row id, or has two spellings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from passk_cli.text import first_few
 _SUM_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
-# What is more in a name than ASCII letters in another case.
+# Features of names that need more than a comparison without case.
 _SPELLING_VARIANT = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS = DiagnosticType(
@@ -76,7 +76,7 @@ ROWS_AS_TASKS = DiagnosticType(
 
 
 def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
-    """Tasks that sum up the others."""
+    """Find tasks that are totals of other tasks."""
     task = context.column("task")
     names = [name for name in context.tasks_without_digits if _is_sum(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
@@ -87,7 +87,7 @@ def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _is_sum(name: str) -> bool:
-    """Whether a name has one or two words, all of sums.
+    """Whether a name has one or two words, which all mean totals.
 
     >>> _is_sum("Macro avg"), _is_sum("suite-overall"), _is_sum("all pairs")
     (True, False, False)
@@ -97,7 +97,7 @@ def _is_sum(name: str) -> bool:
 
 
 def header_findings(context: CheckContext) -> Iterator[Finding]:
-    """Headers among the rows of a table, in any case."""
+    """Find headers among the rows of a table, in any case."""
     task = context.column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
@@ -110,7 +110,7 @@ def header_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _is_header(context: CheckContext, task: str) -> bool:
-    """Whether half of the other values in the row of a task are names of columns."""
+    """Whether at least half of the other values in the row of a task are column names."""
     profile, column = context.profile, context.column("task")
     if task not in (texts := profile.texts(column, 100_000)):
         return True
@@ -122,7 +122,7 @@ def _is_header(context: CheckContext, task: str) -> bool:
 
 
 def spelling_findings(context: CheckContext) -> Iterator[Finding]:
-    """Tasks that are one in two spellings."""
+    """Find tasks with two spellings."""
     groups: dict[str, list[str]] = {}
     for name in context.tasks:
         groups.setdefault(normalized_name(name), []).append(name)
@@ -132,7 +132,7 @@ def spelling_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def normalized_name(name: str) -> str:
-    r"""A name without what tools spell differently.
+    r"""A name without differences that come from the spelling of tools.
 
     >>> [normalized_name(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
     ['a b', 'a_b', '1', '1', 't0']
@@ -147,7 +147,7 @@ def normalized_name(name: str) -> str:
 
 
 def model_name_findings(context: CheckContext) -> Iterator[Finding]:
-    """Tasks that are named like models."""
+    """Find tasks that are named like models."""
     tasks, task = context.tasks, context.column("task")
     if (
         context.is_known_format
@@ -163,7 +163,7 @@ def model_name_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def row_id_findings(context: CheckContext) -> Iterator[Finding]:
-    """Ids of rows that are read as tasks, although each statement is in several rows."""
+    """Find row ids that are read as tasks, although each statement is in several rows."""
     profile, task = context.profile, context.column("task")
     column = profile.columns.get(task)
     if context.is_known_format or column is None or not 1 < profile.rows == column.distinct:
@@ -176,7 +176,7 @@ def row_id_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _repeats(codes: Ints) -> bool:
-    """Whether nearly all of several values come in several rows, as questions at each attempt."""
+    """Whether nearly all values occur in several rows, like the question in each attempt."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 

@@ -1,4 +1,4 @@
-"""Rule 6, repeats: an attempt is there again, as a copy of its record or from a cache."""
+"""Rule 6, repeats: an attempt occurs again, as a copy of its record or from a cache."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from passk_cli.files.roles import SHORT, leaf, words
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words of names of what each attempt has of its own.
+# Words in names of columns that differ between attempts.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
-# Tasks that pass and that fail in a run, so that a second run hardly has the same outcomes.
+# The fewest passing and failing tasks that make equal outcomes of two runs unlikely.
 _ENOUGH_OF_EACH = 5
 
 REPEATED_RECORDS = DiagnosticType(
@@ -44,14 +44,14 @@ CACHED_ATTEMPTS = DiagnosticType(
 
 
 def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
-    """Complete records that are there again, if something in them does not repeat by chance."""
+    """Find records that repeat completely, although a column in them does not repeat by chance."""
     profile = context.profile
     if context.is_known_format or context.request.duplicates != "error" or profile.rows < 4:
         return
     if context.has_attempt_numbers:
-        # Attempts with a number are found by it.
+        # Repeated attempts with numbers are found by their numbers.
         return
-    # Files of two kinds may lack columns, and have long texts cut.
+    # Files of two kinds may lack columns, and their long texts may be shortened.
     has_one_layout = len(context.batches) == 1
     columns = {
         name: column
@@ -68,7 +68,7 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     for name in (name for name in profile.columns if name not in read):
         column = profile.columns[name]
         unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
-        # The statement of a task is in each of its records.
+        # The statement of a task occurs in all its records.
         of_attempts = column.distinct > cells or bool(words(name) & _ATTEMPT_WORDS)
         long = profile.kind(name).longest > 4 or "id" in words(name)
         if column.share == 1 and unique and of_attempts and long:
@@ -84,17 +84,17 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
-    """Whether the outcomes of half of the rows are so mixed that another run has others."""
+    """Whether the outcomes of half of the rows vary so much that another run would differ."""
     cell, verdict = context.profile.cell[:half], context.profile.verdict[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
     if count_distinct(cell) < half:
-        # Several attempts at a task that all pass, or all fail, are often equal.
+        # Attempts at a task often all pass or all fail, so such tasks do not count.
         return len(np.intersect1d(failed, passed)) >= _ENOUGH_OF_EACH
     return min(len(failed), len(passed)) >= _ENOUGH_OF_EACH
 
 
 def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
-    """Attempts from a cache, at tasks that have others."""
+    """Find attempts from a cache at tasks with other attempts."""
     profile = context.profile
     flags = (name for name in profile.columns if leaf(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):

@@ -1,4 +1,4 @@
-"""Rule 2, statements: the rows of one task ask, or expect, different things."""
+"""Rule 2, statements: the rows of one task have different questions or expected answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from passk_cli.text import shortened
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
-# Words of names that number or name tasks.
+# Words in names of columns that identify tasks.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
-# The share of the tasks in which a statement differs; the rows per task, and the number of tasks,
-# from which ids that are all different are ids of tasks.
+# The smallest share of tasks with different statements; the fewest rows per task and the most tasks
+# for which unique ids are task ids.
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
-# A verdict that agrees with the outcome, or differs from it, in 90 % of the rows says the same.
+# A verdict that agrees with the outcome, or differs from it, in 90 % of the rows has the same
+# meaning.
 _AGREEING_SHARE = 0.4
 
 COARSE_TASKS = DiagnosticType(
@@ -41,14 +42,14 @@ COARSE_TASKS = DiagnosticType(
 
 
 def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
-    """Statements that differ within tasks, or ids that are all different in a few tasks."""
+    """Find statements that differ within tasks, or unique ids within a few tasks."""
     profile, task = context.profile, context.column("task")
     if context.is_known_format or not task:
         return
     judged = "judge" in words(context.column("outcome"))
     for name in context.unread_columns:
         stating = words(name) <= STATEMENT_WORDS
-        # A prompt may be worded differently at each attempt.
+        # The wording of a prompt may vary between attempts.
         expected = words(name) & _EXPECTED_WORDS or words(name) >= {"ground", "truth"}
         states = expected or (stating and not words(name) & _PROMPT_WORDS)
         if not (states or stating):
@@ -57,7 +58,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees(verdicts, profile.verdict)
         ):
-            # Next to a judge's verdict, an expected verdict says whether the judge is right.
+            # Next to a judge's verdict, an expected verdict only shows whether the judge is right.
             continue
         differs, example = _differing_share(profile.task, profile.columns[name].codes)
         nested = _is_nested(profile.task, profile.columns[name].codes)
@@ -68,20 +69,20 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _agrees(verdicts: Floats, outcome: Floats) -> bool:
-    """Whether verdicts are the outcome, or its opposite, in nearly all rows that have both."""
+    """Whether verdicts are equal or opposite to the outcome in nearly all rows with both."""
     has_both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[has_both] == outcome[has_both])) if has_both.any() else 0.5
     return abs(same - 0.5) > _AGREEING_SHARE
 
 
 def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
-    """Ids that are different in each row of a few tasks with many rows."""
+    """Find ids that differ in each row of a few tasks with many rows."""
     profile = context.profile
     sizes, models = np.bincount(profile.task[profile.task >= 0]), profile.series.max(initial=0) + 1
     few = 1 < len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * models
     if not few or not profile.is_complete:
         return
-    # Tasks of equal sizes have attempts.
+    # If all tasks have equally many rows, the rows are attempts.
     for name in context.unread_columns if np.ptp(sizes) else ():
         column, terms = profile.columns[name], words(name)
         ids = joined_codes(profile.series, column.codes)
@@ -93,8 +94,9 @@ def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _differing_share(task: Ints, codes: Ints) -> tuple[float, list[int]]:
-    """The share of the tasks with several rows that have several values of a column, and two rows
-    of one task that differ."""
+    """The share of tasks (with several rows) that have several values of a column, and two rows of
+    one task that differ.
+    """
     rows = np.flatnonzero((task >= 0) & (codes >= 0))
     if not len(rows):
         return 0.0, []
@@ -108,7 +110,7 @@ def _differing_share(task: Ints, codes: Ints) -> tuple[float, list[int]]:
 
 
 def _is_nested(task: Ints, codes: Ints) -> bool:
-    """Whether each value occurs in one task, and in several rows of it, as statements do."""
+    """Whether each value occurs in one task only, and in several rows, like a statement."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1)
     values = count_distinct(pairs[0])
@@ -116,7 +118,7 @@ def _is_nested(task: Ints, codes: Ints) -> bool:
 
 
 def _is_crossed(task: Ints, codes: Ints) -> bool:
-    """Whether there are more values than tasks, and most of them occur in most of several tasks."""
+    """Whether there are more values than tasks, and most values occur in most tasks."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1).shape[1]
     tasks, values = count_distinct(task[is_present]), count_distinct(codes[is_present])
@@ -130,7 +132,7 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
     if _is_crossed(profile.task, profile.columns[name].codes):
-        # The same questions under each value: it is what they were tried with.
+        # Each value of the task column has the same questions, so it is a setting.
         settles = [
             SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
         ]
@@ -144,7 +146,7 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
 
 
 def _identifies(profile: DataProfile, name: str, statement: str) -> bool:
-    """Whether a column of ids and the task together have one statement."""
+    """Whether the task and this id column together determine the statement."""
     column = profile.columns[name]
     if not words(name) & _ID_WORDS or words(name) & ROW_WORDS or column.share < 1:
         return False

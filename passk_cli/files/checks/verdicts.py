@@ -1,6 +1,6 @@
-"""Rule 3, a second verdict: a column next to the outcome judges an attempt and differs from it.
+"""Rule 3, verdicts: a column next to the outcome also judges an attempt and differs from it.
 
-If nobody chose the outcome, no column is preferred over another one that contradicts it.
+If you do not choose the outcome, passk does not prefer one of two contradicting columns.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words that change nothing in the name of a grade.
+# Words that do not change the meaning of a grade's name.
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
-# Words that make a verdict something else: what was expected, or a part of the attempt.
+# Words that change the meaning of a verdict, for example to an expected one or to a part.
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
@@ -55,9 +55,9 @@ _OTHER_WORDS = (
     )
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
-# Rows of two columns that are compared; values of a verdict at most.
+# The most rows of two columns that are compared, and the most values of a verdict.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
-# A second verdict is about most of the attempts.
+# A second verdict must exist for this share of the attempts.
 _ENOUGH_SHARE = 0.5
 
 TWO_VERDICTS = DiagnosticType(
@@ -118,7 +118,7 @@ LISTS_IN_ORDER = DiagnosticType(
 
 
 def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
-    """Verdicts next to an outcome that nobody chose."""
+    """Find verdicts next to an outcome that you did not choose."""
     profile, outcome = context.profile, context.column("outcome")
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
     if (
@@ -163,7 +163,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def list_order_findings(context: CheckContext) -> Iterator[Finding]:
-    """Lists that are compared in order and have the same entries in another order."""
+    """Find lists that are compared in order and have the same entries in another order."""
     outcome = context.column("outcome")
     left, equal, right = outcome.partition(EQUAL)
     frame = context.batches[0].layout.kind == "frame"
@@ -182,14 +182,14 @@ def list_order_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _attack_next_to(context: CheckContext, outcome: str) -> str:
-    """The first column of attacks next to an outcome named success; "" if there is none."""
+    """The first column of attacks next to an outcome named success, or ""."""
     if not words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
         return ""
     return next((name for name in context.profile.columns if words(name) & ATTACK_WORDS), "")
 
 
 def _ambiguous_success(context: CheckContext, outcome: str, attack: str) -> Finding:
-    """The finding about a success that may be the attack's, with the words of the data."""
+    """The finding about a success that may be the success of the attack."""
     texts, verdicts = (
         context.profile.texts(outcome, _MOST_VALUES),
         context.profile.verdicts(outcome),
@@ -209,7 +209,7 @@ def _ambiguous_success(context: CheckContext, outcome: str, attack: str) -> Find
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether all values of a column are verdicts, and the outcome has some of them, as words."""
+    """Whether all values of a column are verdicts and some of them are outcomes, too."""
     profile = context.profile
     expected, outcomes = ({text.lower() for text in profile.texts(c, 50)} for c in (name, outcome))
     verdicts = profile.verdicts(name)[profile.columns[name].codes >= 0]
@@ -219,20 +219,20 @@ def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) 
 def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column is named like a verdict or a grade, and differs from the outcome.
 
-    A grade agrees with an outcome if some threshold on it reproduces the outcome.  A verdict agrees
-    if it is the same, or the opposite, in every row that has both.
+    A grade agrees with the outcome if some threshold reproduces the outcome. A verdict agrees if it
+    is equal, or opposite, in all rows with both.
     """
     profile, terms, ended = context.profile, words(name), leaf(outcome) in ENDED_WORDS
     if _without_number(name) == _without_number(outcome):
         return _values_differ(context, name, outcome)
     predicted = "label" in terms and any(words(n) & PREDICTED_WORDS for n in profile.columns)
     if predicted or _is_of_task(profile, name, outcome):
-        # The label of a task, or another fact about it.
+        # It is the label of a task, or another fact about the task.
         return False
     if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
-    # A column of a few rows holds labels of these attempts, not another outcome of all.
+    # A column of a few rows contains labels of these attempts and not an outcome.
     if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].share < _ENOUGH_SHARE:
         return False
     numbers = profile.numbers(name)
@@ -241,14 +241,14 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
         return bool(graded) and _lacks_threshold(numbers, profile.verdict, ended=ended)
     values = profile.verdicts(name)
     is_present = profile.columns[name].codes >= 0
-    # A word that is no verdict makes the column something else.
+    # A column with an unknown word is not a verdict.
     if profile.columns[name].distinct >= _MOST_VALUES or np.any(values[is_present] < 0):
         return False
     has_both = np.isfinite(values) & np.isfinite(profile.verdict)
     if has_both.sum() < 2 or (
         np.ptp(values[has_both]) == 0 and np.ptp(profile.verdict[has_both]) > 0
     ):
-        # What never varies says nothing about an outcome that does.
+        # A constant column does not contradict a varying outcome.
         return False
     equal = values[has_both] == profile.verdict[has_both]
     return bool(equal.any() and not equal.all()) or bool(
@@ -257,7 +257,7 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
 
 
 def _is_of_task(profile: DataProfile, name: str, outcome: str) -> bool:
-    """Whether a column has one value at each task, and the outcome has several at some."""
+    """Whether a column has one value per task, and the outcome has several at some tasks."""
     pairs = (
         count_distinct(joined_codes(profile.cell, profile.columns[c].codes))
         for c in (name, outcome)
@@ -266,12 +266,12 @@ def _is_of_task(profile: DataProfile, name: str, outcome: str) -> bool:
 
 
 def _without_number(name: str) -> str:
-    """A name without the number at its end, as pandas numbers a column that was joined twice."""
+    """A name without its final number, because pandas numbers repeated columns."""
     return re.sub(r"[._ -]?[0-9]+$", "", name)
 
 
 def _values_differ(context: CheckContext, column: str, other_column: str) -> bool:
-    """Whether two columns have different values in some row, but for upper and lower case."""
+    """Whether two columns differ in some row, without regard to case."""
     profile = context.profile
     rows = np.flatnonzero(
         (profile.columns[column].codes >= 0) & (profile.columns[other_column].codes >= 0)
@@ -287,10 +287,10 @@ def _values_differ(context: CheckContext, column: str, other_column: str) -> boo
 
 
 def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
-    """Whether no threshold on a grade reproduces the outcome, in the rows that have both.
+    """Whether no threshold on a grade reproduces the outcome in the rows with both.
 
-    ended : whether the outcome may only say that a run ended, so that a grade that varies
-        contradicts an outcome that never fails.
+    ended : whether the outcome may only show that a run ended. Then a varying grade contradicts an
+        outcome that never fails.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
     >>> _lacks_threshold(grades, verdict, ended=False)
@@ -309,7 +309,7 @@ def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
 
 
 def _outcome_fix(context: CheckContext, name: str) -> SuggestedFix:
-    """The option that makes a column the outcome, with a threshold if it is a grade."""
+    """The fix that makes a column the outcome, with a threshold if it is a grade."""
     numbers = context.profile.numbers(name)
     numbers = numbers[np.isfinite(numbers)]
     if not np.any((numbers != 0) & (numbers != 1)):

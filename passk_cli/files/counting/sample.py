@@ -1,4 +1,4 @@
-"""Samples of the files, read by the statement that counts: what the profile is made of.
+"""Read samples of the files with the statement that counts, for the profile of the data.
 
 Small files are read completely. For larger files, passk reads 64 blocks of 64 KB at even distances,
 cut at line ends, so that the time does not depend on the size.
@@ -58,7 +58,8 @@ class _SampleQuery(NamedTuple):
 def profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
 ) -> DataProfile:
-    """The profile of all files; of a sample of larger ones, whatever rows are asked for.
+    """Build the profile of all files, from a sample of larger ones. Filters apply only to small
+    files.
 
     folder : the place of the samples, which the connection can read. Errors: duckdb.Error.
     """
@@ -127,7 +128,7 @@ def _fill_table(
     batches: Sequence[tuple[Batch, _SampleQuery]],
     columns: Sequence[str],
 ) -> None:
-    """The rows of samples as the table `profile_`; of each batch the columns that it has."""
+    """Fill the table `profile_` with the rows of samples."""
     names, counts = statement.names, statement.has_counts
     fixed = ["file", "model", *statement.groups, "task", "outcome", *["n_text", "c_text"] * counts]
     texts = [*fixed, *(f"carried{i}" for i in range(len(columns)))]
