@@ -147,7 +147,7 @@ def test_a_gate_that_passes_and_other_events(steps: Steps, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("file", "code"), [("new.csv", 3), ("passk.toml", 2)])
-def test_bad_data_and_no_rules_are_said_in_the_comment(
+def test_the_comment_reports_bad_data_and_missing_rules(
     steps: Steps, tmp_path: Path, file: str, code: int
 ) -> None:
     write_runs(tmp_path, 9)

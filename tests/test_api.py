@@ -123,7 +123,7 @@ def test_a_baseline_that_cannot_be_read(baseline: Any, message: str) -> None:
         passk_cli.gate(FRAME, baseline=baseline, no_regression=True)
 
 
-def test_data_is_no_name() -> None:
+def test_data_is_not_shown_as_a_name() -> None:
     for data, kind in ((FRAME, "DataFrame"), (ROWS, "dict"), (passk_cli.read(FRAME), "Counts")):
         with pytest.raises(passk_cli.ParameterError) as refusal:
             passk_cli.compare(FRAME, sensitivity=data)
@@ -153,7 +153,7 @@ def test_exact_rates_in_memory(kind: str, tmp_path: Path) -> None:
         passk_cli.curve(data[kind], by="task")
 
 
-def test_exact_rates_in_memory_that_are_none() -> None:
+def test_wrong_exact_rates_in_memory_are_refused() -> None:
     with pytest.raises(passk_cli.DataError, match=r'<rows>.*: "rate" is 2; expected a probability'):
         passk_cli.curve({"task": ["a"], "rate": [2]})
     beside = passk_cli.curve(FRAME.assign(rate=0.5)).frame
@@ -330,7 +330,7 @@ def test_counts_are_not_read_again() -> None:
         passk_cli.estimate(counts, "maj@2")
 
 
-def test_every_option_is_there_in_python() -> None:
+def test_every_option_exists_in_python() -> None:
     scores = [{"task": t, "score": (t * 3 + at) % 5 / 4} for t in range(9) for at in range(3)]
     with pytest.warns(PasskWarning, match="bounds=") as warned:
         bare = passk_cli.estimate(scores, "mean")
@@ -388,7 +388,7 @@ def test_spelling(option: OptionValue, expected: str) -> None:
     assert spelled(option) == expected
 
 
-def test_what_data_say_is_no_option() -> None:
+def test_data_is_not_read_as_an_option() -> None:
     rows = [{"task": "--by x", "passed": None, "n": "--missing fail"}]
     with pytest.raises(passk_cli.PasskError, match=r"--where' --by x"):
         passk_cli.estimate(rows, where='"--where\' --by x" > 1')
@@ -396,7 +396,7 @@ def test_what_data_say_is_no_option() -> None:
     assert "--full" in str(findings)
 
 
-def test_what_there_is_can_be_seen() -> None:
+def test_public_names_are_listed() -> None:
     names = dir(passk_cli)
     assert {*COMMANDS, "read", "Counts", "Findings", "PasskWarning", "pass_at_k"} <= set(names)
     assert all(hasattr(passk_cli, name) for name in names)
@@ -435,7 +435,7 @@ def test_the_stub_is_in_step() -> None:
     assert stub.STUB.read_text() == stub.text()
 
 
-def test_warnings_stand_at_the_callers_line(passk: Passk, write: Write) -> None:
+def test_warnings_refer_to_the_line_of_the_caller(passk: Passk, write: Write) -> None:
     path = write("mixed.csv", MIXED)
     printed = passk("estimate", path, "-m", "pass@1").err
     with pytest.warns(passk_cli.PasskWarning) as caught:
@@ -641,7 +641,7 @@ def test_docstrings_speak_python() -> None:
         ("x.parquet", {"bands": False}), ("x.md", {"stacked": True}), ("x.svg", {"stacked": True}),
     ],
 )  # fmt: skip
-def test_saving_refuses_what_the_file_has_not(
+def test_saving_refuses_options_that_do_not_apply(
     tmp_path: Path, name: str, option: dict[str, Any]
 ) -> None:
     findings = passk_cli.estimate(
@@ -692,7 +692,7 @@ def test_values_of_an_ordered_column_keep_their_order() -> None:
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are listed on Linux")
 @pytest.mark.parametrize("options", [{}, {"truth": [{"task": "a", "attempt": 1}]}])
-def test_a_refused_call_keeps_no_connection(options: dict[str, Any]) -> None:
+def test_a_refused_call_closes_its_connection(options: dict[str, Any]) -> None:
     """Whoever keeps the error, as a notebook does, keeps no threads of the reader's."""
 
     connections, threads = [], []
@@ -708,7 +708,7 @@ def test_a_refused_call_keeps_no_connection(options: dict[str, Any]) -> None:
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize("command", ["estimate", "compare", "gate", "describe", "report"])
-def test_findings_are_kept_and_sent(command: str) -> None:
+def test_findings_can_be_pickled(command: str) -> None:
     rules = {"minimum": "pass@1=0.3"} if command == "gate" else {}
     findings = getattr(passk_cli, command)(
         [{"model": m, "task": t, "n": 4, "c": (m + t) % 5} for m in range(3) for t in range(9)],

@@ -210,7 +210,7 @@ def honest_boards() -> Iterable[str]:
         (FEW_TASKS_COST.meaning, lumps_message),
     ],
 )  # fmt: skip
-def test_what_is_said_stands_in_the_tables(
+def test_claims_are_in_the_tables_of_benchmarks(
     sentence: str, read_off: Callable[[], Iterable[str]]
 ) -> None:
     for claim in read_off():

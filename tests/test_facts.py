@@ -119,7 +119,7 @@ def test_all_sources_that_pages_cite_are_listed() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_messages_are_declared_with_words_alone(name: str) -> None:
+def test_messages_are_declared_with_words_only(name: str) -> None:
     command_of(name).question.answer_messages()
     for message in DECLARED.values():
         assert not re.search(r"> \.\d|:\.\d", message.pattern), message.name

@@ -61,7 +61,7 @@ def test_a_long_word_in_rules_is_read_once(passk: Passk, write: Write) -> None:
 
 
 @pytest.mark.parametrize("date", ["0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "soon"])
-def test_times_that_no_calendar_has(passk: Passk, tmp_path: Path, date: str) -> None:
+def test_times_outside_the_calendar_are_refused(passk: Passk, tmp_path: Path, date: str) -> None:
     result = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
     assert_refused(result, 2, f"--date {date}: it must be a day or a time")
     assert not list(tmp_path.iterdir())
@@ -185,7 +185,7 @@ def test_a_packed_file_without_end_takes_little_memory(tmp_path: Path, start: st
 
 
 @pytest.mark.parametrize("form", ["table", *long_cases("plain", "markdown")])
-def test_no_line_is_a_command_of_the_runner(
+def test_no_printed_line_is_a_command_of_the_runner(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")

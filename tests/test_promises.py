@@ -23,10 +23,10 @@ INSPECT, PROCESS = "tests/files/formats/test_inspect.py", "tests/cli/test_proces
 # Sentence → file:names of its tests.
 SECURITY = {
     "Nothing in a file, a name or an option is evaluated as Python.": [
-        f"{SAFETY}:test_no_code_is_made_of_data",
+        f"{SAFETY}:test_data_never_becomes_code",
     ],
     "passk unpickles nothing and starts no process of its own.": [
-        f"{SAFETY}:test_no_code_is_made_of_data",
+        f"{SAFETY}:test_data_never_becomes_code",
     ],
     "passk fetches the addresses that you name as files, and none that a result file contains.": [
         f"{REMOTE}:test_a_remote_file_is_read_like_a_local_one",
@@ -86,7 +86,7 @@ SECURITY = {
         f"{NAMES}:test_hostile_names_are_escaped_in_every_output",
     ],
     "No printed line becomes a command of the GitHub Actions runner.": [
-        f"{LIMITS}:test_no_line_is_a_command_of_the_runner",
+        f"{LIMITS}:test_no_printed_line_is_a_command_of_the_runner",
         f"{LIMITS}:test_data_that_is_printed_has_no_command_of_the_runner",
     ],
     "A report page runs only its own script.": [f"{SAFETY}:test_a_page_runs_only_its_own_script"],

@@ -117,7 +117,7 @@ def test_attempts_are_written_for_other_commands(run, pytester: pytest.Pytester,
     assert counts.n.tolist() == [10] * 4
 
 
-def test_errors_and_skips_are_no_outcomes(run, pytester: pytest.Pytester, passk: Passk) -> None:
+def test_errors_and_skips_are_not_outcomes(run, pytester: pytest.Pytester, passk: Passk) -> None:
     module = f"""
 import pytest
 n = iter(range(99))

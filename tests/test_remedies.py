@@ -356,7 +356,7 @@ def test_every_remedy_is_accepted_as_it_is_printed(
     assert stored.get(line) == now
 
 
-def test_a_remedy_of_piped_data_stands_behind_what_was_piped(passk: Passk, folder: Path) -> None:
+def test_a_remedy_for_piped_data_begins_with_a_pipe(passk: Passk, folder: Path) -> None:
     """As it is printed, behind `cat FILE`; a shell runs the first."""
     for words, name in ((["estimate", "new=-", "-k1"], "repeated"), (["estimate", "-"], "prompts")):
         path = folder / f"{name}.jsonl"

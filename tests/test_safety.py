@@ -78,7 +78,7 @@ def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.long
-def test_no_code_is_made_of_data() -> None:
+def test_data_never_becomes_code() -> None:
     """The package evaluates no text, unpickles nothing and starts no process; one file fetches."""
     calls = {"eval", "exec", "compile", "__import__", "system", "popen", "Popen", "call"}
     calls |= {"fork", "execv", "spawnv", "posix_spawn"}

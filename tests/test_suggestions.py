@@ -77,11 +77,11 @@ def test_the_nearest_name_is_the_one_that_was_meant() -> None:
     ("kind", "word", "name"),
     [(kind, *pair.split("=")) for kind, pairs in CALLED.items() for pair in pairs.split()],
 )
-def test_a_name_of_elsewhere_leads_to_the_one_here(kind: str, word: str, name: str) -> None:
+def test_a_name_of_another_tool_leads_to_the_name_here(kind: str, word: str, name: str) -> None:
     hyphens = "--" * (kind == "option")
     assert nearest(hyphens + word, NAMES[kind])[0] == hyphens + name
 
 
 @pytest.mark.parametrize("word", ["", "?", "qqqqq", "zzzz-9", "--", "é中"])
-def test_what_is_near_nothing_leads_nowhere(word: str) -> None:
+def test_an_unknown_word_gets_no_suggestion(word: str) -> None:
     assert not any(nearest(word, names) for names in NAMES.values())

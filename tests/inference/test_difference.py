@@ -155,7 +155,7 @@ def test_no_differences_between_have_larger_errors(
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 3, 4, 5, 8])
-def test_the_smallest_p_of_few_tasks(tasks: int) -> None:
+def test_few_tasks_have_a_smallest_p(tasks: int) -> None:
     least = least_p(np.ones(tasks))
     for d in (np.ones(tasks), np.r_[np.ones(tasks - 1), 0.99], np.full(tasks, 0.5)):
         assert difference_distribution(d, 1.0).p()[0] >= least - 1e-12

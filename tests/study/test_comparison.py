@@ -26,7 +26,7 @@ def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValue
     return first, second
 
 
-def test_shared_tasks_and_others() -> None:
+def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
     first, second = sides(CELLS)
     comparison = match_tasks(first, second)
     assert comparison.d.tolist() == [1 / 4 - 1, 0.0]
@@ -37,7 +37,7 @@ def test_shared_tasks_and_others() -> None:
     assert (same.d.tolist(), same.only_first, same.only_second) == (comparison.d.tolist(), 0, 0)
 
 
-def test_of_these_tasks_attempts_of_both_vary() -> None:
+def test_attempts_of_both_models_vary_for_these_tasks() -> None:
     comparison = match_tasks(*sides(CELLS))
     (over_tasks,) = difference_samples([comparison], Confidence())
     assert (over_tasks.within, over_tasks.passes, over_tasks.mixed) == (None, (), 0)
@@ -49,7 +49,7 @@ def test_of_these_tasks_attempts_of_both_vary() -> None:
     assert (len(again.passes), again.mixed) == (2, 2)
 
 
-def test_a_difference_lies_as_far_out_as_the_bounds_do() -> None:
+def test_a_difference_has_the_range_of_its_bounds() -> None:
     rows = [(model, task, score, 1) for model in "ab" for task in "tuv" for score in (1.0, 5.0)]
     data = pd.DataFrame(rows, columns=["model", "task", "score", "passed"])
     counts = read(data, attempts=["score"])
@@ -58,7 +58,7 @@ def test_a_difference_lies_as_far_out_as_the_bounds_do() -> None:
     assert (sample.low, sample.high) == (-4.0, 4.0)
 
 
-def test_the_smallest_p_of_few_tasks() -> None:
+def test_few_tasks_have_a_smallest_p() -> None:
     cells = [(model, task, 1, int(model == "a")) for model in "ab" for task in "tuv"]
     (all_differ,) = compare_pairs([sides(cells)], Confidence(), Rules())
     assert (all_differ.test, all_differ.binary) == ("suissa-shuster", True)

@@ -50,7 +50,7 @@ def test_a_model_without_half_of_its_failures_is_named(command: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-def test_attempts_lost_by_chance_are_not_said_to_be_of_hard_tasks() -> None:
+def test_attempts_lost_by_chance_are_not_reported_as_hard_tasks() -> None:
     draw = random.Random(7)
     rows = rows_of(4, None)
     for row in rows[:150]:
@@ -60,9 +60,7 @@ def test_attempts_lost_by_chance_are_not_said_to_be_of_hard_tasks() -> None:
     assert float(warning.fields["p"].removeprefix("= ")) > 0.05
 
 
-def test_attempts_of_each_task_are_an_error_or_tasks_are_dropped(
-    passk: Passk, write: Write
-) -> None:
+def test_other_numbers_of_attempts_are_an_error_or_are_dropped(passk: Passk, write: Write) -> None:
     data = "model,task,n,c\na,x,4,2\na,y,4,1\nb,x,4,4\nb,y,3,3\n"
     path = write("x.csv", data)
     for command in ("estimate", "compare", "tasks", "curve"):
@@ -104,7 +102,7 @@ def test_pooled_benchmarks_are_named_with_their_sizes(
     assert f"pooled over {column}" in passk("compare", path, "--pool", column).out
 
 
-def test_a_column_that_does_not_nest_tasks_is_no_benchmark() -> None:
+def test_a_column_with_several_values_per_task_is_not_a_benchmark() -> None:
     rows = [
         {"model": m, "task": str(t), "n": 4, "c": 2, "split": m} for m in "ab" for t in range(9)
     ]

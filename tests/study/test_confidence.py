@@ -20,7 +20,7 @@ from passk_cli.study.confidence import Confidence
         ("none", NEW_TASKS, "repo", False),
     ],
 )
-def test_draws_are_named_where_there_are_any(
+def test_the_signature_has_draws_only_if_the_method_draws(
     method: str, population: str, cluster: str | None, uses_draws: bool
 ) -> None:
     confidence = Confidence(interval=method, population=population, cluster=cluster, seed=3)

@@ -91,7 +91,7 @@ def test_models_that_files_name_are_named(tmp_path: Any) -> None:
     assert "attempts of a depend on each other" in texts["dependent-attempts"]
 
 
-def test_independent_attempts_are_warned_of_in_at_most_a_thousandth_of_data_sets() -> None:
+def test_independent_attempts_get_a_warning_in_at_most_one_of_a_thousand_data_sets() -> None:
     rng, warned, sets = np.random.default_rng(2), 0, 3000
     for number in range(sets):
         tasks, n = (20, 5) if number % 2 else (40, 10)

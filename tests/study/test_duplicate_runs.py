@@ -29,7 +29,7 @@ def said(findings: passk_cli.Findings) -> str:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
-def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_changed(
+def test_gate_and_record_report_a_copy_even_with_one_changed_outcome(
     tmp_path: Path,
 ) -> None:
     base, history, rule = run(1), tmp_path / "h.parquet", {"max_drop": "pass@1=0.5"}
@@ -58,7 +58,7 @@ def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_c
     assert len(passk_cli.report(boards, board=True, models=["agent", "other"]).frame)
 
 
-def test_two_runs_of_the_same_rates_are_no_copies() -> None:
+def test_two_runs_with_the_same_rates_are_not_copies() -> None:
     """Also where most tasks never fail; a million such pairs would hold about one."""
     rng = named_generator(2, "no copies")
     for tasks, n, shape in ((20, 2, (0.2, 0.2)), (60, 4, (0.1, 0.1)), (200, 1, (0.05, 0.05))):

@@ -69,12 +69,12 @@ def test_p_adjusted_p_and_interval_agree() -> None:
 
 
 @pytest.mark.long
-def test_they_agree_on_a_thousand_data_sets() -> None:
+def test_p_and_interval_agree_on_a_thousand_data_sets() -> None:
     assert disagreements(range(100, 1_070), 1_000) == []
     assert disagreements(range(2_000, 2_030), 40_000) == []
 
 
-def test_limits_leave_out_0_exactly_where_p_is_at_most_alpha() -> None:
+def test_limits_exclude_0_exactly_if_p_is_at_most_alpha() -> None:
     """At the p itself, and one step below it; of p from 1 down to 1e-300."""
     random = np.random.default_rng(5)
     d = random.normal(np.geomspace(1e-3, 1e3, 300)[:, None], 1.0, (300, 40)) / 2e3
@@ -89,7 +89,7 @@ def test_limits_leave_out_0_exactly_where_p_is_at_most_alpha() -> None:
 
 
 @pytest.mark.parametrize(("draws", "exact"), [(2_048, True), (40_960, False)])
-def test_the_level_of_a_family_is_where_adjusted_p_is_alpha(draws: int, exact: bool) -> None:
+def test_the_adjusted_p_is_alpha_at_the_level_of_a_family(draws: int, exact: bool) -> None:
     """Also of p that equal that of a draw but for rounding, as values on a lattice have."""
     random = np.random.default_rng(draws)
     smallest = np.sort(np.round(random.beta(1, 12, draws), 3) + 1e-6)

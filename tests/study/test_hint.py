@@ -8,7 +8,7 @@ from passk_cli.study.metrics import Metrics
 from tests.conftest import Passk, Write
 
 
-def test_only_where_no_metric_was_asked_for() -> None:
+def test_the_hint_appears_only_without_a_metric() -> None:
     counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 4, 1)])
     assert Metrics().hint(counts) == "pass@10 needs 10 attempts per task"
     assert Metrics(k=(1,)).hint(counts) == ""
@@ -17,7 +17,7 @@ def test_only_where_no_metric_was_asked_for() -> None:
     assert Metrics().hint(enough) == ""
 
 
-def test_the_k_of_one_model_is_not_that_of_all(passk: Passk, write: Write) -> None:
+def test_a_larger_k_of_one_model_is_a_note(passk: Passk, write: Write) -> None:
     cells = [(m, t, 10 if m == "d" else 5, t % 5) for m in "abcd" for t in range(9)]
     assert {metric.k for metric in Metrics().choose(Counts.from_cells(cells))} == {1, 2, 4, 5}
     # A lost attempt of one model takes no column from the others.

@@ -31,7 +31,7 @@ def test_a_few_tasks_that_decide_are_named() -> None:
 
 
 @pytest.mark.parametrize("tasks", [20, 60])
-def test_a_difference_that_many_tasks_carry_is_none(tasks: int) -> None:
+def test_a_difference_of_many_tasks_gets_no_warning(tasks: int) -> None:
     rng = np.random.default_rng(3)
     rates = rng.beta(2, 2, tasks)
     old = rng.binomial(10, rates * 0.5)

@@ -19,7 +19,7 @@ CRUXEVAL, TAU = SAMPLES / "cruxeval.jsonl.gz", SAMPLES / "tau_airline.csv"
 COLD = ("--where", "temperature < 0.5")
 
 
-def test_everything_that_computes_has_words() -> None:
+def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
     assert all(method.words for method in METHODS.values())
     assert set(methods.tests()) == {*TESTS, FIELLER}
     assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
@@ -80,7 +80,7 @@ def test_sentences_are_about_what_was_computed(
     assert len(cited) >= 1
 
 
-def test_methods_stand_below_the_table_in_every_format_for_people(passk: Passk) -> None:
+def test_methods_appear_below_the_table_in_every_format_for_people(passk: Passk) -> None:
     base = ["estimate", TAU, "-k", "1", "--methods"]
     for form in ("plain", "table", "markdown"):
         out = passk(*base, "-f", form).out
@@ -93,7 +93,7 @@ def test_methods_stand_below_the_table_in_every_format_for_people(passk: Passk) 
     assert "chen2021" not in passk(*base[:-1]).out
 
 
-def test_only_commands_that_know_their_methods_say_them(passk: Passk) -> None:
+def test_only_commands_with_methods_print_them(passk: Passk) -> None:
     assert passk("tasks", TAU, "--methods").code == 2
 
 

@@ -76,7 +76,7 @@ def limits(facts: list[Result], name: str) -> tuple[list[float], list[float]]:
 
 
 @pytest.mark.parametrize("case", range(3))
-def test_no_fill_in_lies_outside(case: int) -> None:
+def test_no_fill_in_is_outside_the_range(case: int) -> None:
     counts = design(case)
     filled = list(fill_ins(counts))
     columns = zip(facts(counts), zip(*map(facts, filled), strict=True), strict=True)
@@ -90,7 +90,7 @@ def test_no_fill_in_lies_outside(case: int) -> None:
 
 @pytest.mark.parametrize("case", range(3))
 @pytest.mark.parametrize("test", ["sign-flip", "mid-p"])
-def test_no_fill_in_has_another_difference_or_a_larger_p(case: int, test: str) -> None:
+def test_no_fill_in_has_a_difference_outside_or_a_larger_p(case: int, test: str) -> None:
     counts, rules = design(case), Rules(test=test, adjust="none")
     filled = list(fill_ins(counts))
     columns = zip(
@@ -181,7 +181,7 @@ def ask_in_python(command: str, data: Any, **options: Any) -> passk_cli.Findings
     return findings
 
 
-def test_unequal_n_a_task_and_a_model_without_any_outcome() -> None:
+def test_bounds_work_for_a_task_and_a_model_without_outcomes() -> None:
     data = [*rows("m", "a", "+?"), *rows("m", "b", "???"), *rows("m", "c", "+-+-")]
     data += [*rows("none", "a", "??"), *rows("none", "b", "?"), *rows("whole", "a", "+-")]
     frame = ask_in_python("estimate", data, missing="bounds", metrics="pass@1").frame.set_index(
@@ -214,7 +214,7 @@ PAIR = [
 ]
 
 
-def test_what_is_shown() -> None:
+def test_bounds_are_shown_as_ranges() -> None:
     text = str(ask_in_python("compare", PAIR, missing="bounds", metrics="pass@1"))
     assert "+0.458 to +0.792" in text
     assert "0.917–1.000" in text
@@ -293,7 +293,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("command", "options", "message"), REFUSED, ids=str)
-def test_what_has_no_ends_is_refused(command: str, options: dict[str, Any], message: str) -> None:
+def test_commands_without_bounds_refuse_them(
+    command: str, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(passk_cli.ParameterError) as refusal:
         ask_in_python(command, PAIR, missing="bounds", **options)
     assert message in str(refusal.value)
@@ -315,7 +317,7 @@ def test_the_command_line_refuses_in_the_same_words(passk: Passk, write: Write) 
     )
 
 
-def test_a_curve_is_two_curves() -> None:
+def test_a_curve_with_bounds_is_two_curves() -> None:
     findings = ask_in_python("curve", PAIR, missing="bounds", max_k=2)
     frame = findings.frame[findings.frame["model"] == "b"].set_index("metric")
     low, high = (
@@ -337,14 +339,14 @@ def filled(outcome: str) -> list[dict[str, Any]]:
     return [row if row["passed"] is not None else {**row, "passed": outcome == "+"} for row in PAIR]
 
 
-def test_describe_has_a_range() -> None:
+def test_describe_shows_a_range_with_bounds() -> None:
     frame = ask_in_python("describe", PAIR, missing="bounds").frame.set_index("model")
     assert frame.loc["b", ["pass_rate_low", "pass_rate_high"]].tolist() == [5 / 24, 11 / 24]
     text = str(ask_in_python("describe", PAIR))
     assert "no outcome  b 6 of 24" in text
 
 
-def test_counts_say_what_is_missing() -> None:
+def test_counts_report_missing_outcomes() -> None:
     counts = passk_cli.read(PAIR, missing="bounds")
     assert "8 without an outcome" in repr(counts)
     assert counts.to_frame()["missing"].sum() == 8
@@ -387,7 +389,7 @@ def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomes:
     return MissingOutcomes.from_rows(models, units, np.full(len(units), n), shares.ravel())
 
 
-def test_losses_that_are_alike_seldom_warn() -> None:
+def test_similar_losses_rarely_cause_a_warning() -> None:
     """Whole tasks lost at once, four models: at most 5 % of the time (300 times: ± 1.3 points)."""
     rng = named_generator(0, "losses")
     false = 0
@@ -397,14 +399,14 @@ def test_losses_that_are_alike_seldom_warn() -> None:
     assert false / 300 <= 0.05 + 2 * 0.0126
 
 
-def test_one_task_without_outcomes_is_no_difference_in_kind() -> None:
+def test_one_task_without_outcomes_is_not_significant() -> None:
     shares = np.zeros((2, 20), dtype=np.int64)
     shares[1, 0] = 10
     assert uneven_pairs(losses(shares, 10)) == []
     assert uneven_pairs(losses(shares[:1], 10)) == []
 
 
-def test_the_bound_that_takes_the_place_of_draws_is_named() -> None:
+def test_the_signature_names_the_bound_that_replaces_draws() -> None:
     """With ranges no signs can be drawn: the caption and the data say whose bound it is."""
     rng = np.random.default_rng(3)
     data = [

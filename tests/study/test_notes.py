@@ -10,7 +10,7 @@ from passk_cli.study.notes import reading_notes
 
 
 @pytest.mark.parametrize("policy", ["first", "last", "keep"])
-def test_repeats_that_were_left_out_are_told(policy: str) -> None:
+def test_duplicates_that_were_left_out_are_reported(policy: str) -> None:
     rows = [("m", "t", 1, True), ("m", "t", 1, False), ("m", "t", 2, True)]
     data = pd.DataFrame(rows, columns=["model", "task", "attempt", "passed"])
     messages = reading_notes(read(data, duplicates=policy))
@@ -18,7 +18,7 @@ def test_repeats_that_were_left_out_are_told(policy: str) -> None:
     assert policies == [policy] * (policy != "keep")
 
 
-def test_a_file_of_passes_alone_is_doubted_where_tasks_have_unequal_numbers() -> None:
+def test_a_file_with_only_passes_and_unequal_numbers_gets_a_warning() -> None:
     rows = [{"task": f"t{t}", "passed": True} for t in range(12) for _ in range(1 + t % 3)]
     (note,) = reading_notes(read(rows))
     assert note.name == "only-passes"

@@ -12,7 +12,7 @@ from passk_cli.study.section import NumberTable, rows_of
 
 
 @pytest.mark.parametrize(("second", "more"), [(Size(3, 2, 4), []), (Size(2, 4, 4), ["2–3", "2–4"])])
-def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> None:
+def test_sizes_are_columns_if_they_differ(second: Size, more: list[str]) -> None:
     facts = [
         Result(("m",), "pass@1", 1, Estimate(0.5), size=Size(3, 2, 4)),
         Result(("m",), "mean", None, Estimate(7.0, unit="score"), size=second),

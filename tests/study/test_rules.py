@@ -13,7 +13,7 @@ from passk_cli.study.rules import Rules
 @pytest.mark.parametrize(
     ("option", "adjustment"), [(None, "holm"), ("holm", "holm"), ("bh", "bh"), ("none", "none")]
 )
-def test_holm_unless_asked_for_another(option: str | None, adjustment: str) -> None:
+def test_holm_is_the_default_without_sign_flips(option: str | None, adjustment: str) -> None:
     assert Rules(adjust=option).without_flips() == adjustment
 
 

@@ -67,7 +67,7 @@ def test_extrapolation_refuses(passk: Passk, write: Write) -> None:
     assert "sampling seems to have stopped when a task passed" in result.err
 
 
-def test_the_warning_says_what_can_be_estimated() -> None:
+def test_the_warning_names_what_can_be_estimated() -> None:
     records = rows()
     (warning,) = warnings(records)
     frame = pd.DataFrame(records)
@@ -79,19 +79,19 @@ def test_the_warning_says_what_can_be_estimated() -> None:
     assert f"first@k for k ≤ 10 (first@10 is {solved:.3f})" in text
 
 
-def test_counts_alone_are_enough() -> None:
+def test_stopping_is_found_from_counts_only() -> None:
     frame = pd.DataFrame(rows()).groupby(["model", "task"]).passed.agg(n="count", c="sum")
     (warning,) = warnings(frame.reset_index().to_dict("records"))
     assert warning.name == "stopped-at-pass"
 
 
-def test_retries_that_replaced_failures() -> None:
+def test_retries_that_replace_failures_get_a_warning() -> None:
     last_attempts = pd.DataFrame(rows()).groupby("task").tail(1)
     (warning,) = warnings(last_attempts.to_dict("records"))
     assert warning.name == "replaced-failures"
 
 
-def test_the_likeliest_model_is_named_and_the_others_counted() -> None:
+def test_the_warning_names_all_models_that_stopped() -> None:
     records = [r for i in range(6) for r in rows(i, 40 + 20 * (i == 4), f"m{i}")]
     (warning,) = warnings(records)
     assert warning.fields["model"] == "m4"
@@ -104,7 +104,7 @@ def test_groups_of_few_tasks_are_judged_together() -> None:
     assert warning.fields["models"] == ["m"]
 
 
-def test_equal_numbers_of_attempts_without_holes_never() -> None:
+def test_equal_numbers_of_attempts_never_get_a_warning() -> None:
     rng = np.random.default_rng(0)
     records = [
         {"model": "m", "task": f"t{t}", "attempt": i, "passed": bool(rng.random() < 0.05)}
@@ -139,7 +139,7 @@ def test_the_chance_is_shared_by_the_models() -> None:
         assert "m7" not in [name for w in warnings(many) for name in w.fields.get("models", ())]
 
 
-def test_first_at_k_is_not_said_to_be_biased(passk: Passk, write: Write) -> None:
+def test_first_at_k_gets_no_warning_about_stopping(passk: Passk, write: Write) -> None:
     data = write("a.jsonl", jsonl(rows()))
     assert "stopped-at-pass" in passk("estimate", data, "-m", "pass@1,first@5").err
     assert "stopped-at-pass" not in passk("estimate", data, "-m", "first@5,first@10").err

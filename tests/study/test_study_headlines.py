@@ -45,7 +45,7 @@ def said(
          " missing outcomes decide which."),
     ],
 )  # fmt: skip
-def test_every_case(cells: dict[str, Estimate], sentence: str) -> None:
+def test_every_case_has_its_sentence(cells: dict[str, Estimate], sentence: str) -> None:
     assert said(cells) == sentence
 
 
