@@ -15,12 +15,12 @@ ERRORS = {"DataError", "NoResults", "ParameterError", "PasskError"}
 
 
 def calls() -> Iterator[tuple[str, ast.Call]]:
-    """Each call of a plain name in the package, with that name, and of `error.but`."""
+    """Each call of a plain name in the package, with that name, and of `error.with_changes`."""
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id, node
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "but":
-            yield "but", node
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "with_changes":
+            yield "with_changes", node
 
 
 def names_of_kinds() -> Iterator[str]:
@@ -48,7 +48,7 @@ def test_every_name_of_an_error_is_declared() -> None:
         keyword.value.value
         for called, node in calls()
         for keyword in node.keywords
-        if called in {*ERRORS, "but"}
+        if called in {*ERRORS, "with_changes"}
         and keyword.arg == "name"
         and isinstance(keyword.value, ast.Constant)
     }

@@ -77,7 +77,7 @@ WOULD_BE_FOUND = DiagnosticType(
 )  # fmt: skip
 COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
-    "attempts {pair} of {model} differ on {tasks:task}, {expected} expected, as copies"
+    "attempts {pair} of {model} look like copies: they differ on {tasks:task}, {expected} expected"
     "{?more| ({more:more pair})}",
     meaning="The outcomes of the two attempts differ on at most a tenth of the tasks on which"
     " independent attempts would differ.",
@@ -85,8 +85,8 @@ COPIED_ATTEMPTS = DiagnosticType(
     " are too narrow.",
     advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
     " the pairs.",
-    example="warning[copied-attempts]: attempts 1 and 2 of m differ on 1 task, 40.2 expected, as"
-    " copies (2 more pairs)",
+    example="warning[copied-attempts]: attempts 1 and 2 of m look like copies: they differ on 3"
+    " tasks, 40.2 expected (2 more pairs)",
 )  # fmt: skip
 AGREEING_ATTEMPTS = DiagnosticType(
     "agreeing-attempts", NOTE,
