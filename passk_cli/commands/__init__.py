@@ -1,8 +1,8 @@
-"""Commands: a folder for each, whose `__init__` declares its options and whose `view` answers.
+"""The commands: one folder per command. Its `__init__` declares the options, its `view` answers.
 
-The declaration is a frozen dataclass: its fields are the options, its docstring is the help.  It is
-imported for the help, which must cost nothing; the question, a subclass with what it computes, is
-named by its place and imported when it is asked.  No files, no rendering, no drawing, no typer.
+The declaration is a frozen dataclass: its fields are the options, its docstring is the help. The
+help imports it, so it must load fast. It names the question, a subclass with the computations, by
+its place, which is imported only when the command runs. Nothing here reads files, renders or draws.
 """
 
 from typing import NamedTuple

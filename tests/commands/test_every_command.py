@@ -201,7 +201,7 @@ SENSELESS = {
     "plan FILE --mean 0.5 --spread 0.2": "are for planning without a pilot",
     "plan --mean 0.5": "nothing to plan from",
     "plan --mean 0.5 --spread 0.2 -k 1000000000": "plans are for k up to 1,000",
-    "tasks FILE --suspects --always 0.9": "it is a view of its own; give no other",
+    "tasks FILE --suspects --always 0.9": "it cannot be combined with another view",
     "temperature": "no FILE; give result files",
     "temperature FILE --spread 4": "is for the toy model",
     "temperature FILE --fit": "is for the toy model",

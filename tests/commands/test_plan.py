@@ -406,7 +406,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
 @pytest.mark.parametrize(
     ("aims", "message"),
     [
-        ({"power": 0.05}, "--power 0.05: it must lie between 0.05"),
+        ({"power": 0.05}, "--power 0.05: it must be above 0.05"),
         ({"cost_per_attempt": 0.0}, "--cost-per-attempt 0"),
         ({"budget": math.inf}, "--budget inf"),
     ],
@@ -601,7 +601,7 @@ def test_without_a_pilot_from_python(passk: Passk) -> None:
     for given, message in (
         ({}, "give the FILE of a pilot; mean=0.6, spread=0.3 assumes success rates"),
         ({"mean": 0.6, "spread": 0.3, "by": "x"}, "without a pilot there is nothing to read"),
-        ({"mean": 0.6, "spread": 0.3, "power": 0.01}, "power=0.01: it must lie between 0.05"),
+        ({"mean": 0.6, "spread": 0.3, "power": 0.01}, "power=0.01: it must be above 0.05"),
     ):
         with pytest.raises(passk_cli.ParameterError, match=re.escape(message)):
             passk_cli.plan(**given)

@@ -176,7 +176,7 @@ def passk_error(passk: Passk, folder: Path, old: Path) -> str:
 def test_views_are_asked_for_one_at_a_time(passk: Passk) -> None:
     done = passk("tasks", AGENTS, "--suspects", "--always", "0.9")
     assert (done.code, done.out) == (2, "")
-    assert "--suspects: it is a view of its own; give no other" in done.err
+    assert "--suspects: it cannot be combined with another view" in done.err
     assert "there are claude" in passk("tasks", AGENTS, "--against", "nobody").err
 
 

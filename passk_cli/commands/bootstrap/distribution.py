@@ -70,7 +70,7 @@ class Distribution:
 
     @property
     def shares(self) -> tuple[float | None, float | None]:
-        """Shares of the variance from tasks and from attempts; None where unknown."""
+        """Shares of the variance from tasks and from attempts; None if they are unknown."""
         within = self.values.share_within
         return (None if within is None else 1 - within), within
 

@@ -18,8 +18,8 @@ class CompareOptions:
     """Test which models differ, and which tie.
 
     Models are compared task by task, on the tasks they share. Each difference has an interval and a
-    p-value, adjusted for the number of tests. With a baseline,
-    every model is compared with it alone.
+    p-value, adjusted for the number of tests. With a baseline, every model is compared only with
+    the baseline.
 
     # test all pairs of models at pass@1
     passk compare sample_data/agents.jsonl -k 1
@@ -38,7 +38,7 @@ class CompareOptions:
         detail="A model in the data, or a file with one model; several files are read"
         " together.")] = None
     crossings: Annotated[bool, Option(
-        "--crossings", help="The k where one model overtakes another.")] = False
+        "--crossings", help="The k at which one model overtakes another.")] = False
     flips: Annotated[bool, Option(
         "--flips", help="Tasks that flip between models, and how many by chance.")] = False
     change: Annotated[str | None, Option(
@@ -48,7 +48,7 @@ class CompareOptions:
         " family of its own. Without -k and -m these are the metrics that are compared.")] = None
     sensitivity: Annotated[str | None, Option(
         "--sensitivity", "COLUMN", "Repeat without each group of a column.",
-        detail="Do the verdicts hold without each group of tasks, and with half the attempts?",
+        detail="Shows whether verdicts change without a group of tasks, or with half the attempts.",
     )] = None
     # fmt: on
 

@@ -123,7 +123,7 @@ class Crossings(Section[Crossing]):
         Column("crosses at", meaning="First k at which the other model is ahead.",
                cell=lambda cross: cross.at),
         Column("interval", meaning="Interval of that k from resamples of the tasks; none: the same"
-               " model stays ahead. Empty where attempts differ.", cell=lambda cross: cross.limits),
+               " model stays ahead. Empty if attempts differ.", cell=lambda cross: cross.limits),
     )  # fmt: skip
 
     answers = (

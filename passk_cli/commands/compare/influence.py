@@ -45,7 +45,7 @@ def decided_by_few(
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        # The largest of corrected values are those of labelled tasks.
+        # Among corrected values, labelled tasks have the largest.
         if c.hidden[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:

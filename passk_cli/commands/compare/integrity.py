@@ -78,8 +78,8 @@ class Integrity(Section[Submission]):
                meaning="Attempts of both with the same outcome, and how many would agree between"
                " different tasks of similar difficulty."),
         Column("p of agreement", "p", cell=_p(AGREEMENT),
-               meaning="From how far the agreement lies above that of a usual pair, over all"
-               " pairs."),
+               meaning="p-value of the agreement, compared with that of a usual pair and adjusted"
+               " for all pairs."),
         Column("equal texts", cell=_figure_text(EQUAL_TEXTS),
                where=lambda section: section.study.texts is not None,
                meaning="Attempts with a solution, or else an answer, that one other model has word"
@@ -92,8 +92,8 @@ class Integrity(Section[Submission]):
                meaning="Tasks at which all attempts pass, or all fail, and how many its pass rate"
                " and the difficulty of the tasks explain."),
         Column("p of these tasks", "p", cell=_p(CERTAIN), where=lambda section: section.repeated,
-               meaning="Of a share of tasks that pass or fail whatever their difficulty, compared"
-               " with the other models and over all of them."),
+               meaning="p-value of the share of tasks that pass or fail whatever their difficulty,"
+               " compared with the other models and adjusted for all of them."),
     )  # fmt: skip
 
     @classmethod
@@ -132,7 +132,7 @@ def texts_of(counts: Counts, request: Request, read: Read) -> Callable[[], Count
         try:
             return read(replace(request, attempts=(roles[0],)))
         except PasskError:
-            # A table that only looks at texts besides stops no comparison.
+            # An error in this additional table must not stop the comparison.
             return None
 
     return texts

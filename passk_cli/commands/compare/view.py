@@ -284,7 +284,7 @@ class Ranking(RankedModel[ModelRank]):
                    getattr(standing.ranks.get(metric), "letters", None) or ""), example=_METRIC),
         Column("first in resamples ({0.name})", "share", shown=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"
-               " {0.name}, ties split. It is no test, and not the probability of being best.",
+               " {0.name}, ties split. It is not a test, nor the probability of being best.",
                cell=lambda standing, metric: standing.ranks[metric].leads
                if metric in standing.ranks else None,
                across=lambda section: [section.metric, *section.other_metrics], example=_METRIC),
@@ -802,7 +802,7 @@ class Compare(Question, CompareOptions):
     uncorrected_options: ClassVar[Mapping[str, str]] = {
         option: f"{subject} counts verdicts, which labels leave as they are"
         for option, subject in (
-            ("--crossings", "where curves cross"), ("--flips", "a flip"),
+            ("--crossings", "the k of a crossing"), ("--flips", "a flip"),
             ("--sensitivity", "half of the attempts"),
         )
     }  # fmt: skip

@@ -57,7 +57,7 @@ class ConvertOptions:
     # fmt: on
 
 
-# Its table is read back as the same names, which no sign may stand before.
+# The table is read back, so names must stay as they are, without a sign before them.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
 _EACH_FILE = "convert each file with --counts; commands read many counts files together"
 COMMAND = Command(

@@ -145,7 +145,7 @@ class CostTable(Section[CostSummary]):
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda summary, facts: _frontier_part(summary, facts, "verdict")),
         Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
-               " the tasks in which the model is on the frontier. It is no test.",
+               " the tasks in which the model is on the frontier. It is not a test.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda summary, facts: _frontier_part(summary, facts, "estimate")),
         data_field("budget", "Budget of pass@$b, in the unit of the amount."),

@@ -41,8 +41,7 @@ CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
 # The suffix of the gain if all tasks had the model's pass@1.
 EVEN = " if all tasks were equally hard"
-# The methods of limits of Δ_k, the deficit and the moments, and that of the skewness of these
-# tasks.
+# The methods of limits of Δ_k, the deficit and the moments, and of the skewness for these tasks.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS = "jackknife"
 # The flaw of a number that has no sampling error.

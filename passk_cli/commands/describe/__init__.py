@@ -31,7 +31,7 @@ class DescribeOptions:
     init: Annotated[str | None, Option(
         "--init", "FILE", "Write a map of these files, and ask what is not certain.",
         file="written",
-        detail="A map says what columns mean: passk reads passk.toml next to the data, or --map."
+        detail="A map defines what columns mean: passk reads passk.toml next to the data, or --map."
         " In a pipe it is a draft: what is certain is written, and candidates are comments. A file"
         " is never overwritten.")] = None
     no_input: Annotated[bool, Option(

@@ -41,8 +41,8 @@ class DiversityOptions:
         detail="Similarity: the share of common runs of three tokens, e.g. 0.8.")] = None
     k: Annotated[tuple[int, ...], Option(
         "-k", "2,10,100", "distinct@k at these k.", parse=parse_k,
-        detail="Default: those of 2, 10, 100 that the data allow; where fewer than three, also half"
-        " and all of the attempts.")] = ()
+        detail="Default: those of 2, 10, 100 that the data allow; if these are fewer than three,"
+        " also half and all of the attempts.")] = ()
     # fmt: on
 
 

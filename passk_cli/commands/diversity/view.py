@@ -96,7 +96,7 @@ _MEANINGS = {
 # The numbers of different and of correct solutions of one model.
 DIFFERENT_SOLUTIONS = Answer(
     "different-solutions", lambda _: True,
-    "{k:attempt} of {model} hold {different} different solutions, {correct} of them correct.",
+    "{k:attempt} of {model} contain {different} different solutions, {correct} of them correct.",
     lambda facts_and_groups: {
         "k": facts_and_groups[0].k, "model": name_with_groups(facts_and_groups[0].series,
         facts_and_groups[2]),
@@ -242,8 +242,8 @@ class Diversity(Question, DiversityOptions):
     sections = (Solutions, VarietyOfGains)
 
     unbounded: ClassVar[str] = (
-        "how many solutions differ does not lie between what it is with all missing outcomes"
-        " failing and with all passing"
+        "the number of different solutions does not lie between its values with all missing"
+        " outcomes failing and with all passing"
     )
 
     def request(self, options: SharedOptions) -> Request:

@@ -133,11 +133,11 @@ class PlanTargets:
     )] = ()
     budget: Annotated[str | None, Option(
         "--budget", "N", "Attempts or dollars ('$200') of one model to split.", parse=parse_budget,
-        detail="200usd is dollars as well, 200attempts is attempts. A number alone is dollars where"
-        " an attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.")] = None
+        detail="200usd is dollars too, and 200attempts is attempts. A plain number is dollars if an"
+        " attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.")] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
-        detail="The budget is split over so many at most; pilot: as many as the pilot has.")] = None
+        detail="The most tasks for the budget; pilot: as many as the pilot has.")] = None
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
         detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
@@ -174,8 +174,8 @@ class PlanTargets:
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
                 OptionValue("--power", f"{self.power:g}"),
-                f"it must lie between {1 - self.level:g} (what the test"
-                " reaches without any difference) and 1",
+                f"it must be above {1 - self.level:g} (the power without any difference) and"
+                " below 1",
             )
 
     def check_budget(self) -> None:

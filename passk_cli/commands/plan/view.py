@@ -260,7 +260,7 @@ class DesignChoices(Section[DesignChoice]):
                cell=lambda choice: choice.fact.se),
         Column("detects", "points", name="difference",
                meaning="Smallest difference of two models that a two-sided paired test detects with"
-               " the power asked for; the models differ by it and are equal otherwise.",
+               " --power.",
                cell=lambda choice: choice.fact.more["difference"]),
         Column("interval width", "share", name="width",
                meaning="Width of the confidence interval for new tasks (guard).",
@@ -273,7 +273,7 @@ class DesignChoices(Section[DesignChoice]):
         Column("remark", meaning="What distinguishes the design, or why a number is missing.",
                cell=lambda choice: ", ".join(choice.remarks)),
         data_field("fact", "Kind of row: design, split (best of the budget), detect (the tasks"
-                   " that detect the difference asked for), or next (--next)."),
+                   " that detect --detect), or next (--next)."),
         data_field("best_for", "The metrics that a split is best for; all: for all at once."),
         data_field("attempts_in_all", "Attempts of one model; with --next, the attempts to make."),
         data_field("cost", "Cost of these attempts, in US dollars."),

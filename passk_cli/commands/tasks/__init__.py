@@ -17,9 +17,9 @@ class TasksOptions:
     """Find flaky, changed and suspicious tasks.
 
     A flaky task passed some attempts and failed others. The table has a row per number of passes,
-    with the pass rates that attempts do not rule out, or a row per model. --against shows which
-    tasks changed, and how many change by chance alone; --suspects tasks that weaker models pass
-    more often than better ones; --matrix all tasks and models.
+    with the pass rates that the attempts do not rule out, or a row per model. --against shows which
+    tasks changed, and how many changes chance explains. --suspects shows tasks that weaker models
+    pass more often than better ones, and --matrix all tasks and models.
 
     # count flaky tasks
     passk tasks sample_data/tau_airline.csv
@@ -39,8 +39,8 @@ class TasksOptions:
     against: Annotated[DATA, Option(
         "--against", "FILE|NAME", "Which tasks changed against another run or model.",
         file="read", of_models=True,
-        detail="A file or folder, label=path, or a model in the data. Models of another run are"
-        " compared with those of the same name, or with its only one.")] = None
+        detail="A file or folder, label=path, or a model in the data. Models are compared with the"
+        " models of the same name in the other run, or with its only model.")] = None
     suspects: Annotated[bool, Option(
         "--suspects",
         help="Tasks that weaker models pass more often; tasks that separate no models.")] = False

@@ -94,7 +94,7 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
 
 
 def _ranked(values: Floats) -> Floats:
-    """Mean ranks within each column, centred; 0 where there is no value."""
+    """Mean ranks within each column, centred; 0 if there is no value."""
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
     first, last = tied_places(ascending)

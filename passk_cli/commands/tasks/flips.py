@@ -1,4 +1,4 @@
-"""Tasks that flip between two runs or models, and how many flips chance alone explains."""
+"""Tasks that flip between two runs or models, and how many flips chance explains."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ class FlipTotals:
 
 
 def _pair_fields(flips: Flips) -> dict[str, Any]:
-    """How many tasks of a pair flipped, and how many chance alone explains."""
+    """How many tasks of a pair flipped, and how many flips chance explains."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
         "model": flips.name, "against": flips.against, "flips": flips.number,

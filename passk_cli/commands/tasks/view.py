@@ -1,4 +1,4 @@
-"""Tasks one by one: how many are flaky, each with its rates, all models at once, and suspects."""
+"""The table of tasks: how many are flaky, the list of tasks, the matrix of models, and suspects."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
-# Columns of a terminal for names of tasks; rows of one table by passes.
+# Width of lists of task names, and the most rows of the table by passes.
 _WIDE, _MOST_ROWS = 50, 11
-# Rows of another table without --full.
+# Rows of the other tables without --full.
 _ROWS = 12
-# Columns of a screen.
+# Width of a screen.
 _SCREEN = 100
-# Columns of a name above its own; of a task's name.
+# Width of a model's name in a header, and of a task's name.
 _NAME, _TASK = 16, 24
-# Cells of a heat map across, and in all; the fewest across.
+# The most cells of a heat map across and in all, and the fewest across.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 
@@ -146,7 +146,7 @@ _FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"
 
 
 def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
-    """How many tasks every attempt of every model passed, and how many every attempt failed."""
+    """How many tasks passed every attempt of every model, and how many failed every attempt."""
     counts = section.study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
     return {
@@ -168,9 +168,9 @@ AGREEMENT = (
 
 
 class PassCountGroup(NamedTuple):
-    """The tasks with one number of passes, or with rates in one tenth.
+    """The tasks with the same number of passes, or with pass rates in the same tenth.
 
-    limits : of the rates that their attempts do not rule out; None where attempts differ.
+    limits : of the rates that their attempts do not rule out; None if their attempts differ.
     """
 
     label: str
@@ -179,14 +179,14 @@ class PassCountGroup(NamedTuple):
 
 
 class PassesOfTasks(Section[PassCountGroup]):
-    """The tasks of one model by how many attempts passed."""
+    """The tasks of one model by the number of attempts that passed."""
 
     view = "of one model"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("passed", cell=lambda passes: passes.label,
                meaning="Attempts that passed, of all at the task; or the share that passed."),
         Column("tasks", "count", cell=lambda passes: len(passes.names),
-               meaning="Tasks with so many passes."),
+               meaning="Tasks with that many passes."),
         Column("true rate", "share", cell=lambda passes: passes.limits,
                where=lambda section: all(passes.limits for passes in section.records),
                meaning="Pass rates that these attempts do not rule out (Clopper–Pearson)."),
@@ -210,7 +210,9 @@ class PassesOfTasks(Section[PassCountGroup]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """How many tasks are flaky, passed and failed every attempt; fewest and most attempts."""
+        """How many tasks are flaky, passed or failed every attempt; and the fewest and most
+        attempts.
+        """
         n, c = self.study.counts.n, self.study.counts.c
         passed, failed = int((c == n).sum()), int((c == 0).sum())
         return {
@@ -229,7 +231,7 @@ class PassesOfTasks(Section[PassCountGroup]):
         name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
         tasks = {row.label: len(row.names) for row in self.records}
         if n.min() == n.max() < _MOST_ROWS:
-            # Numbers of passes that no task has have their place among the others.
+            # The chart also has the numbers of passes that no task has.
             labels = [f"{passes} of {n[0]}" for passes in range(n[0] + 1)]
             tasks = {label: tasks.get(label, 0) for label in labels}
         rows = [{"passed": label, "tasks": number, "model": name}
@@ -239,7 +241,9 @@ class PassesOfTasks(Section[PassCountGroup]):
 
 
 def passes_of(study: Analysis) -> list[PassCountGroup]:
-    """Tasks of one model by their passes; by tenths of the pass rate where these are many."""
+    """The tasks of one model by their passes, or by tenths of the pass rate if there are many
+    numbers.
+    """
     n, c = study.counts.n.tolist(), study.counts.c.tolist()
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
@@ -265,12 +269,12 @@ class ClassesOfModel(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many tasks some model of its group has attempts at."""
+        """How many tasks its group has attempts at."""
         return sum(map(len, self.tasks.values()))
 
 
 class FlakyModels(Section[ClassesOfModel]):
-    """How many tasks of each model are flaky, pass or fail every attempt."""
+    """How many tasks of each model are flaky, passed every attempt or failed every attempt."""
 
     view = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -325,9 +329,11 @@ class FlakyModels(Section[ClassesOfModel]):
 
 @dataclass(frozen=True)
 class TaskList(Section[Result]):
-    """Every model at every task: flaky ones first, or those nearest to a rate.
+    """Every model at every task, with flaky tasks or tasks near a rate first.
 
-    rate : that tasks are asked to pass above.  first : 0 for a table with --full alone.
+    rate : the rate that tasks should pass above.  first : rows of the table; 0 to show the table
+    with
+    --full only.
     """
 
     title = "Each task"
@@ -344,11 +350,11 @@ class TaskList(Section[Result]):
                meaning="The attempts in their order; + passed, - failed."),
         Column("pass rate", "share", cell=lambda fact: fact.estimate,
                meaning="Passes per attempt, with the rates that these attempts do not rule out:"
-               " Clopper–Pearson limits of this task alone."),
+               " Clopper–Pearson limits of this task."),
         Column("class", name="class", cell=lambda fact: fact.more["class"],
                where=lambda section: section.rate is None,
                meaning="flaky: some attempts passed and some failed; passed every attempt; failed"
-               " every attempt; missing: no attempts, where another model has some."),
+               " every attempt; missing: no attempts, but another model has some."),
         Column("above {0}", across=lambda section: [f"{section.rate:g}"] if section.rate else [],
                cell=lambda fact, rate: "shown" if fact.more["above_shown"] else "not shown",
                example="0.95",
@@ -358,8 +364,8 @@ class TaskList(Section[Result]):
                else f"{fact.more['passes_needed']:,}",
                meaning="Further attempts that would show it, if all of them pass."),
         data_field("passes", "Attempts that passed."),
-        data_field("above", "The rate asked for (--always)."),
-        data_field("above_shown", "1 where the task is shown to pass above that rate, else 0."),
+        data_field("above", "The rate of --always."),
+        data_field("above_shown", "1 if the task is shown to pass above that rate, else 0."),
         data_field("passes_needed", "Further attempts that would show it, if all of them pass."),
     )  # fmt: skip
 
@@ -386,7 +392,7 @@ class TaskList(Section[Result]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How many tasks are shown to pass, and the attempts that show it."""
+        """How many tasks are shown to pass, and how many attempts that takes."""
         assert self.rate is not None
         noun = "model–task pair" if self.several else "task"
         return {
@@ -412,7 +418,9 @@ class TaskList(Section[Result]):
 
 
 def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
-    """How many tasks are flaky, and each of them unless brief; or which pass above a rate."""
+    """How many tasks are flaky, with a list of tasks unless `brief`; or which tasks pass above a
+    rate.
+    """
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     sections: list[Section[Any]] = []
@@ -430,7 +438,7 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
 
 
 def classes_of_models(study: Analysis) -> list[ClassesOfModel]:
-    """The classes of every model, the best model first."""
+    """The classes of each model's tasks, with the best model first."""
     models: dict[int, ClassesOfModel] = {}
     for group in task_rates(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
@@ -457,8 +465,8 @@ _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
 class MatrixOfModels(Section[MatrixRow]):
     """A row per task and a column per model.
 
-    part : the first and the last of the models that have a column; None for all.
-    room : how wide a name above its column may be.
+    part : the first and the last model with a column; None for all models.
+    room : the width of the name of a column.
     """
 
     separate_schema = True
@@ -486,8 +494,7 @@ class MatrixOfModels(Section[MatrixRow]):
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """The models that a screen has columns for at once, from first to last; a long name of a
-        task loses what others have."""
+        """The models that fit on a screen at once, from first to last. Long task names are cut."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
@@ -503,7 +510,7 @@ class MatrixOfModels(Section[MatrixRow]):
 
     @property
     def brief(self) -> MatrixOfModels:
-        """The models with their names cut, where one is long or not all fit a screen."""
+        """The section with cut names, if a name is long or not all models fit on a screen."""
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 
@@ -515,8 +522,9 @@ class MatrixOfModels(Section[MatrixRow]):
             yield Hint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        """As many models beside one another as a screen has columns for; with --full the others
-        below."""
+        """As many models as fit on a screen next to each other; --full shows the other models
+        below.
+        """
         brief_part = [(self.brief, self.brief.parts[0], BRIEF)]
         for section, part, visibility in [
             *brief_part,
@@ -544,9 +552,9 @@ def matrix_report(study: Analysis, rows: int) -> Report:
 
 
 def heat_maps(study: Analysis) -> tuple[Plot, ...]:
-    """The pass rates as colours: models down, tasks across; a panel per group.
+    """The pass rates as colours, with models down and tasks across, and a panel per group.
 
-    Neighbouring tasks share a cell where there are more than a picture has cells for.
+    If a picture has too few cells, neighbouring tasks share one.
     """
     cells: list[dict[str, Any]] = []
     most = most_across = 0
@@ -581,7 +589,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
 
 
 class SuspectTasks(Section[SuspectTask]):
-    """Tasks by the smallest p, those that weaker models pass more often first."""
+    """Tasks by their p-value; tasks that weaker models pass more often come first."""
 
     separate_schema = True
     view = "with --suspects"
@@ -605,7 +613,7 @@ class SuspectTasks(Section[SuspectTask]):
         Column("adjusted p", "p", name="p_adjusted", cell=lambda task: task.adjusted,
                meaning="The p-value by Benjamini and Hochberg over all tasks."),
         Column("finding", name="verdict", cell=lambda task: task.kind,
-               meaning="What the task says of differences between models."),
+               meaning="What the task shows about differences between models."),
         data_field("models", "Models with attempts at the task.",
         lambda task: task.models_with_attempts),
         data_field("n", "Attempts of all models at the task.", lambda task: task.n),
@@ -614,7 +622,7 @@ class SuspectTasks(Section[SuspectTask]):
         Column("contribution", "share", name="contribution", cell=lambda task: task.share,
                shown=FULL,
                meaning="Share of the task in the variance between the models' means; all add up to"
-               " 1, and it is negative where better models pass less often."),
+               " 1, and it is negative if better models pass less often."),
         data_field("note", "", lambda task: LOOK if task.kind == SUSPECT else ""),
     )  # fmt: skip
 
@@ -639,7 +647,9 @@ class SuspectTasks(Section[SuspectTask]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The tasks that weaker models pass more often, and those that no or every model solves."""
+        """The tasks that weaker models pass more often, and the tasks that no model or every model
+        solves.
+        """
         suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
         kinds = Counter(task.kind for task in self.records)
         return {
@@ -674,15 +684,15 @@ class SuspectTasks(Section[SuspectTask]):
 
 
 def suspects_report(study: Analysis, rows: int) -> Report:
-    """A row per task, those that weaker models pass more often first."""
+    """A row per task; tasks that weaker models pass more often come first."""
     level = study.confidence.level
     records = find_suspects(study.counts, level)
     most = max(task.models for task in records)
     if most < FEWEST:
         raise ParameterError(
             OptionValue("--suspects"),
-            f"it needs {FEWEST} models, whose results at each task are compared with"
-            f" their results at all others; there {'is' if most == 1 else 'are'} {most}",
+            f"it needs {FEWEST} models to compare each task with all other tasks;"
+            f" there {'is' if most == 1 else 'are'} {most}",
             name="nothing-to-compare",
         )
     return view(
@@ -705,19 +715,19 @@ class TasksQuestion(Question, TasksOptions):
     )
 
     def request(self, options: SharedOptions) -> Request:
-        """The columns to read, and the order of the attempts where the data has one."""
+        """The columns to read, and the order of the attempts if the data has one."""
         if self.order_from_lines:
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data, and what it is compared with, where that is another file."""
+        """The data, and the other run if that is another file."""
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
         refuse("contradicting-options", (
             views_set[1:], OptionValue(next(iter(views_set), "")),
-            "it is a view of its own; give no other",
+            "it cannot be combined with another view",
             (),
         ))  # fmt: skip
         if self.against is None:
@@ -747,6 +757,6 @@ class TasksQuestion(Question, TasksOptions):
 
 
 class TasksInBrief(TasksQuestion):
-    """How many tasks are flaky, without each of them."""
+    """How many tasks are flaky, without the list of tasks."""
 
     brief = True

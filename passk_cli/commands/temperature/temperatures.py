@@ -298,7 +298,7 @@ def _fit_power_law(
     reason, low, high = "", None, None
     if math.isnan(exponent):
         reason = (
-            f"not fitted: T* takes {plural(len(best), 'value')} ({', '.join(best)}); a power law"
+            f"not fitted: T* has {plural(len(best), 'value')} ({', '.join(best)}); a power law"
             f" needs {FEWEST_TEMPERATURES} above 0"
         )
     else:
@@ -311,7 +311,7 @@ def _fit_power_law(
         if finite.mean() < _MOSTLY:
             reason = (
                 f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T*"
-                f" takes fewer than {FEWEST_TEMPERATURES} temperatures"
+                f" has fewer than {FEWEST_TEMPERATURES} temperatures"
             )
         else:
             tail = (1 - confidence.level) / 2
@@ -382,7 +382,7 @@ def temperatures_of(
     compared = [answers[at] for at in range(len(pairs))]
     verdicts, remaining = [], iter(compared)
     for ranking in ranked:
-        # Pairs come in the order of the ranking: first those of T*.
+        # Pairs come in the order of the ranking, so the pairs of T* come first.
         against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
         increasing = sorted(ranking, key=_temperature_value)
         shares = shares_of_lead(increasing, confidence)

@@ -511,7 +511,7 @@ class Temperature(Question, TemperatureOptions):
             (self.toy and needless, "",
              "the toy model reads no data, draws nothing and has pass@k only", (away,)),
             (self.toy and self.gamma is not None and "power-law" not in self.toy, "",
-             "a shape of the tail is for the family power-law", (SuggestedFix({"--gamma": None}),)),
+             "--gamma is for the family power-law", (SuggestedFix({"--gamma": None}),)),
             (self.toy and self.fit and (self.spread or self.k), "",
              "a fit uses the k and spreads of the article",
              (SuggestedFix({"-k": None, "--spread": None}),)),
