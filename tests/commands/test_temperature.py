@@ -358,7 +358,7 @@ def test_clusters_and_other_groups_survive() -> None:
 
 @pytest.mark.parametrize("text", ["", "hot", "-1", "inf", "nan"])
 def test_temperatures_must_be_numbers(text: str) -> None:
-    with pytest.raises(DataError, match="expected a number of at least 0"):
+    with pytest.raises(DataError, match="must be a number of at least 0"):
         by_temperature(counts_of([("m", text, "a", 1, 1)]), "temperature")
 
 

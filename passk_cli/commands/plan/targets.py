@@ -136,8 +136,8 @@ class PlanTargets:
         detail="200usd is dollars too, and 200attempts is attempts. A plain number is dollars if an"
         " attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.")] = None
     max_tasks: Annotated[str | None, Option(
-        "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
-        detail="The most tasks for the budget; pilot: as many as the pilot has.")] = None
+        "--max-tasks", "N|pilot", "The most tasks that you have.", parse=parse_most_tasks,
+        detail="Limits the split of the budget; pilot: as many as the pilot has.")] = None
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
         detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
