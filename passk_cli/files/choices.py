@@ -1,4 +1,4 @@
-"""Columns of files that are read: those in use first, with the option for each."""
+"""List the columns of the files that are read, the used ones first, with their options."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.candidates import Candidates
     from passk_cli.files.sources.source import Source
 
-# Roles in the order in which other candidates are shown: an outcome matters most.
+# The order of roles in the list of candidates. The outcome matters most.
 _CANDIDATE_ROLES = ("outcome", "counts", "task", "model", "setting")
-# Values of a column that are shown, and their letters.
+# The most values of a column in the list, and their longest length.
 _SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
 
@@ -35,8 +35,9 @@ def column_choices(
     context: CheckContext,
     findings: Sequence[Finding],
 ) -> Iterator[ColumnChoice]:
-    """The columns in use, the other candidates of each role, settings that were pooled, and the
-    rest.  A harness's format says what its columns are, so they have no options."""
+    """Yield the used columns, other candidates of each role, pooled settings, and the rest. Columns
+    of a harness have no options, because its format defines them.
+    """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
     used_columns = {part for _, column in roles for part in parts(column)}
@@ -49,7 +50,7 @@ def column_choices(
             **place.columns,
             **{task.column: task.tally for task in place.get("task", ())},
         }
-        # The beginning of a long file may have one value only.
+        # The beginning of a long file may contain only one value.
         tallies = known_tallies | tallies if place.coverage else tallies | known_tallies
     for role, column in roles:
         option = SuggestedFix({"--field": {role: column}}) if place else None
@@ -85,7 +86,7 @@ def _place_of_columns(
     request: Request,
     used_columns: set[str],
 ) -> Candidates | None:
-    """The candidates at the place whose columns are read; None if there is none."""
+    """The candidates at the place with the used columns; None if there is none."""
     from passk_cli.files.reading.candidates import find_candidates
 
     if any(is_read_once(source.frame) for source in sources):
@@ -102,7 +103,7 @@ def _place_of_columns(
 
 
 def _values_text(profile: DataProfile, name: str) -> str:
-    """The first values of a column, and how many more there are."""
+    """The first values of a column, and the number of further ones."""
     column = profile.columns[name]
     values = [shortened(text) for text in profile.texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)

@@ -1,7 +1,7 @@
-"""The attempts that were counted → one canonical table, whatever files they are from.
+"""Write the counted attempts as one canonical table, from files of any kind.
 
-Its first columns are always the same, so that the reader knows it by them; then come groups,
-settings, what files and paths say of all their attempts, and columns that were asked for.
+The first columns are always the same, so that passk recognises the table. Groups, settings,
+constant columns of files and paths, and requested columns follow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, fi
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import meant
 
-# Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
+# Numbers that do not change when they are read: 0.80 and 1e5 would become 0.8 and 100000.0.
 _PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
 _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 
@@ -37,10 +37,10 @@ _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
     """Write the attempts, in the order of the files and of their lines.
 
-    Missing outcomes are empty, unless they are failures or left out.  A number that no threshold
-    judges stays one.
-    Errors: ParameterError for columns that are not there or whose names are taken; DataError for
-    what the form cannot hold; duckdb.Error.
+    Missing outcomes are empty, unless they count as failures or are left out. A number that no
+    threshold judges stays a number.
+    Errors: ParameterError for columns that do not exist or have a reserved name; DataError for
+    values that the format cannot store; duckdb.Error.
     """
     request, batches = statement.request, statement.batches
     conversion = request.conversion
@@ -65,9 +65,9 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
 
 
 def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
-    """The amounts that nobody named and the table has: files have them, and only as numbers.
+    """The amounts that the table contains although no option names them, because files have them.
 
-    Errors: DataError for named amounts below 0, and for what is no number.
+    Errors: DataError for named amounts below 0, and for values that are not numbers.
     """
     request, batches = statement.request, statement.batches
     assert request.conversion is not None
@@ -77,13 +77,13 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
         return []
     least = {role: role for role in roles}
     if priced and "tokens_cached" in roles:
-        # Cached tokens are a part of the input, or cannot be priced.
+        # Cached tokens must be a part of the input tokens.
         least["tokens_cached"] = "least(tokens_cached, tokens_in - tokens_cached)"
     lows = ", ".join(f"min({sql})" for sql in least.values())
     (lowest,) = con.execute(f"WITH {statement.rows(None)} SELECT {lows} FROM rows").fetchall()
     kept_roles = []
     for role, low in zip(roles, lowest, strict=True):
-        # What is no number is minus infinity.
+        # A value that is not a number is minus infinity.
         wrong = low is not None and low < 0
         if role in required and wrong:
             problem = f"{role} below 0" if math.isfinite(low) else "values that are no number"
@@ -98,10 +98,10 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
 
 def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
          kept_amounts: Sequence[str]) -> str:  # fmt: skip
-    """The statement: it streams, unless files are joined to what is known of them."""
+    """The SQL of the table. It streams, unless files are joined to their constants."""
     request = statement.request
     all_models = statement.with_changes(request=request.of_all_models())
-    # The only file needs no join for its name.
+    # A single file needs no join for its name.
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
@@ -113,7 +113,7 @@ def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
         conditions.append("verdict IS NOT NULL")
     if kept_amounts := models_condition(model, request.models, request.exclude_models):
         conditions.append(kept_amounts)
-    # A join keeps no order.
+    # A join changes the order, so rows are numbered before it.
     joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
     row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
@@ -134,12 +134,14 @@ SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 def _columns(
     statement: Statement, form: str, model: str, kept_amounts: Sequence[str], *, graded: bool
 ) -> dict[str, str]:
-    """Name → SQL of every column of the table, in order.  kept : amounts that nobody named."""
+    """The SQL of every column of the table, in order. kept_amounts : amounts that no option
+    names.
+    """
     request, spelled = statement.request, _json_value if form == "jsonl" else str
     verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
     outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
     if graded:
-        # Scores that nothing judges stay as they are.
+        # Unjudged scores stay numbers.
         number = f"CAST({_finite('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
         outcome = f"coalesce({number}, CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         outcome = f"CAST({outcome} AS JSON)" if form == "jsonl" else outcome
@@ -161,7 +163,7 @@ def _columns(
     for role in (name for name in ROLES if name in facts):
         value = cost_sql(request.price, model) if role == "cost" and request.price else role
         if form == "csv" and role in UNITS:
-            # Whole numbers are written as such.
+            # Whole numbers are written without decimals.
             value = f"regexp_replace(({value})::VARCHAR, '[.]0$', '')"
         columns[role] = value
     return columns
@@ -172,13 +174,13 @@ def _finite(number: str) -> str:
 
 
 def _json_value(text: str) -> str:
-    """SQL for a text as JSON: a number where it reads back as it is."""
+    """SQL for a text as JSON, which is a number if reading it gives the same text."""
     plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
 
 def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """The columns that are written as they are: settings, facts, and those that were asked for."""
+    """The columns that are written unchanged: settings, facts, and requested columns."""
     assert request.conversion is not None
     names: dict[str, None] = {}
     for batch in batches:
@@ -186,7 +188,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
         roles = {part for role, c in pairs for part, _ in addends(role, c, layout.kinds)}
         facts = layout.kinds.keys() >= set(CANONICAL) or layout.harness
         usual = {*SETTINGS, *layout.constants, *request.carried_columns}
-        # Of tokens that were only needed for their sum.
+        # These tokens were only needed for their sum.
         halves = {"tokens_in", "tokens_out"} if layout.row_file else set()
         for name in (column for column in layout.kinds if column not in halves):
             if (facts or name in usual) and name not in roles and name not in request.by:
@@ -201,7 +203,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
 
 
 def _require_writable(form: str, place: str, request: Request, tally: Tally) -> None:
-    """DataError for what a form cannot hold: an empty name in csv, an attempt without a verdict."""
+    """Raise DataError for what a format cannot store, for example an empty name in csv."""
     for role in ("name", "task") if form == "csv" else ():
         if "" in tally.cells[role].names:
             name_kind = "model" if role == "name" else role

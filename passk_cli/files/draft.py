@@ -1,7 +1,7 @@
-"""Draft of a map: what is certain is written, what is open is listed with its candidates.
+"""Draft a map: certain roles are written, and open roles are listed with candidates.
 
-A role that is open is written as `outcome = ""`, which nothing is read with, and below it every
-candidate as a comment with its tally, to be put in its place.
+An open role is written as `outcome = ""`, and passk does not read with it. Below it, each candidate
+is a comment with its tally, which the user can put in its place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from passk_cli.text import plural
 _COMMENT_COLUMN = 40
 # Flags that may all have to pass.
 _FLAG_COUNTS = range(2, 7)
-# Roles that say which attempts passed.
+# Roles that contain the verdicts.
 _VERDICT_ROLES = ("outcome", "counts")
 
 
@@ -40,9 +40,9 @@ _VERDICT_ROLES = ("outcome", "counts")
 class Draft:
     """A map of some files before it is written.
 
-    name : of the data, for its first line.  files : patterns of the files' names.
+    name : the name of the data, for the first line. files : patterns of file names.
     places : the candidates at each place with records, the most likely place first.
-    chosen : role, or "passes", → what a person chose, in place of what is certain.
+    choices : role, or "passes" → the choice of the user, which replaces a certain candidate.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Draft:
     def from_data(cls, data: Any, request: Request) -> Draft:
         """The draft for files, rows or a frame.
 
-        Errors: DataError if there is nothing to map: a harness's files, or no outcomes.
+        Errors: DataError if there is nothing to map, for example in files of a harness.
         """
         with temporary_folder("passk-") as folder:
             sources = sources_of(data, folder)
@@ -86,19 +86,19 @@ class Draft:
         models = self.best_place.get("model", ())
         settings = [setting.column for setting in self.best_place.get("setting", ())]
         if role == "model":
-            # A setting named after a model may be the model, too.
+            # A setting with model in its name may be the model, too.
             is_single_model = len(models) == 1 and not any(
                 "model" in words(column) for column in settings
             )
             return models[0].option if is_single_model and self.choice("task") else None
         certain = self.best_place.certain(role)
-        # What names models may name tasks of a summary, and a setting may be no task.
+        # A column of models or a setting is never a certain task.
         not_tasks = {model.column for model in models} | {*settings} if role == "task" else ()
         return None if certain is None or certain.column in not_tasks else certain.option
 
     @property
     def outcome(self) -> Candidate | None:
-        """The outcome, or the counts, that is certain or was chosen."""
+        """The certain or chosen outcome (or counts), or None."""
         for role in _VERDICT_ROLES:
             if option := self.choice(role):
                 candidates = (c for r in _VERDICT_ROLES for c in self.best_place.get(r, ()))
@@ -108,7 +108,7 @@ class Draft:
 
     @property
     def all_of(self) -> SuggestedFix | None:
-        """The option by which all flags have to pass; None if there are not several."""
+        """The option that requires all flags to pass; None without several flags."""
         outcomes = self.best_place.get("outcome", ())
         flags = [c.column for c in outcomes if not c.passing or is_bad(c.column)]
         terms = tuple(f"not {column}" if is_bad(column) else column for column in flags)
@@ -128,7 +128,7 @@ class Draft:
         return [*questions, *["passes"] * bool(passes)]
 
     def text(self, path: str) -> str:
-        """The map as TOML.  path : where it is written, for its first line."""
+        """The map as TOML. path : the path of the map, for its first lines."""
         outcome = self.outcome
         lines = [
             f"# What the columns of {_comment_text(self.name)} mean. Check each line, then run:"
@@ -171,7 +171,7 @@ class Draft:
         return "\n".join(lines) + "\n"
 
     def _role_lines(self, role: str, is_open: bool) -> Iterator[str]:
-        """The lines of a role: what is chosen, or open, and the other candidates as comments."""
+        """The lines of a role: the choice, or an open value, and other candidates as comments."""
         option = self.choice(role)
         if is_open:
             yield f'{role} = ""  # choose one'
@@ -189,7 +189,7 @@ class Draft:
 
 
 def _suffixes(source: Source) -> Sequence[str]:
-    """The suffix of a file, and of what is packed in it: a name may have further dots."""
+    """The suffixes of a file, including the one for packing. A name may contain more dots."""
     return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 
@@ -199,7 +199,7 @@ def is_bad(column: str) -> bool:
 
 
 def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) -> Iterator[str]:
-    """Options as lines of a table, with a note behind them."""
+    """Options as lines of a table, followed by a note."""
     fields = options.get("--field", {})
     other_options = {
         flag.lstrip("-"): value for flag, value in options.items() if flag != "--field"
@@ -221,13 +221,13 @@ def _comment_text(text: str) -> str:
 
 
 def require_new(path: str) -> None:
-    """ParameterError if the file exists: a map that a person edited is never overwritten."""
+    """Raise ParameterError if the file exists, because a map is never overwritten."""
     if os.path.lexists(path):
         raise _exists_error(path)
 
 
 def write_new(path: str, text: str) -> None:
-    """Write a map, whole or not at all.  Errors: ParameterError if the file exists."""
+    """Write a map, completely or not at all. Errors: ParameterError if the file exists."""
     require_folder(Path(path))
     try:
         with atomic_write(Path(path), new=True) as file:

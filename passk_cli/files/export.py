@@ -23,9 +23,9 @@ _FORM_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
 
 
 def export_form(path: Path, form: str | None = None) -> str:
-    """Format of a file to write: `form`, or that of its suffix.
+    """The format of a file to write: `form`, or the format of its suffix.
 
-    Errors: ParameterError when it says nothing known, or the file cannot be there.
+    Errors: ParameterError if the format is unknown, or the file cannot be created.
     """
     if decode_name(path) != str(path):
         raise ParameterError(
@@ -40,7 +40,7 @@ def export_form(path: Path, form: str | None = None) -> str:
 
 
 def require_folder(path: Path) -> None:
-    """ParameterError unless the folder of a file to write is there."""
+    """Raise ParameterError unless the folder of a file to write exists."""
     if not path.parent.is_dir():
         raise ParameterError(
             f"{path.parent}: the folder of the output does not exist; create it first",
@@ -55,11 +55,11 @@ def parse_file(name: str) -> str:
 
 
 def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = None) -> None:
-    """Write equally long arrays as the columns of a file, whole or not at all.
+    """Write arrays of equal length as the columns of a file, completely or not at all.
 
     path : ends in .csv, .jsonl or .parquet, unless the form is given.
     columns : name → numpy array of numbers or text.
-    Errors: ParameterError for another suffix, or when it cannot be written.
+    Errors: ParameterError for another suffix, or if the file cannot be written.
     """
     form = export_form(path, form)
     con = shared_connection()
@@ -69,7 +69,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 
 def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
-    """Write the rows of a query.  Errors: OSError for a disk that is full; duckdb.Error."""
+    """Write the rows of a query. Errors: OSError if the disk is full; duckdb.Error."""
     import duckdb
 
     try:
@@ -82,7 +82,7 @@ def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) 
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """Errors of writing a file, or in a folder, are the user's to mend."""
+    """Turn errors of writing a file or folder into errors that tell users what to do."""
     try:
         yield
     except OSError as error:
@@ -91,11 +91,11 @@ def write_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
-    """The block alone, among all processes; the end of a process lets go, however it ends.
+    """Run a block in one process at a time. The lock ends with the process, however it ends.
 
-    path : what it is about.  Systems and file systems without locks let every process in.
-    lock : a file that is there only meanwhile, or after a process that was killed.
-    Errors: ParameterError where another process is in it and this one does not wait.
+    path : the path for messages. Systems without locks let every process in. lock : a file that
+    exists only during the block, or after a process was killed. Errors: ParameterError if another
+    process is in the block and this one does not wait.
     """
     with ExitStack() as opened:
         while True:
@@ -112,14 +112,14 @@ def exclusive(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
                 ) from None
             except (ImportError, OSError):
                 pass
-            # Who had it before may have removed it while this process waited.
+            # Another process may have removed the file while this one waited.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                     break
         try:
             yield
         finally:
-            # Windows removes no file that is open.
+            # Windows cannot remove an open file.
             with suppress(OSError):
                 lock.unlink()
 

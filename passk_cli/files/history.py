@@ -1,6 +1,6 @@
-"""A history of runs: counts of each run in one Parquet file, or in a folder with a file per run.
+"""Histories of runs: the counts of all runs in one Parquet file, or one file per run in a folder.
 
-What attempts took is kept of each: lists beside the counts, which the reader takes as any others.
+The amounts of attempts are lists next to the counts, which are read like any other lists.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from passk_cli.files.export import copy_rows, exclusive, require_folder, write_e
 from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The columns of a run, besides those of its counts.
+# The columns of a run, in addition to its counts.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
-# Lists with an entry for each attempt: whether it passed, and what it took (null: not known).
+# Lists with one entry per attempt: whether it passed, and its amounts (null if unknown).
 _UNIT_NAMES = {"cost": "cost_usd", "duration": "duration_s"}
 ATTEMPT_LISTS = {"outcome": "each_passed"} | {r: f"each_{_UNIT_NAMES.get(r, r)}" for r in UNITS}
 RESERVED = (*_REQUIRED_COLUMNS, *ATTEMPT_LISTS.values())
 
 
 def is_folder(to: str) -> bool:
-    """Whether a history is a folder with a file per run: it is one, or its name ends with a /."""
+    """Whether a history is a folder with one file per run: it exists, or the name ends with a /."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
 def parse_history(to: str) -> str:
     """The name of a history: a .parquet file, or a folder.
 
-    Errors: ParameterError for another suffix, or a folder that is not there to write the file in.
+    Errors: ParameterError for another suffix, or if the folder of the file does not exist.
     """
     if is_folder(to):
         return to
@@ -58,18 +58,18 @@ def parse_history(to: str) -> str:
 def append(to: str, columns: Mapping[str, Any]) -> None:
     """Add a run to a history: all of its rows, or none.
 
-    A file is written anew beside itself, under a lock, and moved into its place: writers wait for
-    each other, and one that is killed leaves the file as it was.  In a folder each run is a file:
-    writers wait for each other too, so that none misses the run that another is writing.
+    A file is rewritten under a lock and then moved into its place. Writers wait for each other, and
+    a killed writer leaves the file unchanged. In a folder, each run is a file. Writers wait there,
+    too, so that they notice each other's runs.
 
     columns : name → array, of one run: run, at, revision, suite, model, groups, task, n, c,
         settings; and those of ATTEMPT_LISTS that the run has, as lists.
-    Errors: DataError for a run that is there, other groups, or a file that is no history;
-    ParameterError where it cannot be written.
+    Errors: DataError for a run that is already recorded, for other groups, or for a file that is
+    not a history; ParameterError if it cannot be written.
     """
     con = shared_connection()
     con.register("given_", dict(columns))
-    # A list whose entries are all unknown has no type of its own.
+    # A list with only unknown entries has no type.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
         for role, name in ATTEMPT_LISTS.items() if name in columns
@@ -104,7 +104,7 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
 
 
 def run_file_stem(run: str) -> str:
-    """The beginning of the name of the file of a run in a folder.
+    """The beginning of the file name of a run in a folder.
 
     >>> run_file_stem("nightly 2026/11"), run_file_stem("..")
     ('nightly-2026-11', 'run')
@@ -118,7 +118,7 @@ def _table_sql(files: list[Path]) -> str:
 
 
 def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
-    """DataError unless these files are a history with the same columns that lacks the run."""
+    """Raise an error unless these files are a history with the same groups and without this run."""
     for file in files:
         with _readable(file):
             rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
@@ -153,7 +153,7 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
 
 @contextmanager
 def _readable(place: Path) -> Iterator[None]:
-    """DataError where a history cannot be read.  place : its file or folder."""
+    """Raise DataError if a history cannot be read. place : its file or folder."""
     import duckdb
 
     try:
@@ -167,9 +167,9 @@ def _readable(place: Path) -> Iterator[None]:
 
 
 def repeated_run_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
-    """The error of a run that a history has twice.
+    """The error for a run that a history contains twice.
 
-    what : the run.  files : those that contain it, if they are known.
+    run_name : the run. files : the files that contain it, if they are known.
     """
     problem, remedy = f"{run_name} was recorded twice (suite {suite})", "read only one of its files"
     if len(files) > 1:

@@ -289,7 +289,7 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Run the statement, and run it again if relevant columns first occur further down."""
+        """Run the statement, and run it again if relevant columns first occur in later records."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)

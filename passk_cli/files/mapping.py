@@ -1,9 +1,8 @@
 """Maps: what the columns of a team's files mean, written once.
 
 A map is a table `[data]`, or one of several `[[data]]`, in passk.toml next to the data or in the
-file that --map names.  Its keys are the roles and the options of reading, from the declarations
-that the command line is made of; `files` and `has` say which files it is for.  A map becomes a
-request, so files are read by the same statement as with the same options.
+file that --map names. Its keys are the roles and the options of reading. `files` and `has` define
+which files it covers. A map becomes a request, so files are read as with the same options.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from passk_cli.toml import read_toml
 #: The file next to the data that may contain a map; the tables in it; reads without a map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_KEYS = ("files", "has")
-# Options that choose models and tasks, or say how the question is asked, not what columns mean.
+# Options that do not define what columns mean, so they are not keys of a map.
 _EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
-# Of what passk wrote itself, columns mean what it says.
+# The columns of files that passk wrote have known meanings.
 _OWN_OUTPUT = "written by passk"
-# A caller who names the outcome does not mean what a map says about another one.
+# If an option names the outcome, the keys of the map about the outcome do not apply.
 _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = DiagnosticType(
     "mapped", NOTE,
@@ -63,12 +62,12 @@ UNMAPPED = DiagnosticType(
 
 
 class FoundMap(str):
-    """The path of a map that nobody named: next to data or rules, and perhaps for none of them."""
+    """The path of a map that was found next to data or rules. It may cover none of them."""
 
 
 @cache
 def keys() -> dict[str, DeclaredOption]:
-    """Key of a map → the option that it sets, except for roles."""
+    """Map each key of a map, except for roles, to the option that it sets."""
     options = {option.option.name: option for option in declared(Request).values()}
     return {
         name.lstrip("-"): option
@@ -82,7 +81,7 @@ class Map:
     """One table of a map.
 
     place : the file and the table, for messages.  folder : the folder of the file.
-    files : patterns of names.  has : columns that must be there.
+    files : patterns of names. has : columns that must exist.
     fields : role → column.  options : field of Request → value.
     """
 
@@ -95,11 +94,11 @@ class Map:
 
     @property
     def records(self) -> str:
-        """Where the records are; "" at the top."""
+        """The place of the records; "" at the top."""
         return self.options.get("records") or ""
 
     def is_named(self, source: Source) -> bool:
-        """Whether the name of a file fits; what is not a file has no name."""
+        """Whether the name of a file matches. Data in memory has no name and always matches."""
         if not self.files or source.frame is not None or not source.origin:
             return True
         path = PurePath(os.path.relpath(source.origin, self.folder or ".")).as_posix()
@@ -107,11 +106,11 @@ class Map:
         return any(fnmatch(name, pattern) for name in names for pattern in self.files)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
-        """The columns that must be there and are not, at any depth."""
+        """The required columns that do not exist at any depth."""
         return [n for n in self.has if not any(f".{c}".endswith(f".{n}") for c in columns)]
 
     def merged_request(self, request: Request) -> Request:
-        """The request with what the table says, as far as the caller did not."""
+        """The request with the keys of the table, unless the caller set these options."""
         fields, options = dict(self.fields), dict(self.options)
         if "outcome" in request.named_columns:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
@@ -126,10 +125,10 @@ def apply_maps(
     request: Request,
     columns: Callable[[Source], Sequence[str]],
 ) -> tuple[list[Source], Request, list[Diagnostic]]:
-    """The files that are read, the request as a map has it, and what is said of that.
+    """Apply the map: return the files to read, the request, and messages.
 
     columns : the columns of a file.
-    Errors: ParameterError for a map that is not as it should be, or is for none of the files.
+    Errors: ParameterError for an invalid map, or if it covers none of the files.
     """
     without = replace(request, map=NO_MAP)
     path = _adjacent_map(data) if request.map is None else request.map
@@ -161,13 +160,13 @@ def apply_maps(
         messages.append(
             UNMAPPED(count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped])
         )
-    # What a table is for is never passed over.
+    # A file that the map covers is never skipped.
     read = [replace(source, is_explicit=True) for source in sources if source not in unmapped]
     return read, maps_used[0].merged_request(without), messages
 
 
 def read_maps(map_source: Any) -> list[Map]:
-    """The tables of a map: of a file, or as Python has them.
+    """The tables of a map, from a file or from Python objects.
 
     Errors: ParameterError with the line for an unknown key, a wrong value or an open role.
     """
@@ -188,7 +187,7 @@ def read_maps(map_source: Any) -> list[Map]:
 
 @dataclass(frozen=True, eq=False)
 class _DataTable:
-    """A table of a map as it is written.  at : its place among those of the file."""
+    """A table of a map as it is written. at : its index among the tables of the file."""
 
     table: Mapping[str, Any]
     name: str
@@ -199,7 +198,7 @@ class _DataTable:
         fields, options = dict[str, str](), dict[str, Any]()
         known_keys = (*_FILE_KEYS, *ROLES, *keys())
         for written_key, value in self.table.items():
-            # As in rules, hyphens may be underscores.
+            # Hyphens may be written as underscores, as in rules.
             key = written_key if written_key in known_keys else written_key.replace("_", "-")
             if key not in known_keys:
                 suggestion = meant(key, known_keys, f"the keys are {', '.join(known_keys)}")
@@ -228,7 +227,7 @@ class _DataTable:
         return Map(place, folder, files, has, fields, options)
 
     def located(self, key: str, value: Any) -> Any:
-        """The path of a file that a key names, which lies in the folder of the map or below it."""
+        """The path of a file that a key names. It must be in or below the folder of the map."""
         if not self.name or not isinstance(value, str):
             return value
         folder = os.path.dirname(self.name)
@@ -239,7 +238,7 @@ class _DataTable:
         return path
 
     def column(self, key: str, value: Any) -> str:
-        """What a role is given, as --field takes it."""
+        """The column of a role, as a value of --field."""
         if isinstance(value, Mapping):
             if [*value] != ["value"]:
                 raise self.refused(key, "this is a table", 'write a column, or {value = "TEXT"}')
@@ -254,7 +253,7 @@ class _DataTable:
         return ParameterError(f"{self.place(key)}: {key}", problem, remedy, name="bad-map")
 
     def open(self, key: str) -> ParameterError:
-        """Error for a role that is still open, with the candidates that the file names."""
+        """The error for an open role, with the candidates that the file contains."""
         lines = self.text.split("\n")[self.line(key) :]
         matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
         choices = [
@@ -283,7 +282,7 @@ class _DataTable:
 
 
 def _as_text(value: Any) -> Any:
-    """A value as the command line has it, so that both are checked by the same rules."""
+    """A value as on the command line, so that the same rules check both."""
     if isinstance(value, list | tuple):
         return [_as_text(item) for item in value]
     if isinstance(value, bool | str | Mapping):
@@ -292,7 +291,7 @@ def _as_text(value: Any) -> Any:
 
 
 def folders_of(data: Any) -> Iterator[str]:
-    """The folders in which a map is looked for: those of the files and folders named."""
+    """The folders that may contain a map: the given folders, and the folders of the given files."""
     for path in paths_of(data):
         path = split_label(path)[1]
         if path != "-" and "://" not in path:
@@ -308,7 +307,7 @@ def _adjacent_map(data: Any) -> str:
 def _fitting_map(
     source: Source, maps: Sequence[Map], columns_of: Callable[[Source], Sequence[str]]
 ) -> Map | str:
-    """The first table that is for a file; else why none is, in words."""
+    """The first table that covers a file, or the reason why none does."""
     candidates = [table for table in maps if table.is_named(source)]
     if not candidates:
         return ""

@@ -1,4 +1,4 @@
-"""Exact success rates of tasks: from the command line, or from files with a column `rate`."""
+"""Read exact success rates of tasks, from the command line or from files with a column `rate`."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class RateFamily:
 def exact_rates(
     families: Sequence[RateFamily], data: Any, request: Request
 ) -> tuple[RateFamily, ...]:
-    """The families given, or those that data holds; none when it holds outcomes.
+    """The given families, or the families in the data; none if the data contains outcomes.
 
     data, request : as in `read_rates`; None for no data.
-    Errors: ParameterError when both or neither are given, or a reading option does not apply.
+    Errors: ParameterError if both or neither are given, or if a reading option does not apply.
     """
     if families and data is not None:
         raise ParameterError(
@@ -75,7 +75,7 @@ def exact_rates(
 
 
 def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
-    """Families from "0.2,0.8" or "name=0.2,0.8"; ParameterError for what is no probability.
+    """Families from texts like "0.2,0.8" or "name=0.2,0.8".
 
     >>> [(family.name, family.rates.tolist()) for family in parse_rates(["mixed=0,1", "0.5"])]
     [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
@@ -100,13 +100,13 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
 
 
 def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
-    """The families of exact success rates in files or in memory; none when these are outcomes.
+    """The families of exact success rates in files or in memory; none if these are outcomes.
 
-    Data holds rates when it has a column `rate` and no outcomes and no counts; what comes through
-    a pipe never does.  Beside it there may be a task and a model (or family) column; without the
-    latter the family is the file's label or name.
-    Errors: DataError for a rate that is no probability, a task twice, files of both kinds;
-    ParameterError for reading options that are for outcomes.
+    Data contains rates if it has a column `rate` and neither outcomes nor counts. Data from a pipe
+    is never read as rates. There may be a task column and a model (or family) column. Without a
+    family column, the family is the label or the name of the file. Errors: DataError for a rate
+    that is not a probability, for a repeated task, and for files of both kinds; ParameterError for
+    reading options that apply only to outcomes.
     """
     with temporary_folder("passk-") as spool:
         sources = _sources(data, spool)
@@ -136,7 +136,7 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
 
 
 def _sources(data: Any, spool: Path) -> list[Source]:
-    """The files to look into; none for what can be read only once, which is outcomes."""
+    """The files to read; none for data that can be read only once, which contains outcomes."""
     files = paths_of(data)
     if not files:
         source = source_with_column(COLUMN, data, spool)
@@ -147,7 +147,7 @@ def _sources(data: Any, spool: Path) -> list[Source]:
 
 
 def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
-    """The file as something to read rates from; None when it holds outcomes."""
+    """A batch to read rates from; None if the file contains outcomes."""
     layout = sniff(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
     task, outcome, n, c, model = (
@@ -161,7 +161,7 @@ def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Reques
 
 
 def _require_no_options(request: Request) -> None:
-    """ParameterError for reading options that mean nothing for rates: all but the format."""
+    """Raise ParameterError for reading options other than the format."""
     for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
@@ -171,10 +171,10 @@ def _require_no_options(request: Request) -> None:
 
 
 def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
-    """Add a file's rates: family → task → (rate, where it stands)."""
+    """Add the rates of a file to family → task → (rate, place)."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_bad_record(source, layout):
-        raise DataError(wrong.place, wrong.problem, "a row needs every column", name="bad-rate")
+        raise DataError(wrong.place, wrong.problem, "each row needs all columns", name="bad-rate")
     family, before = name, sum(len(tasks) for tasks in rates.values())
     for place, record in records(batch):
         value = record.get(str(roles.outcome))
@@ -192,7 +192,7 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
         task = str(record.get(roles.task)) if roles.task else f"#{len(tasks)}"
         if task in tasks:
             problem = f"task {task!r} of {family!r} is duplicated, first seen at {tasks[task][1]}"
-            raise DataError(place, problem, "give each task one rate", name="bad-rate")
+            raise DataError(place, problem, "each task needs exactly one rate", name="bad-rate")
         tasks[task] = (rate, place)
     if sum(len(tasks) for tasks in rates.values()) == before:
         problem, remedy = "the file contains no rates", "expected one row per task"

@@ -255,7 +255,8 @@ def parse_where(value: Any) -> str:
     """Join several conditions, which must all be true, into one expression."""
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
-            OptionValue("--where"), "this is a mask; give a condition as text, or filter the frame"
+            OptionValue("--where"),
+            "this is a mask; write the condition as text, or filter the frame",
         )
     return (
         " AND ".join(f"({condition})" for condition in value) if len(value) > 1 else "".join(value)

@@ -19,7 +19,7 @@ from passk_cli.text import shortened
 class Role:
     """A part that a column plays, and the names it usually has.
 
-    usual, generic : names between blanks.  A generic name is a candidate only if there is no usual
+    usual, generic : names between spaces.  A generic name is a candidate only if there is no usual
         one, because a record often has an `id` or a `seed` next to the column that is meant.
         Generic names before a bar rank above names after it.
     words : words that suggest the role if the column has none of its names.
@@ -262,12 +262,12 @@ _PLURALS = {
     "minutes": "lengths of tasks",
 }
 
-# What the columns of LangSmith's evaluators begin with, in its tables of an experiment.
+# The beginning of the names of evaluator columns in tables of LangSmith.
 # Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
 FEEDBACK = "feedback."
 # Columns of its tables with plain names. There, too, a status only shows that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
-# human-eval's own result files carry `passed` and, beside it, `result`: the same in words
+# Result files of human-eval contain `passed` and the column `result` with the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
 _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
 
@@ -380,7 +380,9 @@ def _role_choices(
     scores_only: bool,
     by: Sequence[str],
 ) -> tuple[dict[str, list[str]], bool]:
-    """Role → the columns that may play it, the likeliest first; whether the table holds counts."""
+    """Map each role to its possible columns, the likeliest first; and whether the table contains
+    counts.
+    """
     choices: dict[str, list[str]] = {}
     for role in ROLES:
         if role in attempt_roles or role not in ATTEMPT_ROLES:

@@ -1,8 +1,8 @@
-"""Words of column names: one list per idea, used by candidates and by checks alike.
+"""Words of column names, with one list per idea, for both candidates and checks.
 
 A name is split into words by `roles.words`, so a list of words matches any name that contains one
 of them.  Lists whose names end in `_NAMES` contain complete names, as `roles.leaf` spells them.
-The names that give a column its role without a question are in `roles`.
+The usual names of roles are in `roles`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words of a verdict on an attempt, of a grade, and of columns that may be either.
+# Words of verdicts on an attempt, of grades, and of columns that may be either.
 CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
@@ -29,32 +29,32 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# Words of what is bad if it is true, so that nobody knows whether true passes.
+# Words of bad things. If such a column is true, it is unclear whether the attempt passes.
 BAD_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
-# Words of columns next to which a success may be the attacker's.
+# Words of attacks. A success next to such a column may be the success of the attack.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# Words of how a run ended, which says less than any verdict; the last ones are never more.
+# Words for how a run ended, which is less than a verdict. The last list contains only ends.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# Words of what an attempt is asked, of what is right, and of what was answered.
+# Words of questions, of expected answers, and of answers.
 STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
-# Words of what is written next to an answer, which names nothing.
+# Words of texts next to an answer, which do not name anything.
 PROSE_WORDS = _word_set(
     "text message content note notes explanation rationale reason reasoning reply log patch"
     " completion solution"
 )
-# Words of what an outcome is not, whatever its values are.
+# Words in names of columns that are never an outcome.
 NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
-# Names of settings, under which one model is really several; the first ones also end such names.
+# Names of settings that make several models of one. The first ones may also end such names.
 SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
@@ -65,52 +65,52 @@ SETTING_NAMES = SETTING_ENDS | _word_set(
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
     " prompt_hash prompt_version"
 )
-# Names of parts of the data that have tasks of their own.
+# Names of parts of the data with separate tasks.
 SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
-# Words of what happens while attempts are made, which is never a setting or a task.
+# Words of measurements during an attempt, which are never a setting or a task.
 HAPPENING_WORDS = _word_set(
     "disposition date time timestamp ts at started start finished end created updated host"
     " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
-# Words of what numbers attempts, and values that do.
+# Words in names of attempt numbers, and a pattern of their values.
 NUMBERING_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
 )
-# Words of what a row is, but not its task.
+# Words in names of row ids, which are not tasks.
 ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-# Words of numbers of attempts, of numbers of passes among them, and of averages of several.
+# Words of numbers of attempts, of numbers of passes, and of averages.
 ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
 PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved wins sum")
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
-# Words of lists of what happened within one attempt.
+# Words in names of lists of steps within one attempt.
 STEP_WORDS = _word_set("steps turns actions events trajectory history log")
-# Words of who judges, whose name is not that of the model.
+# Words of judges. Their name is not the name of the model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
-# What short names of models begin with, or end in: billions of parameters.
+# A pattern of model names: usual beginnings, or billions of parameters at the end.
 MODEL_NAME = re.compile(
     r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"
     r"([-_ .:]?[rv]?[0-9]|[-_ .:]\w|$).*|.+[-_ ][0-9]+(\.[0-9]+)?b\b.*",
     re.I | re.S,
 )
-# The share of names that have to look like models.
+# The share of names that must look like models.
 _MOST_SHARE = 0.6
 
 
 def look_like_models(names: Iterable[str]) -> bool:
-    """Whether two or more names look like names of models, most of them.
+    """Whether there are several names and most of them look like names of models.
 
     >>> look_like_models(["GPT-5.2", "Gemini 3 Flash", "DeepSeek-R1"])
     True

@@ -1,1 +1,1 @@
-"""Rows → Counts: one SQL statement, what is wrong with rows, and the policies."""
+"""Count rows with one SQL statement, explain wrong rows, and apply the policies of the request."""

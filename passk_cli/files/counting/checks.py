@@ -1,4 +1,4 @@
-"""Checks that no statement makes: rows read otherwise than they are written."""
+"""Checks that SQL cannot do: rows that would be read in another way than they are written."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ SEVERAL_SCORES = DiagnosticType(
 
 
 def mixed_task_messages(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diagnostic]:
-    """The message that a number is the same task as its text in another file.
+    """Yield the message that a number is the same task as a text in another file.
 
-    kinds : kind of value, "number" or "text" → the first file whose tasks are that.
+    kinds : "number" or "text" → the first file with such tasks.
     """
     files = {kinds.get("number"), kinds.get("text")}
     if (
@@ -87,7 +87,7 @@ def mixed_task_messages(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diag
 
 
 def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
-    """The message that a table of attempts has none of several scores, of the first such file."""
+    """Yield the message that passk chose none of several scores, for the first such file."""
     kept_columns = request.conversion.columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds, batch.roles.outcome
@@ -109,10 +109,12 @@ _FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
 
 def require_original_spelling(batch: Batch, tally: Tally) -> None:
-    """DataError for a header among the rows, and for names that were read in another spelling."""
+    """Raise DataError for a header among the rows, and for names that are read in another
+    spelling.
+    """
     layout = batch.layout
     names = {name for name, _ in layout.columns}
-    # There is no header among the rows unless a task is called as a column is.
+    # A header among the rows would be a task with the name of a column.
     if layout.kind == "csv" and names & {*tally.all_cells["task"].names}:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
@@ -122,7 +124,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
-        # Only where a name looks as such a number does the file have to be searched.
+        # The file is searched only if a name looks like such a number.
         if key is None or not any(map(_FRACTION.fullmatch, tally.all_cells[key].names)):
             continue
         for source in batch.sources:
@@ -135,20 +137,22 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
 
 
 def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Request) -> None:
-    """DataError for what DuckDB reads and drops: a delimiter too many, an array without its end."""
+    """Raise DataError for what DuckDB reads and drops: a surplus delimiter, or an array without an
+    end.
+    """
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
         if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
             require_even_rows(source, layout)
         if layout.kind != "json" or source.first_sign != "[":
             continue
-        # DuckDB reads an array that is cut off after a comma as a shorter one.
+        # DuckDB reads an array that is cut off after a comma like a shorter one.
         with open_bytes(source) as stream:
             if source.packing == "none":
                 stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
             last = b""
             while block := stream.read(1 << 20):
-                # No space, nor part of a mark of byte order.
+                # Leave out spaces and the bytes of a byte order mark.
                 last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
         if last != b"]":
             problem = "the array has no end"
@@ -156,7 +160,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
 
 
 def require_even_rows(source: Source, layout: Layout) -> None:
-    """DataError for the first row with an empty field too many, which DuckDB would pass over."""
+    """Raise DataError for the first row with a surplus empty field, which DuckDB would ignore."""
     width = len(layout.columns)
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
@@ -166,8 +170,8 @@ def require_even_rows(source: Source, layout: Layout) -> None:
 
 
 def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | None:
-    """The first JSON number of a column, or of a key below others, that reads in another spelling,
-    and its line: 1e5 and 1.10 read as 100000.0 and 1.1, as they would without the quotes of a text.
+    """The first JSON number of a column that is read in another spelling, and its line. For
+    example, 1e5 and 1.10 are read as 100000.0 and 1.1.
     """
     name = re.escape(json.dumps(column.split(".")[-1], ensure_ascii=False).encode())
     number = re.compile(name + rb"\s*:\s*(-?[0-9][0-9.eE+-]*)(?=[\s,}\]])")
@@ -181,16 +185,17 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
                 ):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
                     return line + text.count(b"\n", 0, place), spelled.decode()
-            # A number that the block cuts in two is found whole in the next one.
+            # A number at the end of the block is found in the next block.
             before = text[-len(name) - 1000 :]
             line += text.count(b"\n", 0, len(text) - len(before))
     return None
 
 
 def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
-    """Whether a row of a delimited text may end in a delimiter too many; quick, so it may err.
+    """Whether a row of a delimited text may end in a surplus delimiter. The test is quick and may
+    err.
 
-    There is none if no line ends in a delimiter, or if every line has its delimiters.
+    There is none if no line ends in a delimiter, or if the total number of delimiters is right.
     """
     with open_bytes(source) as stream:
         end = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
@@ -210,9 +215,9 @@ def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
 
 
 def _has_pair(text: bytes, pair: bytes) -> bool:
-    """Whether two bytes follow each other, compared as numbers of 16 bits from either place.
+    """Whether two bytes follow each other in a text, by comparing numbers of 16 bits.
 
-    That takes a third of the time of comparing bytes, and a quarter of that of `in`.
+    This takes a third of the time of comparing bytes, and a quarter of the time of `in`.
 
     >>> _has_pair(b"a,b,\\n", b",\\n"), _has_pair(b"a,b\\n,", b",\\n")
     (True, False)

@@ -1,4 +1,4 @@
-"""Which outcomes passed by the words and the threshold of a request, and which are not judged."""
+"""Report which outcomes pass by the words and the threshold of a request."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ IDLE_THRESHOLD = DiagnosticType(
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: --threshold has no effect, because no outcome is a number",
 )  # fmt: skip
-#: Outcome, how often it is there, and its verdict.
+#: An outcome, its number of occurrences, and its verdict.
 Word = tuple[str, int, int | None]
 
 
 def named_outcome_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
-    """What counts as a pass and a failure, if --passes or --fails name words, and whether a
-    threshold judges nothing.
+    """The messages about what passes and fails with --passes or --fails, and about an idle
+    threshold.
 
-    Errors: as of `word_messages`.
+    Errors: as in `word_messages`.
     """
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
@@ -61,7 +61,7 @@ def named_outcome_messages(
 
 
 def word_messages(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
-    """What counts as a pass and a failure, if --passes or --fails name words.
+    """The message about what passes and fails with --passes or --fails.
 
     Errors: DataError for words of one option that no outcome has, unless the other option names
     every outcome; for numbers that fail because --passes names only words, and no threshold judges
@@ -73,7 +73,7 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
         option: {word.strip().lower() for word in option_words} for option, option_words in options
     }
     for (option, option_words), (other_option, _) in zip(options, reversed(options), strict=True):
-        # With labels, the words may be those of the labels.
+        # With labels, the words may belong to the labels.
         matched = (
             request.has_labels
             or values & words_by_option[option]

@@ -1,1 +1,1 @@
-"""A file as it is read: how rows are laid out, what columns mean, and what contradicts that."""
+"""Find the layout of the rows of files, and the meaning of their columns."""

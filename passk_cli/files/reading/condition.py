@@ -1,4 +1,4 @@
-"""The condition of --where: the columns it names, and that it is one expression on them."""
+"""Check the condition of --where, which must be one expression, and find its columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.suggestions import did_you_mean, meant, there_are
 
 _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
-# Functions of the row alone whose value is no longer than what they are given, and operators.
+# Functions and operators that depend only on the row and do not enlarge their arguments.
 FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
     " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
@@ -29,7 +29,7 @@ _OPERATORS = frozenset(
     "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
     " to_months to_days to_hours to_minutes to_seconds".split()
 )
-# Levels of DuckDB's tree of a condition, of which a sum or NOT takes two.
+# The most levels of DuckDB's syntax tree. A sum or NOT takes two levels.
 _MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
@@ -37,7 +37,7 @@ CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 def columns_in(
     con: duckdb.DuckDBPyConnection, where: str, batches: Sequence[Batch]
 ) -> list[str]:  # fmt: skip
-    """The columns a --where expression names; ParameterError when one of them is not there."""
+    """The columns in a --where expression. Raise ParameterError if one does not exist."""
     names = names_in(con, where)
     columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
@@ -47,7 +47,7 @@ def columns_in(
             role: column for batch in batches for role, column in batch.roles.columns().items()
         }
         if absent[0] in roles:
-            # As the tables call it, which the data call otherwise.
+            # Reports use this name, but the data has another one.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
             settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
@@ -60,33 +60,37 @@ def columns_in(
 
 
 def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
-    """The names in a --where expression; ParameterError when it is not one expression."""
+    """The names in a --where expression. Raise ParameterError if it is not one expression."""
     if not where:
         return []
     tree = _syntax_tree(con, where)
     if tree["error"]:
         syntax = tree["error_type"] == "parser"
         problem = (
-            f"{tree['error_message']}{_RESERVED_WORDS_HINT}" if syntax else "not one expression"
+            f"{tree['error_message']}{_RESERVED_WORDS_HINT}"
+            if syntax
+            else "this is not one expression"
         )
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
-    # In a list, "a) OR (b" and "a, b" are no longer one expression.
+    # As an entry of a list, "a) OR (b" and "a, b" are not one expression.
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
     same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
     star = any(_nodes(tree, "STAR")) and not any(_nodes(tree, "SUBQUERY"))
     if wrapped_tree["error"] or not same_statement or star:
         raise ParameterError(
-            OptionValue("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
+            OptionValue("--where", where),
+            f"this is not one expression; {CONDITION}",
+            name="bad-condition",
         )
-    # One could name tables, files and addresses.
+    # A subquery could name tables, files and addresses.
     if any(_nodes(tree, "SUBQUERY")):
         raise ParameterError(
             OptionValue("--where", where), f"SELECT and tables are not allowed here; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
-    # Nor may a value depend on chance, time or settings, or fill the memory.
+    # Values must not depend on chance, time or settings, and must not fill the memory.
     function_names = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
     if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
         problem = f"{forbidden[0]}() is not allowed in a condition"
@@ -98,9 +102,9 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
 
 
 def with_less_than(con: duckdb.DuckDBPyConnection, where: str) -> str:
-    """The condition with every = and IN as <, which DuckDB refuses between texts and numbers.
+    """The condition with < in place of = and IN, because DuckDB refuses < between text and number.
 
-    For = it would make a whole number of each text: "0.2" = 0.
+    With =, DuckDB would convert each text to a whole number, so "0.2" = 0 would be true.
     """
     tree = json.dumps(_with_less_than(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
@@ -125,15 +129,16 @@ def _with_less_than(node: Any) -> Any:
     common = {"alias": "", "query_location": 0}
     less = {"class": "COMPARISON", "type": "COMPARE_LESSTHAN", **common}
     comparisons = [{**less, "left": operands[0], "right": operand} for operand in operands[1:]]
-    # Two of them at least, as an OR must have.
+    # An OR needs at least two comparisons.
     disjunction = {"class": "CONJUNCTION", "type": "CONJUNCTION_OR", **common}
     return {**disjunction, "children": [*comparisons, comparisons[0]]}
 
 
 def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
-    """DuckDB's syntax tree of a statement with this condition, or what is wrong with it.
+    """DuckDB's syntax tree of a statement with this condition, or its error.
 
-    The line break ends a comment, which else would swallow what our statements say after it.
+    The line break ends a comment in the condition, which would otherwise hide the rest of the
+    statement.
     """
     statement = f"SELECT 1 WHERE ({where}\n)"
     place, deep = OptionValue("--where", where), f"the condition is nested too deeply; {CONDITION}"
@@ -148,7 +153,7 @@ def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
 
 
 def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
-    """The statements of a tree with their conditions taken out."""
+    """The statements of a tree without their conditions."""
     return [{**s["node"], "where_clause": None} for s in tree["statements"]]
 
 

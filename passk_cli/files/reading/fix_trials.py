@@ -1,7 +1,7 @@
-"""Remedies that read: each is tried, so that a printed command does what it says.
+"""Try suggested fixes on the data, so that every printed command works.
 
-A remedy may lead to another question.  It is completed with what drops and mixes nothing by
-itself; what it leads to otherwise is left to the reader.
+A fix may lead to another question. It is completed with options that drop and mix nothing. All
+other questions are left to the user.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 # Questions about columns that distinguish attempts.
 _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
-# How many questions in a row are answered, and those of which an answer mixes nothing.
+# The most questions that are answered in a row, and questions whose answers mix nothing.
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
 
 
-# Answers that count more than what is asked about, and what a command says of them.
+# Answers that affect more than the question, and the comments of their commands.
 _MISSING_FAIL, _REPEATS_COUNT = (
     SuggestedFix({"--missing": "fail"}),
     SuggestedFix({"--duplicates": "keep"}),
@@ -35,15 +35,16 @@ _ASSUMPTIONS = {
 }
 
 
-# Errors of remedies that are not printed: a column is not there, or not named.
+# A fix with one of these errors is not printed, because a column does not exist or has no name.
 _DEAD_ENDS = ("no-such-column", "no-task-column", "no-outcome-column")
 
 
 @dataclass(frozen=True)
 class FixTrials:
-    """Remedies that are tried on the data of an error.
+    """Tries fixes on the data of an error.
 
-    read : reads with a request.  small : whether reading once more takes no time that matters.
+    read : a function that reads with a request. is_quick : whether reading again takes hardly any
+        time.
     """
 
     request: Request
@@ -51,7 +52,7 @@ class FixTrials:
     is_quick: bool = True
 
     def counts(self, settle: SuggestedFix) -> Counts | PasskError:
-        """The counts that a remedy reads, or the error it leads to."""
+        """The counts that a fix reads, or the error that it leads to."""
         request = replace(self.request.with_fix(settle), conversion=None)
         try:
             counts = self.read(request)
@@ -67,9 +68,9 @@ class FixTrials:
     def follow(
         self, settle: SuggestedFix, rounds: int = _MOST_ROUNDS, *, mixing: bool = True
     ) -> tuple[SuggestedFix, Counts | PasskError]:
-        """A remedy with the answers to what it leads to, and what that reads.
+        """Complete a fix with answers to further questions. Return it with the counts or the error.
 
-        mixing : whether settings are pooled or split without a question.
+        mixing : whether settings may be pooled or split without a question.
         """
         counts = self.counts(settle)
         unsuited = isinstance(counts, _UnsuitableCounts) or rounds == 1
@@ -85,9 +86,9 @@ class FixTrials:
         return settle, counts
 
     def doubt(self, counts: Counts | PasskError) -> str:
-        """What makes counts doubtful: all attempts end alike, or are one task; "" if nothing does.
+        """The reason to doubt counts: all attempts have the same outcome, or are one task; else "".
 
-        A file of failures only, or a column that never varies, is rarely what was meant.
+        A file of failures only, or a column that never varies, is rarely the right choice.
         """
         if isinstance(counts, PasskError) or counts.n.sum() < 2:
             return ""
@@ -98,10 +99,10 @@ class FixTrials:
         return "" if self.request.scores_only else ends.get(passed, "")
 
     def with_working_fixes(self, error: DataError) -> PasskError:
-        """The error with the remedies that read, each with the answers to what it leads to.
+        """The error with the fixes that work, each completed with answers to further questions.
 
-        If what remedies read does not suit the question, the error that says so.  If each remedy of
-        settings leads to the question of what passes, that question.
+        If the counts of a fix do not suit the question, the error about that is returned. If all
+        fixes for settings lead to the question what passes, this question is returned.
         """
         working: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None
@@ -129,7 +130,7 @@ class FixTrials:
 
 
 class _UnsuitableCounts(PasskError):
-    """Counts that a question has no answer for; reason : the error that says so."""
+    """Counts that do not suit a question. reason : the error of the question."""
 
     def __init__(self, reason: PasskError) -> None:
         super().__init__(reason.problem, name=reason.name)
@@ -137,17 +138,17 @@ class _UnsuitableCounts(PasskError):
 
 
 def _joined_reasons(*reasons: str) -> str:
-    """Reasons of a command, as its comment has them: "keeps them apart; every attempt fails"."""
+    """Join reasons for the comment of a command: "keeps them apart; every attempt fails"."""
     return "; ".join(filter(None, reasons))
 
 
 def is_open(settle: SuggestedFix) -> bool:
-    """Whether a remedy is another command's, labels files, or leaves something to the reader."""
+    """Whether a fix belongs to another command, labels files, or has a placeholder."""
     return bool(settle.command or settle.labels) or not settle.complete
 
 
 def size_text(counts: Counts) -> str:
-    """How much is read: "reads 30 tasks × 1 attempt by 4 models"."""
+    """A text for the size of counts: "reads 30 tasks × 1 attempt by 4 models"."""
     low, high = int(counts.n.min()), int(counts.n.max())
     attempts = plural(low, "attempt") if low == high else f"{low:,} to {high:,} attempts"
     models = len({model for model, *_ in counts.series})
@@ -156,7 +157,7 @@ def size_text(counts: Counts) -> str:
 
 
 def _answers(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
-    """The answers to the question that a remedy leads to, without those that take it back."""
+    """The answers to the question that a fix leads to, without answers that undo the fix."""
     model_option = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), model_option)
     if error.name == "missing-outcome" and "--missing" not in settle.options:
@@ -168,8 +169,9 @@ def _answers(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
 
 
 def _adds(settle: SuggestedFix, addition: SuggestedFix) -> bool:
-    """Whether another remedy chooses no outcome and no rows, and gives no option of the first
-    another value."""
+    """Whether an additional fix chooses no outcome and no rows, and changes no option of the first
+    one.
+    """
     merged = settle.merged(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}

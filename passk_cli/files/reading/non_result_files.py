@@ -1,4 +1,4 @@
-"""Files that contain nothing, are copies of others, or are in a folder by chance."""
+"""Find files that are empty, are copies of other files, or do not contain results."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
-# An empty file is no larger, packed or not.
+# The largest size of an empty file, packed or not.
 _MOST_EMPTY_BYTES = 64
 
 
 class UnreadFile(NoResults):
-    """A file that may contain results and is not read: --path does not fit it, it has no column of
-    --field, or it is a history.
+    """A file that may contain results and is not read, because --path does not match, a column of
+    --field is missing, or it is a history.
 
-    outcome : its outcome's column; None if it contains results whatever these options say, and ""
-        of a history.
+    outcome : the column of its outcome; None if it contains results in any case, and "" for a
+        history.
     """
 
     def __init__(self, error: NoResults, outcome: str | None) -> None:
@@ -32,7 +32,7 @@ class UnreadFile(NoResults):
 
 
 def is_empty(source: Source) -> bool:
-    """Whether a file holds nothing: no byte but blanks, or a JSON object or array of nothing."""
+    """Whether a file contains only white space, or an empty JSON object or array."""
     if os.path.getsize(source.path) > _MOST_EMPTY_BYTES:
         return False
     with open_bytes(source) as stream:
@@ -40,10 +40,10 @@ def is_empty(source: Source) -> bool:
 
 
 def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
-    """The batches of results, and why the other files that nobody named are left out.
+    """The batches of results, and the reasons why other files of folders are left out.
 
-    A lone record such as {"name": …, "status": "success"} may be of anything.  A history contains
-    runs that were recorded of such results, which would count again.
+    A single record such as {"name": …, "status": "success"} may describe anything. A history
+    contains recorded runs of the same results, which would count twice.
     """
     results: list[Batch] = []
     strays: list[NoResults] = []
@@ -60,9 +60,9 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
 
 
 def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
-    """A file that has the bytes of one before it, and that one; None if there is none.
+    """The first file that is a byte-for-byte copy, and its original; None if there is none.
 
-    sources : each with what must be equal besides.
+    sources : pairs of a key and a source. Copies must have equal keys.
     """
     same_size: dict[object, list[Source]] = {}
     for key, source in sources:
@@ -79,15 +79,16 @@ def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source]
 
 
 def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
-    """Error of a file whose attempts have no numbers and would count twice: it is byte for byte
-    another one, or in a folder next to one of its name with another ending."""
+    """The error for a file whose unnumbered attempts would count twice: it is a copy, or it is next
+    to a file with the same name and another ending.
+    """
     stems: dict[str, Source] = {}
     files, named_alike = [], None
     for batch in batches:
         for source in batch.sources if batch.roles.attempt is None else ():
             folder, name = os.path.split(os.path.abspath(source.name))
             stem = os.path.join(folder, without_suffixes(name))
-            # Other files without a model's name are models of their own.
+            # A file without a model's name is a model itself.
             model = "" if source.label or batch.roles.model else stem
             constants = tuple(batch.layout.file_constants(source.path).items())
             files.append(((source.label, model, constants), source))

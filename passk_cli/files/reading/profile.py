@@ -1,7 +1,7 @@
-"""The profile: rows of the files as codes, their columns, and how these behave.
+"""A profile of the data: sampled rows as codes, and how their columns behave.
 
-Two rows have the same code in a column where their values are the same text.  Which rows, and how
-they are read, is `counting.sample`'s; `checks` are tests on a profile.
+Two rows have the same code in a column if their values are the same text. `counting.sample` chooses
+and reads the rows, and `checks` run tests on a profile.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class SampledColumn:
     """A column of the sample.
 
-    name : as `--field` takes it.  codes : one per row, from 0; −1 where there is no value.
-    distinct : how many values.  sql : of its text, NULL where there is none.
+    name : the value of `--field`. codes : one per row, from 0; −1 for a missing value. distinct :
+    the number of values. sql : SQL of its text; NULL for a missing one.
     """
 
     name: str
@@ -36,15 +36,15 @@ class SampledColumn:
 
     @property
     def share(self) -> float:
-        """Share of the rows that have a value."""
+        """The share of the rows with a value."""
         return float(np.mean(self.codes >= 0)) if len(self.codes) else 0.0
 
 
 class ValueKind(NamedTuple):
     """The values of a column.
 
-    name : "bool", "number" or "text", of all values.  whole : whether numbers are whole ones.
-    longest : bytes of the longest value.
+    name : "bool", "number" or "text", the kind of all values. is_integer : whether all numbers are
+    whole. longest : bytes of the longest value.
     """
 
     name: str
@@ -56,13 +56,12 @@ class ValueKind(NamedTuple):
 class DataProfile:
     """Rows of a sample.
 
-    columns : name → every scalar column, also those one key below, and further down those that say
-        how attempts ended.
-    series, task : codes of the model and its groups, and of the task; −1 where there is none.
-    file : code of the file of each row, a place in `files`.
-    verdict : 1 passes, 0 fails, NaN neither; of counts the share that passes.
-    whole : whether the sample is all rows.
-    table : the rows as DuckDB knows them by a name.
+    columns : name → scalar column. Columns one key below the top are included, and deeper ones that
+        contain how attempts ended.
+    series, task : codes of the model with its groups, and of the task; −1 for none. file : code of
+    the file of each row, an index of `files`. verdict : 1 passes, 0 fails, NaN is unknown; for
+    counts, the share that passes. is_complete : whether the sample contains all rows. table : the
+    name of the rows in DuckDB.
     """
 
     columns: Mapping[str, SampledColumn]
@@ -77,17 +76,17 @@ class DataProfile:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.task)
 
     @cached_property
     def cell(self) -> Ints:
-        """Code of each row's model, groups and task; −1 where it has no task."""
+        """The code of the model, groups and task of each row; −1 without a task."""
         return joined_codes(self.series, self.task)
 
     @cached_property
     def _kinds(self) -> dict[str, ValueKind]:
-        """The kinds of values of columns that were asked for so far."""
+        """The kinds of columns that were computed so far."""
         return {}
 
     def kind(self, column: str) -> ValueKind:
@@ -112,7 +111,7 @@ class DataProfile:
         return {}
 
     def texts(self, column: str, most: int = 1000) -> list[str]:
-        """The values of a column in the order of their codes, the first of them."""
+        """The first values of a column, in the order of their codes."""
         texts = self._texts.get(column, [])
         if len(texts) < min(most, self.columns[column].distinct):
             codes, rows = np.unique(self.columns[column].codes, return_index=True)
@@ -120,28 +119,29 @@ class DataProfile:
         return texts[:most]
 
     def texts_at(self, column: str, rows: Sequence[int]) -> list[str]:
-        """The texts of a column in these rows; "" where there is none."""
+        """The texts of a column in these rows; "" for a missing one."""
         text, row_list = self.columns[column].sql, ", ".join(map(str, rows)) or "NULL"
         query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({row_list})"
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
 
     def verdicts(self, column: str) -> Floats:
-        """The verdicts on the values of a column, as an outcome is judged without options: 1
-        passes, 0 fails, −1 is no verdict, and NaN is missing."""
+        """The verdicts on the values of a column without options: 1 passes, 0 fails, −1 is unknown,
+        and NaN is missing.
+        """
         query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
         query += f" {self.columns[column].sql} AS word FROM {self.table}) ORDER BY place"
         return as_floats(self.con.execute(query).fetchnumpy()["verdict"])
 
     def numbers(self, column: str) -> Floats:
-        """The values of a column as numbers, NaN where they are none."""
+        """The values of a column as numbers; NaN for other values."""
         number = f"TRY_CAST({self.columns[column].sql} AS DOUBLE)"
         query = f"SELECT {number} AS number FROM {self.table} ORDER BY rowid"
         return as_floats(self.con.execute(query).fetchnumpy()["number"])
 
 
 def joined_codes(*columns: Ints) -> Ints:
-    """Codes of several columns together, from 0; −1 where one of them is −1.
+    """Codes of the combinations of several columns, from 0; −1 if one of them is −1.
 
     >>> joined_codes(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])).tolist()
     [0, 1, 2, -1]
@@ -157,9 +157,9 @@ def joined_codes(*columns: Ints) -> Ints:
 
 
 def count_distinct(codes: Ints) -> int:
-    """How many codes there are, −1 not among them.
+    """The number of distinct codes, without −1.
 
-    A first np.unique without indices would import numpy.ma, which takes as long as a small read.
+    np.unique without indices would import numpy.ma, which takes as long as reading a small file.
 
     >>> count_distinct(np.array([2, -1, 0, 2]))
     2
@@ -168,5 +168,5 @@ def count_distinct(codes: Ints) -> int:
 
 
 def as_floats(numbers: Any) -> Floats:
-    """Numbers of an answer, NaN where there is none."""
+    """The numbers of an answer; NaN for missing ones."""
     return np.where(is_absent(numbers), np.nan, np.asarray(numbers, dtype=float))

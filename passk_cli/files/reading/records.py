@@ -1,4 +1,4 @@
-"""Records of files one by one, with their places, and the first of them that is none."""
+"""Read records one by one with their places, and find the first bad one."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from passk_cli.files.sources.source import (
 )
 
 Record = Mapping[str, Any]
-# Share of the lists with the same names from which on these are the names of scorers.
+# The share of lists with the same names from which these are names of scorers.
 _REPEATING_SHARE = 0.75
 
 
 def mixed_line_ends_error(source: Source) -> DataError | None:
-    """The first line that ends in another way than the first one."""
+    """The error for the first line that ends in another way than the first line."""
     with open_bytes(source) as stream:
         first = stream.readline().endswith(b"\r\n")
         for number, line in enumerate(stream, 2):
@@ -50,7 +50,7 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
 
 
 def first_bad_record(source: Source, layout: Layout) -> DataError | None:
-    """Error for the first record of a file that is none."""
+    """The error for the first bad record of a file."""
     if layout.kind == "json":
         from passk_cli.files.sources.documents import elements
 
@@ -72,7 +72,7 @@ def first_bad_record(source: Source, layout: Layout) -> DataError | None:
 
 
 def _is_split(source: Source, place: str) -> bool:
-    r"""Whether the row at a place is a part of a line that \r does not end."""
+    r"""Whether the row at a place is part of a line with \r inside."""
     lines_left = int(place.rpartition(":")[2])
     with open_bytes(source) as stream:
         for line in stream:
@@ -88,7 +88,7 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
     width = len(layout.columns)
     if layout.kind == "jsonl":
         return ((f"{source.name}:{number}", line) for number, line in lines(source))
-    # As the statement reads them: empty fields after the last column are none.
+    # Empty fields after the last column do not count, as in the statement.
     rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
 
@@ -96,9 +96,9 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
 def _parsed_record(
     raw_row: bytes | list[str], layout: Layout, place: str, hook: Any = None
 ) -> Record | DataError:
-    """The record of a line or a row, or what is wrong with it.
+    """The record of a line or a row, or its error.
 
-    hook : that of json for objects.
+    hook : the object hook of json.
     """
     if isinstance(raw_row, list):
         names = [name for name, _ in layout.columns]
@@ -112,9 +112,9 @@ def _parsed_record(
 
 
 def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
-    """(place, record) of the records of a batch's files, in order.
+    """The records of the files of a batch in order, as (place, record).
 
-    start : how many rows of the first file, or of the spool, are passed over unread.
+    start : the number of rows of the first file, or of the file of rows, that are skipped.
     """
     layout = batch.layout
     if layout.row_file:
@@ -126,7 +126,7 @@ def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     for source in batch.sources:
         table: Iterator[tuple[str, Record | DataError]]
         if layout.kind in ("jsonl", "csv"):
-            # Passed over as they are; a row whose fields do not fit is none.
+            # Rows are skipped before parsing. Rows with a wrong number of fields do not count.
             raw_rows = _raw_rows(source, layout)
             fitting = (
                 row
@@ -143,7 +143,7 @@ def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
 
 
 def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
-    """(place, record) of the row of a file, or of the spool, with this number from 1."""
+    """The row with this number (from 1) of a file or of the file of rows, as (place, record)."""
     if batch.layout.kind == "frame":
         return f"{source.name}: record {number}", {}
     return next(records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
@@ -152,7 +152,7 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
 def _queried_records(
     batch: Batch, source: Source, start: int
 ) -> Iterator[tuple[str, Record | DataError]]:
-    """Records of what has no lines (documents, Parquet), numbered from 1."""
+    """The records of files without lines (documents, Parquet), numbered from 1."""
     con = shared_connection()
     try:
         if batch.layout.kind == "json":
@@ -164,7 +164,7 @@ def _queried_records(
             relation = batch.layout.relation_sql(
                 [source.path], {}, object_bytes=object_bytes([source])
             )
-            # As JSON: Python needs further packages for some types, such as times with zones.
+            # Values are read as JSON, because Python needs more packages for some types.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
             rows = (
@@ -184,8 +184,8 @@ def _queried_records(
 
 
 def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
-    """The field of the entries of lists whose texts are the same in most lists, like the names of
-    the scorers of each attempt, and these texts; None if there is none.
+    """The field of list entries with the same texts in most lists, for example names of scorers,
+    and these texts; None if there is none.
 
     >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
     >>> repeating_names([scores] * 3), repeating_names([[{"id": "1"}], [{"id": "2"}]])

@@ -322,7 +322,7 @@ def _table_layout(
     columns: Sequence[str],
     to_the_end: bool,
 ) -> Layout:
-    """The layout of a table, with columns that only occur further down or in its path."""
+    """The layout of a table, with columns that only occur in later records or in its path."""
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined=request.joined_columns(layout.kinds))
