@@ -46,7 +46,9 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """This module, whose `report` is the command also once the folder of that name is imported."""
+    """This module, in which `report` stays the command after the folder of that name is
+    imported.
+    """
 
     @property
     def report(self) -> Any:

@@ -9,7 +9,7 @@ atexit.register(gc.freeze)
 
 
 def main() -> None:
-    """Run the command line in a process that survives closed streams and ends when told to."""
+    """Run the command line in a process that survives closed streams and ends at a signal."""
     # Importing leaves almost no garbage, and searching for it takes a tenth of a start-up.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _print_overview() -> None:
-    """Print the list of commands without what describes and runs them."""
+    """Print the list of commands without importing what describes and runs them."""
     from passk_cli.cli.overview import overview
     from passk_cli.errors import PasskError
 

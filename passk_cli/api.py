@@ -107,49 +107,55 @@ def read(
     """Counts of attempts and passes per model and task, from result files or a table.
 
     data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
-        dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or whatever
-        else hands over Arrow data, or a DuckDB relation, or a dict of one of these for each model;
-        one row per attempt, a list of outcomes per task, or counts per task.
-    fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
-    map : what the columns mean: a TOML file, or a dict, {"task": "case", "outcome": "verdict"}, in
-        place of passk.toml next to the data.  all_of : columns all of which have to pass.
-    outcome : which one to read, in files of a harness that hold several.
-    truth : labels of some attempts, where the outcome is a judge's: a file or a table, joined by
-        model, task and attempt, or the name of another outcome; fields={"truth": …} is a column.
+        dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or another
+        object with Arrow data, a DuckDB relation, or a dict of one of these per model.  It has one
+        row per attempt, a list of outcomes per task, or counts per task.
+    fields : role (task, outcome, attempt, model, n, c) → column, if the usual names are not right.
+    map : the meaning of the columns: a TOML file, or a dict like {"task": "case", "outcome":
+        "verdict"}, instead of passk.toml next to the data.
+    all_of : columns that must all pass.
+    outcome : the outcome to read from files of a harness with several outcomes.
+    truth : labels of some attempts, if the outcome is a judge's verdict: a file or a table, joined
+        by model, task and attempt, or the name of another outcome; fields={"truth": …} names a
+        column.
     truth_from : results of other models or tasks with their truth, for pass@1.
-    threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
-        math.inf when only the scores matter (best@k, worst@k, mean), so that none passes; several
-        judge every number at each of them.
-    missing : null outcomes are an "error", a "fail", or "drop"ped; or "bounds": each may pass or
+    threshold : an outcome that is a number other than 0 and 1 passes if it is ≥ threshold (−1e-9).
+        With math.inf no attempt passes, for metrics of scores only (best@k, worst@k, mean).
+        Several thresholds give every number once per threshold.
+    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds": each may pass or
         fail, and numbers are ranges.
-    missing_cost : an attempt without a cost (or tokens, a duration, turns), where that is asked, is
-        an "error"; or a gap of the cost alone ("drop"), given the "mean" of the task's others, or
-        kept as NaN for "bounds".
-    price : dollars per million tokens of each model or pattern, {"gpt-5*": {"input": 1.25,
-        "output": 10, "cached": 0.125}}, or a TOML file of such tables: costs are computed from
-        tokens, whatever costs the data have.
-    duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
-    skip_bad : leave out lines that are not records, and count them.
-    by : columns that split each model further.  pool : columns whose values are pooled on purpose.
-    passes, fails : words of outcomes that pass, and that fail, besides those that are known.
+    missing_cost : the treatment of an attempt without a cost (or tokens, a duration, turns), if
+        these are needed: "error", "drop" (leave only the cost out), "mean" (of the task's other
+        attempts), or "bounds" (keep NaN).
+    price : dollars per million tokens of each model or pattern, like {"gpt-5*": {"input": 1.25,
+        "output": 10, "cached": 0.125}}, or a TOML file of such tables. Costs are then computed from
+        tokens, even if the data has costs.
+    duplicates : the treatment of the same model, task and attempt twice: "error", "first", "last"
+        or "keep".
+    skip_bad : whether to leave out lines that are not records, and count them.
+    by : columns that split each model further.  pool : columns of values that are pooled on
+        purpose.
+    passes, fails : further words of outcomes that pass, and that fail.
     where : a DuckDB expression on the columns.
-    models : keep only these, by name or pattern as "gpt-*".  exclude_models : leave these out.
-    alias : name of a model → name that it counts as.
-    exclude_tasks : leave these tasks out, by name or a file of names.  only_tasks : keep these.
-    cluster : the column that says which tasks belong together.
-    format : force a file format instead of recognising it.
-    records : the key of a JSON document that holds its records.
-    path : columns from the end of each path, as in "{model}/{task}/run-{attempt}.json".
-    attempts : what is to be known of the attempts besides passing, for metrics that need it:
-        "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
-        (their order, for first@k), "cost" (dollars), "tokens_in", "tokens_out", "tokens",
-        "duration" (seconds), "turns".
-    normalise : solutions are compared as their text ("none"), with single spaces ("space") or as
+    models : keep only these, by name or by a pattern like "gpt-*".  exclude_models : leave these
+        out.
+    alias : name of a model → the name that it counts as.
+    exclude_tasks : leave these tasks out, by name or by a file of names.  only_tasks : keep only
+        these.
+    cluster : the column of groups of related tasks.
+    format : a file format, instead of recognising it.
+    records : the key of the records in a JSON document.
+    path : columns from the end of each path, like "{model}/{task}/run-{attempt}.json".
+    attempts : values of attempts that metrics need: "score" (best@k, worst@k, mean), "answer"
+        (maj@k), "solution" (distinct@k), "attempt" (their order, for first@k), "cost" (dollars),
+        "tokens_in", "tokens_out", "tokens", "duration" (seconds), "turns".
+    normalise : compare solutions as their text ("none"), with single spaces ("space"), or as
         "python" without comments, docstrings and layout.
-    similarity : from what share of common runs of three tokens on solutions are one; in (0, 1].
+    similarity : the share of common runs of three tokens from which solutions are the same; in (0,
+        1].
 
-    Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
-    for data that cannot be used.
+    Errors: ParameterError for a request that is not valid, DataError (`place: problem; remedy`) for
+        data that cannot be used.
 
     >>> counts = read([{"task": "a", "passed": True}, {"task": "a", "passed": False}])
     >>> counts

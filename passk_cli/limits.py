@@ -42,10 +42,11 @@ MOST_PLANNED_K = 1_000
 def whole_number(
     place: str | OptionValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
 ) -> int:
-    """The whole number a text writes; ParameterError where it is none, or out of range.
+    """The whole number in a text.
 
-    place : the option as it was given, or a name in which the number stands.
-    Digits are those of ASCII: "²" and "١" are none.
+    place : the option with its value, or a name that contains the number.
+    Only ASCII digits count; "²" and "١" are not numbers.
+    Errors: ParameterError for a text that is not a whole number, or is out of range.
 
     >>> whole_number(OptionValue("-k", "8"), " 8 ")
     8

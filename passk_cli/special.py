@@ -20,7 +20,7 @@ _PACKAGE, _MODULE = "scipy.special", "scipy.special._ufuncs"
 
 
 def __getattr__(name: str) -> Any:
-    """A function of scipy.special, found when it is first asked for."""
+    """A function of scipy.special, found when it is first used."""
     if name.startswith("_"):
         raise AttributeError(name)
     return getattr(_functions(), name)

@@ -1,4 +1,4 @@
-"""A file in TOML that a user writes, of rules or prices: its tables, or the line that is wrong."""
+"""A TOML file of a user, for example of rules or prices: its tables, or the line with a mistake."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NEST
 
 
 def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
-    """Text and tables of a TOML file; a mark of byte order passes by.
+    """The text and the tables of a TOML file; a byte order mark is ignored.
 
     name : of the error.  remedy : what to name or to write instead.
-    Errors: DataError for a file that is not there; ParameterError, with the line where it is
-    known, for what cannot be read, is no TOML, too long, nested too deeply, or holds a number that
-    is none of 64 bits.
+    Errors: DataError for a file that does not exist.  ParameterError, with the line if it is known,
+        for a file that cannot be read, is not TOML, is too long or nested too deeply, or contains a
+        whole number of more than 64 bits.
     """
 
     import tomllib
@@ -62,7 +62,9 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
 
 
 def _has_large(value: Any) -> bool:
-    """Whether a whole number in it has more than 64 bits, as hexadecimal digits may write."""
+    """Whether it contains a whole number of more than 64 bits, which hexadecimal digits can
+    write.
+    """
     if isinstance(value, dict | list):
         return any(map(_has_large, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int) and value.bit_length() > 63

@@ -1,6 +1,6 @@
-"""The one skeleton under every command: data and what is asked of it in, facts and reports out.
+"""The analysis that all commands share: from counts and options to results and reports.
 
-Here live `Analysis`, the values per task behind every number (`TaskValues`), the numbers themselves
-(`Result`), pairs of models, the words they share and the signature.  No command's own knowledge, no
-files, no rendering.
+It contains `Analysis`, the values per task behind every number (`TaskValues`), the numbers
+(`Result`), pairs of models, the words that commands share, and the signature.  It contains nothing
+about a single command, no reading of files and no rendering.
 """

@@ -1,4 +1,4 @@
-"""What is said of metrics that counts leave a range, as cover@0.8."""
+"""Sentences about metrics of which the counts leave a range, for example cover@0.8."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.study.result import Result
 
 
 class Covers:
-    """The ranges of one metric, as the subject of sentences: the highest first.
+    """The ranges of one metric as the subject of sentences, the highest first.
 
     facts : of all series; those without a range are left out.
     """
@@ -23,24 +23,23 @@ class Covers:
         self.study, self.groups = study, study.counts.group_names
         shared, where = study.on_shared_tasks(facts)
         self.where = "" if self.groups else where.removeprefix(" on ")
-        every = [fact for fact in (facts if self.groups else shared) if fact.ranged]
-        self.facts = sorted(every, key=lambda fact: -(fact.estimate.middle or 0.0))
+        ranges = [fact for fact in (facts if self.groups else shared) if fact.ranged]
+        self.facts = sorted(ranges, key=lambda fact: -(fact.estimate.middle or 0.0))
         self.open = [fact for fact in self.facts if fact.estimate.value is None]
 
     @property
     def rivals(self) -> list[str]:
-        """The models with a range that overlaps with the highest one."""
+        """The models with a range that overlaps the highest range."""
         first = self.facts[0].estimate.low or 0.0
-        others = self.facts[1:]
         return [
             name_with_groups(f.series, self.groups)
-            for f in others
+            for f in self.facts[1:]
             if (f.estimate.high or 0.0) >= first
         ]
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The highest and the lowest range; what would narrow the widest one."""
+        """The highest and the lowest range, and what would narrow the widest range."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {
@@ -69,7 +68,7 @@ def _width(fact: Result) -> float:
 
 
 def limits_of(fact: Result) -> Limits:
-    """The range of a number, without its value."""
+    """The range of a number without its value."""
     return Limits(fact.estimate.low, fact.estimate.high)
 
 
@@ -80,36 +79,36 @@ _AHEAD = (
     "{?both|; it takes more attempts and more tasks}."
 )
 COVER = (
-    Answer("cover", lambda found: len(found.facts) == 1 and not found.open,
+    Answer("cover", lambda covers: len(covers.facts) == 1 and not covers.open,
            "{model}: {metric}, the share of tasks with a true success rate of {rate} or more,"
            " is {estimate}."),
-    Answer("cover-not-determined", lambda found: len(found.facts) == 1,
+    Answer("cover-not-determined", lambda covers: len(covers.facts) == 1,
            "{model}: {metric}, the share of tasks with a true success rate of {rate} or more, is"
            " in {limits}. With {attempts:attempt} per task this range is too wide for an estimate"
            + _AHEAD),
-    Answer("cover-of-groups", lambda found: bool(found.groups),
+    Answer("cover-of-groups", lambda covers: bool(covers.groups),
            "The highest range of {metric} is {limits} ({model}), the lowest {lowest} ({last})."),
-    Answer("cover-highest", lambda found: not found.rivals,
+    Answer("cover-highest", lambda covers: not covers.rivals,
            "{metric} is highest for {model}" + _WHERE + ": it is in {limits}, above all other"
            " ranges."),
-    Answer("cover-overlaps", lambda found: True,
+    Answer("cover-overlaps", lambda covers: True,
            "{model} has the highest range of {metric}" + _WHERE + ", {limits}; it overlaps with"
            " {count:that|those} of {rivals}."),
 )  # fmt: skip
 OPEN_COVERS = Answer(
     "cover-some-not-determined",
-    lambda found: found.open and len(found.facts) > 1,
+    lambda covers: covers.open and len(covers.facts) > 1,
     "{open} of {models:range} {open:is|are} too wide for an estimate; the widest is that of"
     " {widest} ({attempts:attempt} per task)" + _AHEAD,
 )
 
 
 def stated(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
-    """What is said of the numbers of one ranged metric."""
-    found = Covers(study, facts)
-    if found.facts:
-        yield from first_true(COVER, found)
-        yield from all_true((OPEN_COVERS,), found)
+    """The sentences about the numbers of one ranged metric."""
+    covers = Covers(study, facts)
+    if covers.facts:
+        yield from first_true(COVER, covers)
+        yield from all_true((OPEN_COVERS,), covers)
     elif any(fact.ranged for fact in facts):
         yield from first_true(NONE_SHARED, study.short_of(facts))
     else:

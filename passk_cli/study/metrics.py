@@ -52,7 +52,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 
 def refuse_ranges(metrics: Iterable[Metric], option: str) -> None:
-    """ParameterError for a metric that counts leave a range, where an option has no use for it."""
+    """Raise ParameterError if an option names a metric that counts leave a range."""
     refuse("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
          "it is a range, for `passk estimate`, `passk compare`, `passk curve -m cover` and"

@@ -187,7 +187,7 @@ class TaskValues:
         return Spending.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
 
     def cover(self, level: float) -> CoverRange:
-        """What the counts say of the share of tasks that a ranged metric names."""
+        """The range of the share of tasks that the metric names, from the counts."""
         from passk_cli.inference.cover_range import CoverRange
 
         threshold = float(self.metric.share or 0)
