@@ -47,7 +47,7 @@ class Axis:
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.length * (value - low) / (high - low)
 
-    def at(self, place: float) -> float:
+    def value_at(self, place: float) -> float:
         """The value at a place, which is a share of the length."""
         if self.log:
             return float(self.low * (self.high / self.low) ** place)
@@ -79,7 +79,7 @@ def axis_from_values(
     if math.isclose(low, high, rel_tol=1e-12):
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     axis = Axis(low, high, title, log)
-    ends = [axis.at(-margin), axis.at(1 + margin)]
+    ends = [axis.value_at(-margin), axis.value_at(1 + margin)]
     if zero and not log:
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)

@@ -71,14 +71,14 @@ class PictureSize:
         )
 
     @property
-    def printed(self) -> bool:
+    def is_for_paper(self) -> bool:
         """Whether the size is for paper, on which letters have their drawn size."""
         return self.unit != "px"
 
     @property
     def scale(self) -> float:
         """The pixels of a unit of the drawing, in which letters have 7 to 8 points."""
-        return 1.0 if self.printed else min(max(self.width / HALF_PAGE, 1.0), _ON_SCREEN)
+        return 1.0 if self.is_for_paper else min(max(self.width / HALF_PAGE, 1.0), _ON_SCREEN)
 
     @property
     def room(self) -> tuple[float, float | None]:
@@ -86,7 +86,7 @@ class PictureSize:
         unit = _UNITS[self.unit] / self.scale
         return self.width * unit, None if self.height is None else self.height * unit
 
-    def words(self, length: float) -> str:
+    def length_text(self, length: float) -> str:
         """A length of the drawing as text, in the unit of the size, rounded up."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.scale / _UNITS[self.unit]
@@ -115,12 +115,12 @@ class Appearance:
     size: PictureSize | None = None
 
 
-def with_appearance(report: Report, look: Appearance) -> Report:
+def with_appearance(report: Report, appearance: Appearance) -> Report:
     """The report with plots that follow the reader's choices."""
-    return replace(report, draw=lambda: prepare_plots(report.plots, look))
+    return replace(report, draw=lambda: prepare_plots(report.plots, appearance))
 
 
-def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
+def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, ...]:
     """The plots of one call, with the same colour and name for a model in all of them.
 
     If there are many models, only a few are coloured.
@@ -132,7 +132,7 @@ def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     all_models = chart_models.union(tails, *(plot.models for plot in plots))
     matches = {
         pattern: [m for m in sorted(chart_models) if m == pattern or fnmatchcase(m, pattern)]
-        for pattern in look.highlight
+        for pattern in appearance.highlight
     }
     if wrong := [pattern for pattern, models in matches.items() if chart_models and not models]:
         option, remaining = (
@@ -141,8 +141,8 @@ def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         )
         problem = "the chart has no such model"
         raise no_such_model(option, problem, wrong[0], chart_models, option.option, remaining)
-    if look.panel:
-        plots = [_split_into_panels(plot, look.panel) for plot in plots]
+    if appearance.panel:
+        plots = [_split_into_panels(plot, appearance.panel) for plot in plots]
     highlighted = tuple(dict.fromkeys(model for models in matches.values() for model in models))
     plots = [_grey_out_followers(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
@@ -152,7 +152,7 @@ def prepare_plots(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
     short = short_models(all_models)
     return tuple(
-        _apply_appearance(_with_short_names(replace(plot, hues=hues), short), look)
+        _apply_appearance(_with_short_names(replace(plot, hues=hues), short), appearance)
         for plot in plots
     )
 
@@ -173,7 +173,7 @@ def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
     parts = [part for part in plot.subtitle.split(" · ") if part not in title_models]
     rules = tuple(replace(rule, text=shorten(rule.text)) for rule in plot.rules)
     title, subtitle = shorten(plot.title), shorten(" · ".join(parts))
-    return replace(plot, title=title, subtitle=subtitle, rules=rules, short=short)
+    return replace(plot, title=title, subtitle=subtitle, rules=rules, short_names=short)
 
 
 def _models(plot: Plot) -> list[str]:
@@ -276,7 +276,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     if plot.kind != "curves":
         return plot
     behind, ahead = (
-        [row for row in plot.rows if plot.grey(row) == is_grey] for is_grey in (True, False)
+        [row for row in plot.rows if plot.is_grey(row) == is_grey] for is_grey in (True, False)
     )
     # A panel that contains only grey lines shows nothing.
     panels = {row.get("panel") for row in ahead}
@@ -286,8 +286,8 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
         plot = replace(plot, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
     behind = [{**row, **dict.fromkeys(_LIMITS)} for row in behind if not plot.scattered]
     points = tuple(
-        {**row, **dict.fromkeys(_LIMITS)} if plot.grey(row) else row
-        for row in plot.points if plot.scattered or not plot.grey(row)
+        {**row, **dict.fromkeys(_LIMITS)} if plot.is_grey(row) else row
+        for row in plot.points if plot.scattered or not plot.is_grey(row)
     )  # fmt: skip
     return _limit_bands(replace(plot, rows=(*behind, *ahead), points=points), plot.leading)
 
@@ -309,13 +309,15 @@ def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
     )
     first = tuple(series[: max(1, min(_BANDED, _MOST_BANDS // kinds))])
     part = f"bands of {plural(len(first), 'curve' if plot.groups else 'model')}"
-    return replace(plot, banded=first, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
+    return replace(
+        plot, series_with_bands=first, subtitle=" · ".join(filter(None, (plot.subtitle, part)))
+    )
 
 
-def _apply_appearance(plot: Plot, look: Appearance) -> Plot:
-    if not look.title:
+def _apply_appearance(plot: Plot, appearance: Appearance) -> Plot:
+    if not appearance.title:
         plot = replace(plot, title="", subtitle="")
-    if look.bands or plot.kind != "curves":
+    if appearance.bands or plot.kind != "curves":
         return plot
     rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMITS} for row in group)
                     for group in (plot.rows, plot.points))  # fmt: skip

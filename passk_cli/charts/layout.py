@@ -26,15 +26,15 @@ _MOST_LABELS, _MOVABLE = 12, 8.0
 
 def panels(plot: Plot) -> list[Any]:
     """The panels in their order; [None] for a plot without panels."""
-    return distinct((*plot.rows, *plot.points), "panel") if plot.has("panel") else [None]
+    return distinct((*plot.rows, *plot.points), "panel") if plot.has_roles("panel") else [None]
 
 
-def rows_of(rows: Iterable[Row], panel: Any) -> list[Row]:
+def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
     """The rows of a panel, and rows without a panel, such as a frontier of all groups."""
     return [row for row in rows if row.get("panel") in (None, panel)]
 
 
-def values(rows: Iterable[Row], *roles: str) -> list[float | None]:
+def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
     """The values of these roles, row by row."""
     return [row.get(role) for row in rows for role in roles]
 
@@ -60,7 +60,7 @@ def short_series_names(
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
     remaining_room = room - max(map(extent, ends.values()), default=0.0)
-    short = [plot.short.get(model, model) for model in models.values()]
+    short = [plot.short_names.get(model, model) for model in models.values()]
     if max(map(extent, short), default=0.0) > remaining_room:
         short = short_names(list(models.values()), remaining_room, extent, telling=telling)
     return {name: model + ends[name] for name, model in zip(models, short, strict=True)}
@@ -95,7 +95,7 @@ class CurveLayout:
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
-        places = [*values(rows, "x"), *(rule.x for rule in plot.rules)]
+        places = [*role_values(rows, "x"), *(rule.x for rule in plot.rules)]
         margin = 0.04 * plot.scattered
         across = replace(
             axis_from_values(places, plot.x_title, log=plot.log_x, at_values=not margin,
@@ -105,7 +105,7 @@ class CurveLayout:
         )  # fmt: skip
         share = plot.unit == "share"
         if plot.y_limits is None:
-            heights = [*values(rows, "y", "low", "high"), *(rule.y for rule in plot.rules)]
+            heights = [*role_values(rows, "y", "low", "high"), *(rule.y for rule in plot.rules)]
             up = axis_from_values(
                 heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share
             )
@@ -117,10 +117,10 @@ class CurveLayout:
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
         dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
-        ahead = [row for row in plot.rows if not plot.grey(row)]
-        series = distinct([row for row in rows if not plot.grey(row)], "series")
+        ahead = [row for row in plot.rows if not plot.is_grey(row)]
+        series = distinct([row for row in rows if not plot.is_grey(row)], "series")
         labels: list[Row] = []
-        if not plot.has("panel"):
+        if not plot.has_roles("panel"):
             if len(series) > 1:
                 # The name of a model appears once, at its line of the first kind.
                 ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
@@ -163,7 +163,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
     return [
-        {"x": row["x"], "y": row["y"], "at": up.at(place), "text": text}
+        {"x": row["x"], "y": row["y"], "at": up.value_at(place), "text": text}
         | {role: row[role] for role in ("series", "kind") if role in row}
         for row, place, text in zip(last, heights, texts, strict=True)
     ]
@@ -178,7 +178,7 @@ def row_labels(plot: Plot, room: float, extent: Callable[[str], float]) -> list[
         measures a text.
     """
     rows = {row["label"]: row for row in reversed(plot.rows)}
-    headed = plot.has("head", "tail")
+    headed = plot.has_roles("head", "tail")
     ends = {
         label: (rows[label]["head"], rows[label]["tail"]) if headed else ("", label)
         for label in distinct(plot.rows, "label")
@@ -204,7 +204,7 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
     """
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
-    places = [*values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
+    places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
     draws = [row["draws"] for row in rows if "draws" in row]
     places += [float(end) for array in draws for end in (array.min(), array.max())]
     return axis_from_values(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")

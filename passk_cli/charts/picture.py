@@ -74,7 +74,7 @@ def picture(
         return draw().encode()
     if suffix == ".pdf":
         return _pdf(draw(_POINT))
-    return _png(draw(), _SHARP if size is None else _PRINTED if size.printed else 1.0)
+    return _png(draw(), _SHARP if size is None else _PRINTED if size.is_for_paper else 1.0)
 
 
 def _png(svg_text: str, sharp: float) -> bytes:
@@ -110,9 +110,9 @@ def _pdf(svg_text: str) -> bytes:
 
 def colour_variables(theme: str) -> str:
     """The colours of a theme as variables of a style sheet."""
-    look = THEMES[theme]
-    names = {"paper": look.paper, "text": look.text, "faint": look.faint, "grid": look.grid}
-    names |= {f"series-{place}": paint for place, paint in enumerate(look.series)}
+    colours = THEMES[theme]
+    names = {name: getattr(colours, name) for name in ("paper", "text", "faint", "grid")}
+    names |= {f"series-{place}": colour for place, colour in enumerate(colours.series)}
     return " ".join(f"--{name}: {paint};" for name, paint in names.items())
 
 

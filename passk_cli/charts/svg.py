@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_labels
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
-from passk_cli.charts.layout import rows_of
+from passk_cli.charts.layout import panel_rows
 from passk_cli.charts.text_metrics import chart_lines, text_width
 from passk_cli.charts.theme import FONT, Theme, mix
 from passk_cli.errors import ParameterError
@@ -32,9 +32,9 @@ from passk_cli.text import short_names
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 # Lengths: a line of text, the margin of a drawing, a tick, the gap between panels, and the gap
 # between other items.
-_LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
-# The largest share of the width for names of rows, with one panel and with more; the factor by
-# which a picture may grow for full names; and the largest share for names at the ends of lines.
+_LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
+# The largest shares of the width for names of rows (with one panel, and with more panels), the
+# largest growth of a picture for full names, and the largest share for names at ends of lines.
 _MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.42), 1.5, 0.48
 # The least height of a row and of a panel of lines, the least width of a panel, and with ticks.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
@@ -85,18 +85,18 @@ class Fragment:
 
 
 def drawings(
-    plot: Plot, look: Theme, percent: bool, room: float
+    plot: Plot, theme: Theme, percent: bool, room: float
 ) -> tuple[list[Fragment], list[Fragment]]:
     """The items of the legend and the panels of a plot, with the values of marks in `data-say`.
 
     percent : whether shares are percentages.  room : width of a panel.
     """
-    drawer = _DRAWERS[plot.kind](plot, look, percent, room, still=False, columns=1)
+    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, still=False, columns=1)
     return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
 
 
 def picture(
-    plots: Sequence[Plot], look: Theme, percent: bool, size: PictureSize | None = None,
+    plots: Sequence[Plot], theme: Theme, percent: bool, size: PictureSize | None = None,
     factor: float = 1.0,
 ) -> str:  # fmt: skip
     """Plots with their titles, one below the other, as an svg file.
@@ -107,12 +107,12 @@ def picture(
     """
     room, height = (size or ON_SCREEN).room
     inside = room - 2 * _ROOM
-    charts = [_chart(plot, look, percent, inside, size) for plot in plots]
+    charts = [_chart(plot, theme, percent, inside, size) for plot in plots]
     room = max(chart.width for chart in charts) + 2 * _ROOM
     content_height = sum(chart.height for chart in charts) + _GAP * (len(charts) - 1) + 2 * _ROOM
     if height is not None:
         spare = (height - content_height) / len(plots)
-        charts = [_chart(plot, look, percent, inside, size, spare) for plot in plots]
+        charts = [_chart(plot, theme, percent, inside, size, spare) for plot in plots]
     elements, top = [], _ROOM
     for chart in charts:
         elements.append(_translated(_ROOM, top, chart.elements))
@@ -120,25 +120,25 @@ def picture(
     titles = "; ".join(plot.title for plot in plots if plot.title) or "passk"
     words = "\n".join(filter(None, (plot.description for plot in plots)))
     metadata = f"<title>{escape(titles)}</title><desc>{escape(words)}</desc>"
-    paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
+    paper = f'<rect width="100%" height="100%" fill="{theme.paper}"/>'
     body = Fragment(room, height or content_height, metadata + paper + "".join(elements))
     attributes = f' role="img" font-family="{FONT}"'
-    if size and size.printed and factor == 1:
+    if size and size.is_for_paper and factor == 1:
         return body.element(size.width / room, attributes, size.unit)
     return body.element((size or ON_SCREEN).scale * factor, attributes)
 
 
 def _chart(
-    plot: Plot, look: Theme, percent: bool, room: float, size: PictureSize | None,
+    plot: Plot, theme: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> Fragment:  # fmt: skip
     """A plot below its title and its legend.  spare : height in addition to the usual height."""
-    drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare, size=size)
+    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare=spare, size=size)
     room = drawer.room
     title = chart_lines(plot.title, _TITLE, room, bold=True)
-    words = [(line, _TITLE, look.text, "bold") for line in title]
+    words = [(line, _TITLE, theme.text, "bold") for line in title]
     below = chart_lines(plot.subtitle, _SMALL, room, joint=" · ")
-    words += [(line, _SMALL, look.faint, "") for line in below]
+    words += [(line, _SMALL, theme.faint, "") for line in below]
     elements, y = [], 0.0
     for text, high, paint, weight in words:
         y += high + 2.4
@@ -156,7 +156,7 @@ def _chart(
         first = place % drawer.columns == 0
         fragment = drawer.panel(panel, first)
         if first and place:
-            x, y = 0.0, y + fragment.height + _BETWEEN
+            x, y = 0.0, y + fragment.height + _PANEL_GAP
         elements.append(_translated(x, y, fragment.elements))
         x += fragment.width
     return Fragment(room, y + fragment.height, "".join(elements))
@@ -173,7 +173,7 @@ class _Drawer:
     """
 
     plot: Plot
-    look: Theme
+    theme: Theme
     percent: bool
     room: float
     still: bool = True
@@ -188,19 +188,19 @@ class _Drawer:
     lowest: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
-        self.panels, self.usual = layout.panels(self.plot), self.room
-        words = (self.size or ON_SCREEN).words
+        self.panels, self.default_width = layout.panels(self.plot), self.room
+        words = (self.size or ON_SCREEN).length_text
         if not self.columns:
             # The number of panels that fit depends on the names next to them.
             self.columns, count = 1, len(self.panels)
             self.measure()
-            least = self.narrowest + self.right_margin + _BETWEEN
-            fitting = int((self.room - self.left_margin + _BETWEEN) // least)
+            least = self.narrowest + self.right_margin + _PANEL_GAP
+            fitting = int((self.room - self.left_margin + _PANEL_GAP) // least)
             self.columns = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
         lines = -(-len(self.panels) // self.columns)
         self.measure()
         self.height += self.spare / lines
-        gaps = _BETWEEN * (self.columns - 1)
+        gaps = _PANEL_GAP * (self.columns - 1)
         self.width = (self.room - self.left_margin - gaps) / self.columns - self.right_margin
         for lacking, side, parameter in (
             ((self.lowest - self.height) * lines, "height", "height"),
@@ -212,7 +212,7 @@ class _Drawer:
                     f"the chart needs {words(lacking)} more {side}; choose a larger {side}, or"
                     f" leave the {parameter} out",
                 )  # fmt: skip
-        self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
+        self.name_height = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
 
     def measure(self) -> None:
@@ -232,23 +232,23 @@ class _Drawer:
         """
         raise NotImplementedError
 
-    def paint(self, row: Row) -> str:
+    def colour_of(self, row: Row) -> str:
         """The colour of a row: the colour of its model, lighter for later settings, or grey."""
         place = self.plot.hue(row)
         if place is None:
-            return self.look.text
-        if self.plot.grey(row) or place >= len(self.look.series):
-            return self.look.faint
-        at, settings = self.plot.setting(row)
-        return mix(self.look.series[place], self.look.paper, _SHADE * at / max(settings - 1, 1))
+            return self.theme.text
+        if self.plot.is_grey(row) or place >= len(self.theme.series):
+            return self.theme.faint
+        at, settings = self.plot.setting_index(row)
+        return mix(self.theme.series[place], self.theme.paper, _SHADE * at / max(settings - 1, 1))
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
         """A point in the colour and shape of a row, filled or hollow; grey rows have a dot."""
-        paint = paint or self.paint(row)
-        if self.plot.grey(row):
+        paint = paint or self.colour_of(row)
+        if self.plot.is_grey(row):
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
-        shape = (self.plot.hue(row) or 0) + 3 * self.plot.setting(row)[0]
-        hollow = f'{self.look.paper}" stroke="{paint}'
+        shape = (self.plot.hue(row) or 0) + 3 * self.plot.setting_index(row)[0]
+        hollow = f'{self.theme.paper}" stroke="{paint}'
         return _point(shape, *place, f' fill="{paint if row.get("filled", True) else hollow}"')
 
     def tooltip(self, row: Row, roles: Iterable[str] = ()) -> str:
@@ -285,45 +285,45 @@ class _Drawer:
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
         lines = [(line, _NAME, "bold") for line in chart_lines(name, _NAME, room, bold=True)]
-        below = [line for part in settings for line in chart_lines(part, _SMALL, room)]
-        return lines + [(line, _SMALL, "") for line in below]
+        x_axis_height = [line for part in settings for line in chart_lines(part, _SMALL, room)]
+        return lines + [(line, _SMALL, "") for line in x_axis_height]
 
     def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
         """A panel below its name; width and height include all its margins."""
-        x = self.left_margin if first else _BETWEEN
-        names = [_text(x, _NAME + _LINE * place, line, self.look.text, size=size, weight=weight)
+        x = self.left_margin if first else _PANEL_GAP
+        names = [_text(x, _NAME + _LINE * place, line, self.theme.text, size=size, weight=weight)
                  for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
-        top = self.named + 3 * bool(self.named)
+        top = self.name_height + 3 * bool(self.name_height)
         inside = _translated(x, top, elements)
         return Fragment(x + self.width + self.right_margin, top + height, "".join([*names, inside]))
 
-    def across(self, axis: Axis, top: float, first: bool) -> str:
+    def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
         """The axis at the bottom; the first panel of a line also has its title."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = f"M0 {_number(top)}h{_number(axis.length)}"
         path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
-        line = f'<path d="{path}" stroke="{self.look.faint}" fill="none"/>'
+        line = f'<path d="{path}" stroke="{self.theme.faint}" fill="none"/>'
         height = top + _TICK + _SMALL
         words = _texts(
-            ((at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
+            ((at, height, text) for at, text in ticks.items()), self.theme.faint, "middle"
         )
         # The panels of a line share the title, which is centred below all of them.
         wide = self.room - self.left_margin - self.right_margin
         title = "".join(
             _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
-                   text, self.look.text, anchor="middle")
-            for number, text in enumerate(self.title_of(axis) if first else (), 1)
+                   text, self.theme.text, anchor="middle")
+            for number, text in enumerate(self.axis_title(axis) if first else (), 1)
         )  # fmt: skip
         return line + words + title
 
-    def title_of(self, axis: Axis) -> list[str]:
+    def axis_title(self, axis: Axis) -> list[str]:
         """The title of an axis, in lines as wide as its panels."""
-        room = axis.length + _BETWEEN if self.columns == 1 else self.room - self.left_margin
+        room = axis.length + _PANEL_GAP if self.columns == 1 else self.room - self.left_margin
         return chart_lines(axis.title, _NAME, room) if axis.title else []
 
     def below(self, axis: Axis) -> float:
         """The height of the axis with its title."""
-        return _TICK + _SMALL + 2.6 + _LINE * len(self.title_of(axis))
+        return _TICK + _SMALL + 2.6 + _LINE * len(self.axis_title(axis))
 
 
 @dataclass
@@ -352,7 +352,7 @@ class _CurveDrawer(_Drawer):
         self.axis = replace(self.lines.across, length=self.width)
         # Labels of vertical rules are above the drawing, in several lines if they would overlap.
         # The title of the y-axis is above them.
-        self.above: dict[Rule, tuple[float, list[str], int]] = {}
+        self.rule_labels: dict[Rule, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
             x = self.axis.place(rule.x or 0)
@@ -366,13 +366,13 @@ class _CurveDrawer(_Drawer):
                 if all(end <= start for end in line_ends[at : at + count])
             )  # fmt: skip
             line_ends[level : level + count] = [start + wide + 4] * count
-            self.above[rule] = (x, lines, -level - 1 if turned else level + 1)
+            self.rule_labels[rule] = (x, lines, -level - 1 if turned else level + 1)
         self.top = 7 + _LINE * len(line_ends) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[Fragment]:
         labelled = bool(self.lines.labels)
         first: Row = self.plot.rows[0] if self.plot.rows else {}
-        lone = self.look.text if self.several else self.paint(first)
+        lone = self.theme.text if self.several else self.colour_of(first)
         all_filled = all(row.get("filled", True) for row in self.lines.points)
         point = {"filled": all_filled} if self.several else first
         marks = {
@@ -380,13 +380,13 @@ class _CurveDrawer(_Drawer):
             "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
             "points": self.point(point, (4, 6), lone),
         }
-        for role, text in self.plot.keys.items():
-            if role != "band" or self.plot.has("low", "high"):
+        for role, text in self.plot.legend.items():
+            if role != "band" or self.plot.has_roles("low", "high"):
                 yield self._item(marks[role], 11 if role == "points" else 22, text)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
-                yield self._item(f'{line} stroke="{self.look.text}"/>', 26, str(kind))
+                yield self._item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
         # A panel with one series needs no legend, because its name shows the series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         if self.several and not labelled and len(panel_series) > len(self.panels):
@@ -395,30 +395,30 @@ class _CurveDrawer(_Drawer):
             )
             for series, text in short.items():
                 yield self._item(self.point({"series": series}, (4, 6)), 11, text)
-        if grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.grey(row)]:
-            line = f'<path d="M0 6h18" stroke="{self.look.faint}" stroke-opacity="0.5"/>'
+        if grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]:
+            line = f'<path d="M0 6h18" stroke="{self.theme.faint}" stroke-opacity="0.5"/>'
             mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
             yield self._item(mark, 11 if self.plot.scattered else 22, "other models")
 
     def _item(self, mark: str, x: int, text: str) -> Fragment:
         text = _shortened(text, _NAME, self.room - x)
-        words = _text(x, 9.4, text, self.look.text)
+        words = _text(x, 9.4, text, self.theme.text)
         return Fragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
-        rows, points = rows_of(self.plot.rows, panel), rows_of(self.lines.points, panel)
+        rows, points = panel_rows(self.plot.rows, panel), panel_rows(self.lines.points, panel)
         width, height = self.width, self.up.length
         path = "".join(f"M0 {_number(height - at)}h{_number(width)}" for at in self.ticks)
         ticks = ((-4, height - at + 3.3, text) for at, text in self.ticks.items())
         elements = "".join([
-            f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>',
-            _texts(ticks, self.look.faint, "end") if first else "",
+            f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>',
+            _texts(ticks, self.theme.faint, "end") if first else "",
             *map(self._rule, self.plot.rules), *self._lines(rows), *self._points(rows, points),
-            *self._labels(), self.across(self.axis, height, first),
+            *self._labels(), self.draw_x_axis(self.axis, height, first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
-            title = _text(-self.left_margin, _NAME, self.up.title, self.look.text)
+            title = _text(-self.left_margin, _NAME, self.up.title, self.theme.text)
         return self.titled_panel(
             panel, first, self.top + height + self.below(self.axis),
             title + _translated(0, self.top, elements),
@@ -430,13 +430,13 @@ class _CurveDrawer(_Drawer):
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
         """The bands, and then the lines."""
         lines = list(layout.rows_by_line(rows).values())
-        for line in lines if self.plot.has("low", "high") else ():
-            if self.plot.banded and line[0]["series"] not in self.plot.banded:
+        for line in lines if self.plot.has_roles("low", "high") else ():
+            if self.plot.series_with_bands and line[0]["series"] not in self.plot.series_with_bands:
                 continue
             for run in _defined_parts(line, "low", "high"):
                 edge = [self._place(row, "high") for row in run]
                 edge += [self._place(row, "low") for row in reversed(run)]
-                paint = self.paint(line[0])
+                paint = self.colour_of(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{_BAND}"/>'
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
@@ -444,9 +444,9 @@ class _CurveDrawer(_Drawer):
             # If the points are the data, a model's line is as fine as an interval.
             fine = self.plot.scattered and self.plot.hue(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
-            if self.plot.grey(line[0]):
+            if self.plot.is_grey(line[0]):
                 style = f'stroke-opacity="0.5" stroke-width="{_FINE}"'
-            paint = self.paint(line[0])
+            paint = self.colour_of(line[0])
             yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
@@ -455,7 +455,7 @@ class _CurveDrawer(_Drawer):
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
                 ends = _path([self._place(row, "low"), self._place(row, "high")])
-                yield f'<path d="{ends}" stroke="{self.paint(row)}" stroke-width="{width}"/>'
+                yield f'<path d="{ends}" stroke="{self.colour_of(row)}" stroke-width="{width}"/>'
         for row in points:
             if row["y"] is not None:
                 yield self.point(row, self._place(row))
@@ -474,28 +474,28 @@ class _CurveDrawer(_Drawer):
         for end in self.lines.labels:
             (x, y), (_, at) = self._place(end), self._place(end, "at")
             stroke = _path([(x + 2, y), (x + 8, at)])
-            yield f'<path d="{stroke}" stroke="{self.paint(end)}" stroke-opacity="0.6"/>'
+            yield f'<path d="{stroke}" stroke="{self.colour_of(end)}" stroke-opacity="0.6"/>'
             if self.several:
                 yield self.point(end, (x + 11, at))
-            yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.look.text)
+            yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
 
     def _rule(self, rule: Rule) -> str:
         """A reference line with its label: next to the top of a vertical line, or on a horizontal
         line."""
         width, height = self.width, self.up.length
-        if rule in self.above:
-            x, lines, level = self.above[rule]
+        if rule in self.rule_labels:
+            x, lines, level = self.rule_labels[rule]
             side, anchor = (2, "start") if level > 0 else (-2, "end")
             top = -_LINE * (abs(level) + len(lines) - 2)
             words = [(x + side, top - 6 + _LINE * place, text) for place, text in enumerate(lines)]
-            word = _texts(words, self.look.faint, anchor)
-            return _reference_line(x, top - 5, x, height, rule, self.look) + word
+            word = _texts(words, self.theme.faint, anchor)
+            return _reference_line(x, top - 5, x, height, rule, self.theme) + word
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)
         text = _shortened(rule.text, _SMALL, width - 4)
-        word = _text(2, y - 3 if y > _LINE else y + 9.4, text, self.look.faint, size=_SMALL)
-        return _reference_line(0, y, width, y, rule, self.look) + word
+        word = _text(2, y - 3 if y > _LINE else y + 9.4, text, self.theme.faint, size=_SMALL)
+        return _reference_line(0, y, width, y, rule, self.theme) + word
 
 
 @dataclass
@@ -503,12 +503,15 @@ class _RowDrawer(_Drawer):
     """Drawings of rows with names at the left, and headings above rows that share one."""
 
     narrowest: ClassVar[float] = 32.0
-    # The number of rows that are few, the height of a row if they are few, and if they are many.
+    # The most rows that are few, the height of a row if there are few rows, and if there are many.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure(self) -> None:
         """Set the places of rows, which depend on their names."""
-        most, indent = _MOST_NAMES[len(self.panels) > 1] * self.usual, 8 * self.plot.has("head")
+        most, indent = (
+            _MOST_NAMES[len(self.panels) > 1] * self.default_width,
+            8 * self.plot.has_roles("head"),
+        )
         extent = partial(text_width, size=_SMALL)
         lines = layout.row_labels(self.plot, most * (1 if self.size else _GROWTH) - indent, extent)
         # Like the names, a heading ends before the axis.
@@ -518,8 +521,10 @@ class _RowDrawer(_Drawer):
         )
         self.left_margin = 7 + names
         if self.size is None:
-            row = self.columns * (_LEGIBLE + self.right_margin + _BETWEEN) - _BETWEEN
-            self.room = max(self.usual, self.usual + names - most, self.left_margin + row)
+            row = self.columns * (_LEGIBLE + self.right_margin + _PANEL_GAP) - _PANEL_GAP
+            self.room = max(
+                self.default_width, self.default_width + names - most, self.left_margin + row
+            )
         lines_of_panels = -(-len(self.panels) // self.columns)
         few, tall, low = self.heights
         self.names = {label: text for label, text in lines if label is not None}
@@ -535,8 +540,8 @@ class _RowDrawer(_Drawer):
         if not first:
             return ""
         words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
-        return _texts(words, self.look.text, "end") + "".join(
-            _text(1 - self.left_margin, y + 3.2, head, self.look.text, size=_SMALL, weight="bold")
+        return _texts(words, self.theme.text, "end") + "".join(
+            _text(1 - self.left_margin, y + 3.2, head, self.theme.text, size=_SMALL, weight="bold")
             for y, head in self.headings
         )
 
@@ -552,13 +557,17 @@ class _ForestDrawer(_RowDrawer):
     def panel(self, panel: Any, first: bool = True) -> Fragment:
         height, axis = self.height, self.axis(panel)
         rules = "".join(
-            _reference_line(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.look)
+            _reference_line(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.theme)
             for rule in self.plot.rules
             if rule.x is not None
         )
-        rows = "".join(self._row(row, axis) for row in rows_of(self.plot.rows, panel))
+        rows = "".join(self._row(row, axis) for row in panel_rows(self.plot.rows, panel))
         elements = (
-            self._grid(axis) + rules + self.labels(first) + rows + self.across(axis, height, first)
+            self._grid(axis)
+            + rules
+            + self.labels(first)
+            + rows
+            + self.draw_x_axis(axis, height, first)
         )
         return self.titled_panel(
             panel, first, 2 + height + self.below(axis), _translated(0, 2, elements)
@@ -571,13 +580,13 @@ class _ForestDrawer(_RowDrawer):
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
         path += "".join(f"M0 {_number(y)}h{_number(axis.length)}" for y in self.places.values())
-        return f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>'
+        return f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>'
 
     def _row(self, row: Row, axis: Axis) -> str:
-        y, paint = self.places[row["label"]], self.paint(row)
+        y, paint = self.places[row["label"]], self.colour_of(row)
         if row["x"] is None:
             return ""
-        fill = paint if row.get("filled", True) else self.look.paper
+        fill = paint if row.get("filled", True) else self.theme.paper
         point = _point(0, axis.place(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
         bar, ends = "", [row["low"], row["high"]]
         if None not in ends:
@@ -600,10 +609,9 @@ class _BarDrawer(_ForestDrawer):
         y, height, end = self.places[row["label"]], self.step - 3, axis.place(row["x"])
         bar = f'<rect x="{_number(axis.place(0))}" y="{_number(y - height / 2)}"'
         bar += f' width="{_number(end - axis.place(0))}" height="{_number(height)}"'
-        word = _text(end + 3, y + 3.2, f"{row['x']:,}", self.look.text, size=_SMALL)
-        return (
-            f'<g{self.tooltip(row)}>{bar} fill="{self.paint(row)}"/></g>{word if row["x"] else ""}'
-        )
+        bar += f' fill="{self.colour_of(row)}"/>'
+        number = _text(end + 3, y + 3.2, f"{row['x']:,}", self.theme.text, size=_SMALL)
+        return f"<g{self.tooltip(row)}>{bar}</g>{number if row['x'] else ''}"
 
 
 @dataclass
@@ -622,7 +630,7 @@ class _DensityDrawer(_ForestDrawer):
         edge = [(axis.place(x), bottom - self.step * height) for x, height in outline]
         # If all draws are equal, there is no density.
         edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)] if edge else []
-        shape = f'<path d="{_path(edge)}z" fill="{self.paint(row)}" fill-opacity="0.3"/>'
+        shape = f'<path d="{_path(edge)}z" fill="{self.colour_of(row)}" fill-opacity="0.3"/>'
         return shape * bool(edge) + super()._row(row, axis)
 
 
@@ -643,12 +651,12 @@ class _HeatDrawer(_RowDrawer):
         )
         axis = Axis(0.0, 1.0, share=True, tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide)
         places = tick_labels(axis, self.percent).items()
-        words = _texts(((x + at, 19, word) for at, word in places), self.look.faint, "middle")
-        title = _text(0, 9, name, self.look.text)
+        words = _texts(((x + at, 19, word) for at, word in places), self.theme.faint, "middle")
+        title = _text(0, 9, name, self.theme.text)
         yield Fragment(x + wide + 14, 24, title + bar + words)
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
-        rows = rows_of(self.plot.rows, panel)
+        rows = panel_rows(self.plot.rows, panel)
         most = max(row["high"] for row in rows)
         axis = Axis(0, most, self.plot.x_title, length=self.width)
         # Columns are the same in all rows, and with few attempts many shares are equal, so both are
@@ -695,7 +703,7 @@ class _HeatDrawer(_RowDrawer):
         """Height and drawing of the foot: names of single tasks if there is room, else an axis."""
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
-            return self.below(axis), self.across(axis, self.height, first)
+            return self.below(axis), self.draw_x_axis(axis, self.height, first)
         short = short_names(list(names.values()), 90, partial(text_width, size=_SMALL))
         texts = dict(zip(names, short, strict=True))
         longest = max(text_width(text, _SMALL) for text in texts.values())
@@ -704,10 +712,10 @@ class _HeatDrawer(_RowDrawer):
             f' {_number(self.height + 6)}) rotate(-60)">{escape(text)}</text>'
             for at, text in texts.items()
         ]
-        style = f'font-size="{_SMALL}" fill="{self.look.faint}" text-anchor="end"'
+        style = f'font-size="{_SMALL}" fill="{self.theme.faint}" text-anchor="end"'
         foot = 0.87 * longest + 10
         below = self.height + foot + _LINE - 2
-        title = _text(axis.length / 2, below, axis.title, self.look.text, anchor="middle")
+        title = _text(axis.length / 2, below, axis.title, self.theme.text, anchor="middle")
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
@@ -733,9 +741,9 @@ def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
             yield list(run)
 
 
-def _reference_line(x: float, y: float, x2: float, y2: float, rule: Rule, look: Theme) -> str:
+def _reference_line(x: float, y: float, x2: float, y2: float, rule: Rule, theme: Theme) -> str:
     dash = ' stroke-dasharray="2 2"' if rule.dashed else ""
-    return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{look.faint}"{dash}/>'
+    return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{theme.faint}"{dash}/>'
 
 
 def _point(shape: int, x: float, y: float, attributes: str) -> str:

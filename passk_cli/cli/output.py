@@ -119,7 +119,7 @@ class Charting:
                 )  # fmt: skip
 
     @property
-    def look(self) -> Appearance:
+    def appearance(self) -> Appearance:
         """The reader's choices about the look of charts."""
         from passk_cli.charts.chart_options import Appearance
 
@@ -135,7 +135,7 @@ class Charting:
         from passk_cli.charts.chart_options import with_appearance
 
         # The file does not contain the answer elsewhere, so the answer becomes the title.
-        report = with_appearance(with_message_texts(report, style), self.look)
+        report = with_appearance(with_message_texts(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture
 
@@ -246,7 +246,7 @@ class Output:
         return [target for target in self._targets if target is not None]
 
     def _format(self, target: str | None, *, paged: bool = False) -> str:
-        """The format of an output, by --format, or by its suffix if there are several."""
+        """The format of an output: --format or else its suffix, or reversed for several outputs."""
         suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
         by_suffix = suffixes.get(Path(target or "").suffix.lower())
         if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY):
@@ -271,7 +271,7 @@ class Output:
                 from passk_cli.charts.chart_options import prepare_plots
 
                 # Unknown models and columns are refused before anything is printed.
-                prepare_plots(report.plots, charting.look)
+                prepare_plots(report.plots, charting.appearance)
             for target in self._targets:
                 name = self._format(target, paged=report.page is not None)
                 opens |= target is None and name in ("table", "plain", "markdown")
@@ -345,7 +345,7 @@ class Output:
         colour = coloured and _colours_are_welcome()
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
-            signed=self.verbose, stacked=self.stacked, methods=self.methods,
+            with_signature=self.verbose, stacked=self.stacked, methods=self.methods,
         )  # fmt: skip
 
     def write_failure(self, error: PasskError, *, file: bool) -> None:

@@ -63,7 +63,7 @@ def html(report: Report, style: Style) -> str:
         further=" ".join(further),
         date=page.date,
         sections=sections(page.sections, style),
-        absent=[printable(text) for text in page.absent],
+        absent=[printable(text) for text in page.omissions],
         caveats=caveats(report),
         messages=[(m.severity, sentence_text(m.pieces(), style)) for m in report.messages],
         signature=signature_line(report) if report.signature else "",
@@ -96,7 +96,7 @@ def grid_data(grid: TaskGrid) -> str:
         "digits": digits,
         "codes": ["".join(map(words.__getitem__, row)) for row in grid.codes],
         "link": grid.link,
-        "first": grid.first,
+        "first": grid.first_attempt,
     }
     return strict_json(data).replace("<", "\\u003c")
 

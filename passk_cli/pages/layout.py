@@ -97,7 +97,7 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     return PanelView(
         panel,
         panel.name + end,
-        "" if panel.answered else visible.answer,
+        "" if panel.is_in_page_answer else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
         # Pictures without a table have the context in their subtitles.
         visible.context if visible.tables else "",

@@ -44,8 +44,8 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
         "## Notes",
         _bullet_list([message_line(message, style) for message in report.messages]),
     ]
-    if page.absent:
-        blocks += ["## What is not shown", _bullet_list(list(page.absent))]
+    if page.omissions:
+        blocks += ["## What is not shown", _bullet_list(list(page.omissions))]
     lines = [printable(page.command), signature_line(report) if report.signature else ""]
     blocks += ["## How to reproduce it", *(code_span(line) for line in lines if line)]
     return {"": _text(blocks), **files}
@@ -59,7 +59,7 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
     panel = view.panel
     yield f"## {panel.title}"
     yield escape_markdown(view.finding)
-    yield f"*{escape_markdown(panel.how)}*" if panel.how else ""
+    yield f"*{escape_markdown(panel.instructions)}*" if panel.instructions else ""
     for table in visible_parts(panel.report, style).tables:
         yield f"**{escape_markdown(table.title)}**" if table.title else ""
         yield markdown_table(table, style)

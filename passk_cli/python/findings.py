@@ -166,7 +166,7 @@ class Findings:
         command has none.
         """
         stated = self.report.methods() if self.report.methods else None
-        return f"{stated.words}\n\n{stated.bibtex}" if stated else ""
+        return f"{stated.plain_text}\n\n{stated.bibtex}" if stated else ""
 
     def chart(
         self,

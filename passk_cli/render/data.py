@@ -59,7 +59,7 @@ def json_text(report: Report, style: Style) -> str:
         "context": visible_parts(report, Style(full=True)).context, "signature": dict(
         report.signature),
         **{name: list(map(dict, items)) for name, items in report.lists.items()},
-        **({"methods": {"text": methods.words, "bibtex": methods.bibtex}} if methods else {}),
+        **({"methods": {"text": methods.plain_text, "bibtex": methods.bibtex}} if methods else {}),
     }  # fmt: skip
     return strict_json(document, indent=2) + "\n"
 
@@ -147,7 +147,7 @@ class _CsvLines(list[str]):
 
 def _plain_value(cell: Cell) -> str | int | float | None:
     if isinstance(cell, Limits | Phrase):
-        raise TypeError("a tidy row needs one column per limit, and no phrases")
+        raise TypeError("a cell of a tidy row must be a single number or text")
     if isinstance(cell, Estimate):
         cell = cell.value if cell.upper is None else None
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -66,7 +66,7 @@ def markdown(report: Report, style: Style) -> str:
     blocks += [escape_markdown(visible.context), caveats_details(report, style)]
     blocks += [code_span(text)] if (text := visible.signature) else []
     if methods := visible.methods:
-        blocks += [escape_markdown(methods.words), f"```bibtex\n{methods.bibtex}\n```"]
+        blocks += [escape_markdown(methods.plain_text), f"```bibtex\n{methods.bibtex}\n```"]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -133,7 +133,7 @@ def _bounded_lines(lines: Sequence[str]) -> str:
 
 
 def _details(title: str, text: str) -> str:
-    """A folded text; "" for none.  The title is HTML, so it needs HTML's escapes only."""
+    """A folded text; "" for none.  The title is HTML, so it needs only HTML's escapes."""
     line = escape(printable(title))
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
 
@@ -169,7 +169,11 @@ def latex(report: Report, style: Style) -> str:
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:
         escaped_methods = Methods(escape_latex(methods.text), methods.references)
-        lines += ["", escaped_methods.cited(lambda keys: rf"~\cite{{{','.join(keys)}}}"), ""]
+        lines += [
+            "",
+            escaped_methods.text_with_citations(lambda keys: rf"~\cite{{{','.join(keys)}}}"),
+            "",
+        ]
         lines += [f"% {line}" for line in methods.bibtex.splitlines()]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -28,5 +28,5 @@ def plain(report: Report, style: Style) -> str:
         blocks.append("\n".join([*title, *lines]))
     blocks.append("\n".join(filter(None, (parts.context, parts.signature))))
     if parts.methods:
-        blocks += ["\n".join(wrap(parts.methods.words, _WIDEST)), parts.methods.bibtex]
+        blocks += ["\n".join(wrap(parts.methods.plain_text, _WIDEST)), parts.methods.bibtex]
     return "\n\n".join(filter(None, blocks)) + "\n"

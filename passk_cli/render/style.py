@@ -52,7 +52,7 @@ class Style:
     minus : the minus sign: "-" for programs, "−" for people.
     safe_csv : whether texts that a spreadsheet would run get an apostrophe in csv and tsv.
     full : whether all tables and columns are shown, with the meaning of the columns.
-    signed : whether the signature appears below the tables.
+    with_signature : whether the signature appears below the tables.
     stacked : whether LaTeX has intervals below their estimates.
     methods : whether the text explains how the numbers were computed.
     spelling : function that writes an option, for example as Python's keyword.
@@ -65,7 +65,7 @@ class Style:
     minus: str = "-"
     safe_csv: bool = False
     full: bool = False
-    signed: bool = False
+    with_signature: bool = False
     stacked: bool = False
     methods: bool = False
     spelling: Callable[[OptionValue | SuggestedFix], str] = str
@@ -158,7 +158,7 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
         answer_text(report, style),
         tuple(tables),
         printable(context),
-        signature_line(report) if style.signed and report.signature else "",
+        signature_line(report) if style.with_signature and report.signature else "",
         report.methods() if style.methods and report.methods is not None else None,
     )
 
@@ -217,7 +217,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
         if isinstance(piece, Hint):
             # With --full everything is shown already.
             hidden = style.full and piece.option == FULL_OPTION
-            texts += [] if hidden else [piece.spelled(style.spelling)]
+            texts += [] if hidden else [piece.text(style.spelling)]
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))

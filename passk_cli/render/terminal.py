@@ -70,7 +70,7 @@ def table(report: Report, style: Style) -> str:
         # The signature stays on one line, which the terminal folds, so that you can copy it.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
-        console.print("\n" + _unbreakable(parts.methods.words))
+        console.print("\n" + _unbreakable(parts.methods.plain_text))
         console.print("\n" + parts.methods.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue().replace(_JOINT, " ")

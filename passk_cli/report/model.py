@@ -120,7 +120,7 @@ class AnswerSentence(tuple[Any, ...]):
         sentence.name, sentence.template, sentence.fields = name, template, fields
         return sentence
 
-    def after(self, words: str, **fields: Any) -> AnswerSentence:
+    def with_prefix(self, words: str, **fields: Any) -> AnswerSentence:
         """The sentence with words in front, which may contain fields as its template does."""
         return AnswerSentence(self.name, words + self.template, {**fields, **self.fields})
 
@@ -143,9 +143,9 @@ class Hint:
     option: OptionValue | SuggestedFix = FULL_OPTION
 
     def __str__(self) -> str:
-        return self.spelled(str)
+        return self.text(str)
 
-    def spelled(self, spelling: Callable[[OptionValue | SuggestedFix], str]) -> str:
+    def text(self, spelling: Callable[[OptionValue | SuggestedFix], str]) -> str:
         """The words with the option as `spelling` writes it."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
@@ -354,7 +354,7 @@ class TaskGrid:
         known, "" without attempts.
     codes : for each model and task, the index of the result in `results`.
     link : address of a transcript with {model} and {task}, and optionally {attempt}; "" for none.
-    first : the number of the first attempt of a model.
+    first_attempt : the number of the first attempt of a model.
     """
 
     models: tuple[str, ...]
@@ -362,7 +362,7 @@ class TaskGrid:
     results: tuple[str, ...]
     codes: Sequence[Sequence[int]]
     link: str = ""
-    first: int = 1
+    first_attempt: int = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -384,17 +384,17 @@ class Panel:
     """A part of a page: the report of one command, and how to read it.
 
     name : the address on the page.  title : the heading.
-    how : how to read the panel, in two sentences.
-    answered : whether the answer at the top of the page already contains the panel's answer.
+    instructions : how to read the panel, in two sentences.
+    is_in_page_answer : whether the answer at the top of the page contains the panel's answer.
     board : a leaderboard that a page shows instead of tables and pictures.  grid : the results at
         every task, below the tables.
     """
 
     name: str
     title: str
-    how: str
+    instructions: str
     report: Report
-    answered: bool = False
+    is_in_page_answer: bool = False
     board: Board | None = None
     grid: TaskGrid | None = None
 
@@ -412,14 +412,14 @@ class Chapter:
 class Document:
     """The content of a page: chapters with panels.
 
-    absent : what is not shown and why, in sentences.
+    omissions : what is not shown and why, in sentences.
     command : the command line that made the page; "" if Python made it.
     date : the date of a leaderboard that you publish; "" for other pages.
     """
 
     title: str
     sections: tuple[Chapter, ...]
-    absent: tuple[str, ...] = ()
+    omissions: tuple[str, ...] = ()
     command: str = ""
     date: str = ""
 
@@ -441,14 +441,14 @@ class Methods:
     text: str
     references: Mapping[str, Reference]
 
-    def cited(self, form: Callable[[Sequence[str]], str]) -> str:
+    def text_with_citations(self, form: Callable[[Sequence[str]], str]) -> str:
         """The text with its citations written by `form`, a function of their keys."""
         return re.sub(r" \[(@[^\]]+)\]", lambda m: form(re.findall(r"@(\w+)", m[1])), self.text)
 
     @property
-    def words(self) -> str:
+    def plain_text(self) -> str:
         """The text with citations in parentheses."""
-        return self.cited(
+        return self.text_with_citations(
             lambda keys: f" ({'; '.join(self.references[key].label for key in keys)})"
         )
 
@@ -596,6 +596,6 @@ def signature_line(report: Report) -> str:
     """
     pairs = []
     for name, text in ((name, str(value)) for name, value in report.signature.items()):
-        needs = any(c.isspace() or c in '"\\' for c in text)
-        pairs.append(f"{name}={strict_json(text) if needs else printable(text)}")
+        needs_quotes = any(c.isspace() or c in '"\\' for c in text)
+        pairs.append(f"{name}={strict_json(text) if needs_quotes else printable(text)}")
     return " ".join(pairs)

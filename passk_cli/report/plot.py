@@ -44,7 +44,7 @@ class Plot:
     points : for curves, rows that are shown as points, hollow if `filled` is False.  They may lack
         some roles.
     rules : reference lines.
-    keys : for curves, "line", "band" or "points" → its text in the legend, if the title and the
+    legend : for curves, "line", "band" or "points" → its text in the legend, if the title and the
         names of lines do not explain it.
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
     answer : the sentences of the report that the plot illustrates.
@@ -56,8 +56,8 @@ class Plot:
     hues : model → the index of its colour and shape; in the order of the models if empty.
     models : all models of the data, if the picture may lack some of them.
     leading : the models that have colours, if there are too many models to colour all of them.
-    short : model → its name in the picture, if the name is shortened.
-    banded : the series that have bands for their intervals; empty for all.
+    short_names : model → its name in the picture, if the name is shortened.
+    series_with_bands : the series that have bands for their intervals; empty for all.
     groups : the columns that split a model into its series.
     scattered : whether the points of curves are the data, and the lines only an aid.
     """
@@ -67,7 +67,7 @@ class Plot:
     names: Mapping[str, str]
     points: tuple[Row, ...] = ()
     rules: tuple[Rule, ...] = ()
-    keys: Mapping[str, str] = field(default_factory=dict)
+    legend: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     subtitle: str = ""
     x_title: str = ""
@@ -82,8 +82,8 @@ class Plot:
     hues: Mapping[str, int] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     leading: tuple[str, ...] = ()
-    short: Mapping[str, str] = field(default_factory=dict)
-    banded: tuple[Any, ...] = ()
+    short_names: Mapping[str, str] = field(default_factory=dict)
+    series_with_bands: tuple[Any, ...] = ()
     groups: tuple[str, ...] = ()
     answer: tuple[Any, ...] = ()
     scattered: bool = False
@@ -95,7 +95,7 @@ class Plot:
         models = ", ".join(model for model in self._models if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))
 
-    def grey(self, row: Row) -> bool:
+    def is_grey(self, row: Row) -> bool:
         """Whether the model of a row is grey because other models have the colours."""
         return bool(self.leading) and model_of(row) not in (None, *self.leading)
 
@@ -104,7 +104,7 @@ class Plot:
         model = model_of(row)
         return None if model is None else self.hues.get(model, self._models.get(model, 0))
 
-    def setting(self, row: Row) -> tuple[int, int]:
+    def setting_index(self, row: Row) -> tuple[int, int]:
         """The index of the row's groups in the sorted groups of all rows, and their number."""
         row_setting = _setting_of(row)
         return (self._settings.index(row_setting) if row_setting in self._settings else 0), len(
@@ -121,7 +121,7 @@ class Plot:
         settings = set(map(_setting_of, (*self.rows, *self.points)))
         return sorted(settings, key=lambda parts: [natural_key(part) for part in parts])
 
-    def has(self, *roles: str) -> bool:
+    def has_roles(self, *roles: str) -> bool:
         """Whether the rows have all of these roles."""
         return all(role in self.names for role in roles)
 
@@ -160,7 +160,7 @@ def curves(
     lone = str(series[0]) if len(series) == 1 else ""
     titles["subtitle"] = " · ".join(filter(None, (lone, subtitle)))
     return _plot(
-        "curves", lines, names, titles, rules, points=dots, keys=keys or {}, log_x=log_x,
+        "curves", lines, names, titles, rules, points=dots, legend=keys or {}, log_x=log_x,
         log_y=log_y, y_limits=y_domain, unit="share" if shares or y_domain == (0, 1) else "",
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ def count_range(numbers: Collection[int], noun: str) -> str:
     return f"{number} {noun}{'s' * (number != '1')}"
 
 
-# The number of digits that Python reads as a number.
+# The most digits that Python reads as a number.
 _LONGEST = 4_000
 
 
@@ -106,7 +106,7 @@ class MonteCarloP(float):
     error: float
 
     def __new__(cls, p: float, error: float) -> MonteCarloP:
-        """p : in [0, 1].  error : its standard error over draws."""
+        """A p-value in [0, 1] with the standard error over its draws."""
         value = super().__new__(cls, p)
         value.error = error
         return value

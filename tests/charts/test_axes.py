@@ -33,7 +33,7 @@ def test_an_axis_contains_its_values_and_its_ticks(
     axis = axis_from_values(values, log=log, margin=room)
     for value in values:
         assert -1e-9 <= axis.place(value) <= 1 + 1e-9
-        assert axis.at(axis.place(value)) == pytest.approx(value, rel=1e-6)
+        assert axis.value_at(axis.place(value)) == pytest.approx(value, rel=1e-6)
     places = list(tick_labels(replace(axis, length=100), extent=lambda word: 5.0 * len(word)))
     assert all(-1e-9 <= place <= 100 + 1e-6 for place in places)
     assert 1 <= len(places) <= 12

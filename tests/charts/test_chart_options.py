@@ -93,7 +93,7 @@ def test_a_picture_has_a_text_for_screen_readers() -> None:
 def test_options_set_title_bands_and_size() -> None:
     look = Appearance(title=False, bands=False)
     [plot] = prepare_plots([curve(2)], look)
-    assert (plot.title, plot.subtitle, plot.has("low", "high")) == ("", "", False)
+    assert (plot.title, plot.subtitle, plot.has_roles("low", "high")) == ("", "", False)
     svg = picture([plot], THEMES["light"], percent=False)
     assert "font-weight" not in svg
     assert "fill-opacity" not in svg
@@ -159,8 +159,8 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
                     title=f"Most for {long(sizes[1])}. 2 of 60 tasks passed.")  # fmt: skip
     names = [f"…{size}…" for size in sizes]
     first, second = prepare_plots([lines, points], Appearance())
-    assert [first.short[long(size)] for size in sizes] == names
-    assert (first.short, first.title) == (second.short, f"{names[2]} leads.")
+    assert [first.short_names[long(size)] for size in sizes] == names
+    assert (first.short_names, first.title) == (second.short_names, f"{names[2]} leads.")
     assert second.title == f"Most for {names[1]}. 2 of 60 tasks passed."
     svg = picture([first], THEMES["light"], False)
     # The size and revision come before the name, which has a separate line.
@@ -185,7 +185,7 @@ def test_bands_of_many_lines_do_not_hide_each_other(models: int, bands: int) -> 
     assert ("bands of 2 models" in plot.subtitle) == (models > 2)
     rows = [row for row in curve(8).rows if row["kind"] == "pass@k"]
     [plot] = prepare_plots([replace(curve(8), rows=tuple(rows))], Appearance())
-    assert plot.banded == ("model-7", "model-6", "model-5")
+    assert plot.series_with_bands == ("model-7", "model-6", "model-5")
 
 
 def test_leaders_keep_their_colours_if_further_models_are_named() -> None:

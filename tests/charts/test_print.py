@@ -190,7 +190,7 @@ def test_names_appear_once_in_one_line_and_stay_different() -> None:
     assert len(short_names) == len(set(short_names)) == 25
     # All intervals of a model are on one axis, under its name.
     lone = forest(points[::25], rules=(), subtitle="60 tasks", **marks)
-    assert ([row["label"] for row in lone.rows], lone.has("panel")) == (
+    assert ([row["label"] for row in lone.rows], lone.has_roles("panel")) == (
         ["pass@1", "pass@5", "pass^5"], False,
     )  # fmt: skip
     assert lone.subtitle == f"{names[0]} · 60 tasks"

@@ -303,7 +303,7 @@ def test_charts() -> None:
     assert {v["kind"] for v in values} == {"pass@k", "pass^k"}
     both = report_of(counts, Confidence(), Curve(points="8", delta=True))
     assert len(both.plots) == 2
-    assert all(plot.has("low", "high") for plot in both.plots)
+    assert all(plot.has_roles("low", "high") for plot in both.plots)
     line = [row for row in both.plots[1].rows if row["series"] == "m0"]
     assert line[0]["y"] == 0
     # Δ_k has no estimate beyond the number of tasks: the line ends there.

@@ -389,7 +389,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
     report = assumed("pass@10,pass@1")
     (plot,) = report.plots
     assert plot.title == "pass@10: smallest difference detected with power 0.8"
-    assert not plot.has("panel")
+    assert not plot.has_roles("panel")
     (row,) = rows(report, fact="design", metric="pass@10", tasks=50, n_max=20)
     points = {(point["x"], point["series"]): point["y"] for point in plot.points}
     assert points[50, "20 attempts"] == row["difference"]

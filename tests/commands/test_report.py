@@ -112,7 +112,9 @@ def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
     board = board_of(findings)
     assert board.metrics[-1].header == "cost"
     assert "Cost" in panels(findings)
-    assert "Cost: the metrics don't include cost." in page_of(quiet(path, metrics="pass@1")).absent
+    assert (
+        "Cost: the metrics don't include cost." in page_of(quiet(path, metrics="pass@1")).omissions
+    )
     assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
 
 
@@ -173,7 +175,7 @@ def test_links_know_the_group_and_the_first_attempt() -> None:
     assert [grid.link for grid in grids] == [
         f"runs/{b}/{{model}}/{{task}}/{{attempt}}" for b in ("code", "math")
     ]
-    assert [grid.first for grid in grids] == [5, 5]
+    assert [grid.first_attempt for grid in grids] == [5, 5]
 
 
 def test_what_is_said_of_pairs_is_said_of_a_board(tmp_path: Path) -> None:
@@ -231,7 +233,7 @@ def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
         "Leaderboard", "Curves over k", "Tasks needed", "Order of attempts", "Tasks",
         "Data quality",
     ]  # fmt: skip
-    assert page_of(tau).absent == (
+    assert page_of(tau).omissions == (
         "Differences: the data has 1 model.",
         "Cost: the data contains no costs.",
         "Diversity: the data contains no solutions.",
@@ -247,7 +249,7 @@ def test_one_attempt_each_has_no_curves() -> None:
     assert list(panels(findings)) == [
         "Leaderboard", "Tasks needed", "Tasks", "Data quality",
     ]  # fmt: skip
-    assert "Curves over k: no task has a second attempt." in page_of(findings).absent
+    assert "Curves over k: no task has a second attempt." in page_of(findings).omissions
 
 
 def test_a_page_of_scores_invents_no_passes(tmp_path: Path) -> None:
@@ -257,7 +259,7 @@ def test_a_page_of_scores_invents_no_passes(tmp_path: Path) -> None:
                  for at, m in enumerate("ab") for t in range(9) for a in range(2)]  # fmt: skip
         path.write_text("\n".join(["model,task,attempt,score", *lines]))
         findings = quiet(path, metrics="mean")
-        absent = " ".join(page_of(findings).absent)
+        absent = " ".join(page_of(findings).omissions)
         for part in ("Curves over k", "Order of attempts", "Tasks", "Flips"):
             assert (part in panels(findings)) is shown
             assert (f"{part}: {path}:" in absent) != shown
@@ -397,7 +399,7 @@ def test_a_model_without_one_group_has_no_macro_average() -> None:
     assert (one["benchmark"], one["estimate"], one["tasks"]) == ("average", cells["one"].value, 12)
     assert (two["benchmark"], two["tasks"]) == ("average", 6)
     assert two["note"] == "no value in some group"
-    assert "Differences (benchmark math): the data has 1 model." in page_of(findings).absent
+    assert "Differences (benchmark math): the data has 1 model." in page_of(findings).omissions
 
 
 def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
@@ -417,7 +419,7 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     assert letters <= printed
     assert any("–" in each for each in letters)
     assert "Differences" not in panels(findings)
-    assert any("ties of 300 pairs" in text for text in page.absent)
+    assert any("ties of 300 pairs" in text for text in page.omissions)
     found = {panel.title: panel.report.answer for panel in page.sections[0].panels}
     # Their answers are about all models, as those of the commands are.
     for title in ("Curves over k", "Tasks needed", "Tasks"):
@@ -426,7 +428,7 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
 
 def test_costs_that_cannot_be_counted_are_named_once() -> None:
     rows = [{"task": t, "passed": t % 2, "cost_usd": None if t == 3 else 0.5} for t in range(8)]
-    absent = [text for text in page_of(quiet(rows)).absent if text.startswith("Cost: ")]
+    absent = [text for text in page_of(quiet(rows)).omissions if text.startswith("Cost: ")]
     assert len(absent) == 1
     assert "1 attempt" in absent[0]
 
@@ -525,4 +527,4 @@ def test_counts_that_were_read_before_have_the_same_page() -> None:
     titles = [[p.title for c in page_of(f).sections for p in c.panels] for f in (before, after)]
     assert titles[0] == titles[1]
     assert {"Order of attempts", "Diversity"} <= {*titles[0]}
-    assert page_of(before).absent == page_of(after).absent
+    assert page_of(before).omissions == page_of(after).omissions

@@ -32,4 +32,4 @@ def test_words_of_a_template_follow_counts_and_signs(sign: int) -> None:
     answer = AnswerSentence("x", words, {"tasks": 2, "more": ["a", "b"], "sign": sign})
     verb = ("falls", "stays", "rises")[sign + 1]
     assert "".join(answer) == f"2 tasks are flaky; a; b; it {verb}"
-    assert answer.after("Of {all}: ", all="3").fields == {**answer.fields, "all": "3"}
+    assert answer.with_prefix("Of {all}: ", all="3").fields == {**answer.fields, "all": "3"}

@@ -161,7 +161,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
         "The macro average is the mean over the groups of a model. Each group has the same weight,"
         " however many tasks it has. Models without a value in some group have no average.",
         Report(ranked.tables, rows_as_groups, report.context, answer=tuple(section.answer())),
-        answered=True,
+        is_in_page_answer=True,
         board=board,
     )  # fmt: skip
 

@@ -93,7 +93,7 @@ class Part:
         if limited and report.answer:
             first, *sentences = report.answer
             numbers = {"first_models": len(models), "all_models": len(page.models)}
-            first = first.after("The first {first_models} of {all_models:model}: ", **numbers)
+            first = first.with_prefix("The first {first_models} of {all_models:model}: ", **numbers)
             report = replace(report, answer=(first, *sentences))
         return Panel(self.name, self.title, self.how, report, self.answered)
 

@@ -235,7 +235,7 @@ class OnePage(Question, ReportOptions):
             VERSION,
         )
         report = replace(report, context=context, messages=messages)
-        first = Panel("leaderboard", "Leaderboard", "", report, answered=True, board=board)
+        first = Panel("leaderboard", "Leaderboard", "", report, is_in_page_answer=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
 

@@ -189,7 +189,9 @@ class RulesAtLooks(RuleTable):
         if not self.outcome:
             yield NOT_YET.about(self)
             return
-        yield from (sentence.after(_AFTER_TASKS, **self.fields) for sentence in super().answer())
+        yield from (
+            sentence.with_prefix(_AFTER_TASKS, **self.fields) for sentence in super().answer()
+        )
 
     @property
     def fields(self) -> Mapping[str, Any]:
