@@ -106,12 +106,12 @@ def test_pages_and_tables_are_written_together(passk: Passk, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("estimate", ["--level", "0.9", "--level", "0.8"], "--level 0.9, 0.8: it takes only"),
-        ("estimate", ["-f", "csv", "--format", "csv"], "--format csv, csv: it takes only"),
+        ("estimate", ["--level", "0.9", "--level", "0.8"], "--level 0.9, 0.8: it takes one"),
+        ("estimate", ["-f", "csv", "--format", "csv"], "--format csv, csv: it takes one"),
         ("estimate", ["--missing=fail", "--missing", "drop"], "--missing fail, drop: it takes"),
-        ("convert", ["-o", "a.csv", "--output", "b.csv"], "--output a.csv, b.csv: it takes only"),
-        ("report", ["--baseline", "a", "--baseline", "b"], "--baseline a, b: it takes only"),
-        ("gate", ["--min-each", ".2", "--min-each", ".1"], "--min-each .2, .1: it takes only"),
+        ("convert", ["-o", "a.csv", "--output", "b.csv"], "--output a.csv, b.csv: it takes one"),
+        ("report", ["--baseline", "a", "--baseline", "b"], "--baseline a, b: it takes one"),
+        ("gate", ["--min-each", ".2", "--min-each", ".1"], "--min-each .2, .1: it takes one"),
         ("gate", ["--min", "pass@1=.2", "--min", "pass@1=.1"], "--min pass@1: given twice"),
     ],
 )
