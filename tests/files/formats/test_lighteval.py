@@ -51,7 +51,7 @@ def test_runs_of_one_model_are_joined() -> None:
 def test_missing_choices_are_errors(passk: Passk) -> None:
     with pytest.raises(DataError, match="2 outcomes: em, f1; "):
         read(FIRST)
-    with pytest.raises(DataError, match=r"0\.5; .*threshold=X says from"):
+    with pytest.raises(DataError, match=r"0\.5; .*threshold=X sets the score from"):
         read(FIRST, outcome="f1")
     result = passk("estimate", MANY)
     assert result.code == 3

@@ -114,7 +114,7 @@ def test_a_metric_with_other_numbers_needs_a_threshold(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     scores = [{**ROW, "doc_id": doc, "exact_match": score} for doc, score in enumerate((0.25, 1))]
     path.write_text(jsonl(scores))
-    with pytest.raises(DataError, match=r"\"outcome\" is 0.25; .*threshold=X says from"):
+    with pytest.raises(DataError, match=r"\"outcome\" is 0.25; .*threshold=X sets the score from"):
         read(path)
     assert cells(path, threshold=0.2) == {("x", "0"): (1, 1), ("x", "1"): (1, 1)}
 

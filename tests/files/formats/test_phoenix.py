@@ -41,7 +41,7 @@ def test_missing_choices_are_errors() -> None:
         read(DOCUMENT)
     with pytest.raises(DataError, match="record 7: no outcome: error"):
         read(DOCUMENT, outcome="exact")
-    with pytest.raises(DataError, match=r"0\.5; .*threshold=X says from"):
+    with pytest.raises(DataError, match=r"0\.5; .*threshold=X sets the score from"):
         read(DOCUMENT, outcome="closeness", missing="drop")
 
 

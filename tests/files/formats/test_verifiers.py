@@ -107,7 +107,9 @@ def episode(*traces: dict[str, Any]) -> dict[str, Any]:
 
 def test_weighted_rewards_add_up(tmp_path: Path) -> None:
     path = write_traces(tmp_path, episode(trace("a", x=1, y=1)), episode(trace("a", x=1, y=0)))
-    with pytest.raises(DataError, match=r'line 2: "outcome" is 0.5; .*threshold=X says from'):
+    with pytest.raises(
+        DataError, match=r'line 2: "outcome" is 0.5; .*threshold=X sets the score from'
+    ):
         read(path)
     assert list(cells(path, threshold=[0.5]).values()) == [(2, 2)]
     path = write_traces(tmp_path, *({"task": {"key": "t"}, **trace("a", x=v, y=v)} for v in (0, 1)))
@@ -136,6 +138,8 @@ def test_verl_counts_acc_and_scores_by_threshold(write: Write) -> None:
         del line["acc"]
     path = write("100.jsonl", jsonl(lines))
     # −1 is neither a pass nor a fail if there is only a score.
-    with pytest.raises(DataError, match=r'line \d: "outcome" is -1.0; .*threshold=X says from'):
+    with pytest.raises(
+        DataError, match=r'line \d: "outcome" is -1.0; .*threshold=X sets the score from'
+    ):
         read(path)
     assert cells(path, threshold=[0]) == cells(VERL)

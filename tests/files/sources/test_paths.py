@@ -128,14 +128,16 @@ def test_results_outside_of_the_template_are_refused_and_other_files_skipped(
     write_document(tmp_path, "package.json", {"name": "x", "status": "success"}, indent=1)
     assert cells(tmp_path, path=TEMPLATE) == EXPECTED
     summary = write_document(tmp_path, "summary.json", {"passed": True, "task": "x"}, indent=1)
-    with pytest.raises(DataError, match=r"summary\.json: .* does not end like .*\(1 of 9 files\)"):
+    with pytest.raises(
+        DataError, match=r"summary\.json: its path does not match .*\(1 of 9 files\)"
+    ):
         cells(tmp_path, path=TEMPLATE)
-    with pytest.raises(DataError, match=r"does not end like \{model") as caught:
+    with pytest.raises(DataError, match=r"its path does not match \{model") as caught:
         cells(summary, path=TEMPLATE)
     assert (caught.value.name, caught.value.exit_code) == ("bad-path", 3)
     rows = [{"task": "a", "passed": True}]
     for data in (rows, pd.DataFrame(rows)):
-        with pytest.raises(DataError, match=r"does not end like \{model"):
+        with pytest.raises(DataError, match=r"its path does not match \{model"):
             read(data, path=TEMPLATE)
 
 
