@@ -25,7 +25,7 @@ from passk_cli.text import printable
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
 # On a page: the pixels of a unit, the width of one, two or more panels, and that of heat maps.
-# Style sheets shrink panels to 0.68 of it, where they are still legible.  Then panels scroll.
+# Style sheets shrink panels to 68 % of their width, which is still legible.  Then panels scroll.
 _SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
 # Pixels of a png per pixel of the picture: on a screen, and on paper (300 per inch).
 _SHARP, _PRINTED = 2.0, 300 / 96
