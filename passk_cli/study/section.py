@@ -7,6 +7,7 @@ and json, and the entries of `passk help COMMAND`, of the documentation and of t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -223,7 +224,8 @@ NUMBER = Column(
 
 
 def _cell(estimate: Estimate) -> Cell:
-    if estimate.value is None and estimate.high is None:
+    unlimited = estimate.high is None or math.isinf(estimate.high)
+    if estimate.value is None and unlimited:
         return at_least(estimate)
     return estimate.value_or_limits
 
