@@ -41,10 +41,12 @@ def test_a_baseline_comes_through_a_pipe_and_a_pattern_names_what_it_fits(
     passk: Passk, run: Run
 ) -> None:
     new, old = run("new", range(60)), run("old", range(60), worse=1)
-    asked = passk("gate", new, "--baseline", "-", *DROP, stdin=old.read_bytes())
-    assert asked.out.split(";")[0] == passk("gate", new, "--baseline", old, *DROP).out.split(";")[0]
-    both = run("both", range(9), model="openhands-1.4")
-    assert "did you mean openhands-1.4?" in passk("gate", both, "--baseline", "open*", *DROP).err
+    result = passk("gate", new, "--baseline", "-", *DROP, stdin=old.read_bytes())
+    assert (
+        result.out.split(";")[0] == passk("gate", new, "--baseline", old, *DROP).out.split(";")[0]
+    )
+    pair = run("both", range(9), model="openhands-1.4")
+    assert "did you mean openhands-1.4?" in passk("gate", pair, "--baseline", "open*", *DROP).err
 
 
 def test_a_summary_that_cannot_be_written_changes_no_verdict(
@@ -52,27 +54,27 @@ def test_a_summary_that_cannot_be_written_changes_no_verdict(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "none" / "summary"))
-    done = passk("gate", run("new", range(60)), "--min", "pass@1=0.99")
-    assert (done.code, "summary: cannot be written" in done.err) == (1, True)
+    result = passk("gate", run("new", range(60)), "--min", "pass@1=0.99")
+    assert (result.code, "summary: cannot be written" in result.err) == (1, True)
 
 
 def document(passk: Passk, *arguments: object) -> tuple[int, dict[str, Any]]:
-    done = passk("gate", *arguments, "-f", "json")
-    return done.code, json.loads(done.out)
+    result = passk("gate", *arguments, "-f", "json")
+    return result.code, json.loads(result.out)
 
 
 def test_lost_tasks_shut_the_gate(passk: Passk, run: Run) -> None:
     easy, full = run("easy", range(24)), run("full", range(60))
     for rule in (DROP, ["--min", "pass@1=0.1"], ["--no-regression"]):
-        code, found = document(passk, easy, "--baseline", full, *rule)
-        assert (code, found["result"]) == (1, "fail")
-        lost = found["rows"][0]
+        code, output = document(passk, easy, "--baseline", full, *rule)
+        assert (code, output["result"]) == (1, "fail")
+        lost = output["rows"][0]
         assert (lost["rule"], lost["verdict"]) == ("every baseline task", "fail")
         assert (lost["shared_tasks"], lost["baseline_tasks"]) == (24, 60)
         assert lost["note"] == (
             "lacks t024, t025, t026 and 33 more; 36 of 60 baseline tasks have no attempts in easy"
         )
-        assert {row["verdict"] for row in found["rows"][1:]} <= {"pass", "undecided"}
+        assert {row["verdict"] for row in output["rows"][1:]} <= {"pass", "undecided"}
         table = passk("gate", easy, "--baseline", full, *rule).out
         assert re.search("every baseline task +24 of 60", table)
 
@@ -86,72 +88,74 @@ def test_what_is_dropped_stands_in_the_line_of_every_rule(
     easy, full = run("easy", range(24)), run("full", range(60))
     rules = [*DROP, "--min", "pass@1=0.1"]
     base = ["gate", easy, "--baseline", full, *rules, "--unpaired", "drop", "-f", format]
-    done = passk(*base)
-    assert done.code == 0
+    result = passk(*base)
+    assert result.code == 0
     people = format in ("plain", "markdown")
     if not people:
-        assert "24 of 60 shared tasks" in done.out
-    assert "24 of 60 baseline tasks" in done.out
+        assert "24 of 60 shared tasks" in result.out
+    assert "24 of 60 baseline tasks" in result.out
     assert (
         "warning[baseline-tasks-not-run]: 36 of 60 baseline tasks have no attempts in easy"
-        in done.err
+        in result.err
     )
-    shown = done.out if people else done.err.partition("passk: ")[2]
-    assert shown.replace("*", "").startswith("PASS: both rules hold on 24 of 60 baseline tasks")
+    displayed = result.out if people else result.err.partition("passk: ")[2]
+    assert displayed.replace("*", "").startswith("PASS: both rules hold on 24 of 60 baseline tasks")
     full = passk(*base, "--full").out
     assert "24 of 60 shared tasks" in full
 
 
 def test_lost_groups_are_lost_tasks(passk: Passk, run: Run) -> None:
     base = [run("easy", range(30)), "--baseline", run("full", range(60)), "--by", "kind", *DROP]
-    code, found = document(passk, *base)
+    code, output = document(passk, *base)
     assert code == 1
-    verdicts = {(row["kind"], row["rule"]): row["verdict"] for row in found["rows"]}
+    verdicts = {(row["kind"], row["rule"]): row["verdict"] for row in output["rows"]}
     assert verdicts["hard", "every baseline task"] == "fail"
     assert verdicts["easy", "pass@1 drop ≤ 0.15"] == "pass"
-    code, found = document(passk, *base, "--unpaired", "drop")
+    code, output = document(passk, *base, "--unpaired", "drop")
     assert code == 0
-    (row,) = found["rows"]
+    (row,) = output["rows"]
     assert row["note"] == "0 of 30 baseline tasks in easy hard"
     fields = {"lost": 30, "tasks": 30, "model": "easy hard"}
     assert ("baseline-tasks-not-run", fields) in [
-        (m["name"], m["fields"]) for m in found["messages"]
+        (m["name"], m["fields"]) for m in output["messages"]
     ]
 
 
 def test_groups_that_only_the_new_run_has(passk: Passk, run: Run) -> None:
     base = [run("new", range(60)), "--baseline", run("old", range(30)), "--by", "kind", *DROP]
-    code, found = document(passk, *base)
+    code, output = document(passk, *base)
     assert code == 3
-    (row,) = [row for row in found["rows"] if row["verdict"] == "error"]
+    (row,) = [row for row in output["rows"] if row["verdict"] == "error"]
     assert row["note"] == "cannot be checked: old.csv is not in this group"
-    done = passk("gate", *base, "--unpaired", "drop")
-    assert (done.code, "new hard is not compared: old.csv is not in" in done.err) == (0, True)
-    alone = [run("hard", range(30, 60)), "--baseline", run("old", range(30)), "--by", "kind"]
-    done = passk("gate", *alone, *DROP, "--unpaired", "drop")
-    assert (done.code, "no rule was checked" in done.err) == (2, True)
+    result = passk("gate", *base, "--unpaired", "drop")
+    assert (result.code, "new hard is not compared: old.csv is not in" in result.err) == (0, True)
+    single = [run("hard", range(30, 60)), "--baseline", run("old", range(30)), "--by", "kind"]
+    result = passk("gate", *single, *DROP, "--unpaired", "drop")
+    assert (result.code, "no rule was checked" in result.err) == (2, True)
 
 
 def test_tasks_that_only_the_new_run_has_are_said(passk: Passk, run: Run) -> None:
-    code, found = document(passk, run("new", range(90)), "--baseline", run("old", range(60)), *DROP)
+    code, output = document(
+        passk, run("new", range(90)), "--baseline", run("old", range(60)), *DROP
+    )
     assert code == 0
-    for row in found["rows"]:
+    for row in output["rows"]:
         assert row["note"] == "30 tasks are not in the baseline"
-    assert [row["tasks"] for row in found["rows"]] == [90, 90, 60]
+    assert [row["tasks"] for row in output["rows"]] == [90, 90, 60]
 
 
 def test_lost_attempts_are_said(passk: Passk, run: Run, tmp_path: Path) -> None:
     old, few = run("old", range(40)), run("few", range(40), n=2)
-    _, found = document(passk, few, "--baseline", old, *DROP, "--min", "pass@1=0.1")
-    for row in found["rows"]:
+    _, output = document(passk, few, "--baseline", old, *DROP, "--min", "pass@1=0.1")
+    for row in output["rows"]:
         assert "fewer attempts than in the baseline at 40 tasks (80 of 160)" in row["note"]
     gaps = tmp_path / "gaps.csv"
     rows = [f"{t},{a},{'' if a == 1 or t == 3 else 1}" for t in range(9) for a in range(3)]
     gaps.write_text("task,attempt,passed\n" + "\n".join(rows) + "\n")
-    _, found = document(passk, gaps, "--missing", "drop", "--min", "pass@1=0.1")
-    (row,) = found["rows"]
-    said = "11 attempts without an outcome left out; 1 task left without any attempt"
-    assert row["note"] == said
+    _, output = document(passk, gaps, "--missing", "drop", "--min", "pass@1=0.1")
+    (row,) = output["rows"]
+    expected_words = "11 attempts without an outcome left out; 1 task left without any attempt"
+    assert row["note"] == expected_words
 
 
 def test_each_row_says_what_its_model_lost(passk: Passk, tmp_path: Path) -> None:
@@ -164,20 +168,22 @@ def test_each_row_says_what_its_model_lost(passk: Passk, tmp_path: Path) -> None
     path.write_text("model,kind,task,passed\n" + "\n".join(rows) + "\n")
 
     def notes(*options: str) -> list[str]:
-        _, found = document(passk, path, "--missing", "drop", *options)
-        return [row["note"] for row in found["rows"]]
+        _, output = document(passk, path, "--missing", "drop", *options)
+        return [row["note"] for row in output["rows"]]
 
-    said = [
+    messages = [
         f"{n} attempts without an outcome left out; {n} tasks left without any attempt"
         for n in (3, 4)
     ]
-    assert [said[i] in note for i, note in enumerate(notes("--min", "pass@1=0.1"))] == [True] * 2
+    assert [messages[i] in note for i, note in enumerate(notes("--min", "pass@1=0.1"))] == [
+        True
+    ] * 2
     against = notes("--baseline", "a", *DROP, "--unpaired", "drop")
-    base = said[0].replace("; ", "; baseline: ")
-    assert [f"{said[1]}; baseline: {base}" in note for note in against] == [True]
+    base = messages[0].replace("; ", "; baseline: ")
+    assert [f"{messages[1]}; baseline: {base}" in note for note in against] == [True]
     by_kind = notes("--min", "pass@1=0.1", "--by", "kind")
-    counted = [re.search(r"(\d) attempts? without", note) for note in by_kind]
-    assert [found and found[1] for found in counted] == ["1", "2", "4", None]
+    counts = [re.search(r"(\d) attempts? without", note) for note in by_kind]
+    assert [output and output[1] for output in counts] == ["1", "2", "4", None]
 
 
 def test_short_tasks_are_said(passk: Passk, tmp_path: Path) -> None:
@@ -185,22 +191,22 @@ def test_short_tasks_are_said(passk: Passk, tmp_path: Path) -> None:
     path.write_text("task,n,c\n" + "".join(f"{t},{1 + t % 2},1\n" for t in range(20)))
     old.write_text("task,n,c\n" + "".join(f"{t},2,1\n" for t in range(20)))
     base = [path, "--baseline", old, "--max-drop", "pass@2=0.9", "--min", "pass@2=0.1"]
-    code, found = document(passk, *base, "--short-tasks", "drop")
-    assert (code, found["rows"][1]["verdict"]) == (1, "fail")
-    for row in found["rows"][2:]:
+    code, output = document(passk, *base, "--short-tasks", "drop")
+    assert (code, output["rows"][1]["verdict"]) == (1, "fail")
+    for row in output["rows"][2:]:
         assert row["note"].startswith("n=1 < k=2 on 10 of 20 tasks")
         assert (row["tasks"], row["shared_tasks"]) == (10, 20)
-    assert found["signature"]["short-tasks"] == "drop"
+    assert output["signature"]["short-tasks"] == "drop"
 
 
 def test_the_baseline_is_never_pooled_with_a_candidate(passk: Passk, run: Run) -> None:
     old, new = run("baseline", range(60)), run("new", range(60))
     worse = run("worse", range(60), worse=1)
-    code, found = document(passk, old, new, "--baseline", worse, *DROP)
+    code, output = document(passk, old, new, "--baseline", worse, *DROP)
     assert code == 0
-    drops = {row["model"]: row["estimate"] for row in found["rows"] if row["metric"]}
+    drops = {row["model"]: row["estimate"] for row in output["rows"] if row["metric"]}
     assert drops == {"baseline": pytest.approx(0.25), "new": pytest.approx(0.25)}
-    assert found["signature"]["baseline"] == "worse.csv"
+    assert output["signature"]["baseline"] == "worse.csv"
 
 
 def test_the_baseline_is_left_out_of_a_glob_and_a_folder(
@@ -212,10 +218,10 @@ def test_the_baseline_is_left_out_of_a_glob_and_a_folder(
         [tmp_path],
         [tmp_path / "a.csv", f"{tmp_path}/./baseline.csv"],
     ):
-        done = passk("gate", *files, "--baseline", old, *DROP)
-        assert done.code == 0
-        assert "baseline.csv is the baseline, and left out of the new" in done.err
-        assert "\nbaseline " not in done.out
+        result = passk("gate", *files, "--baseline", old, *DROP)
+        assert result.code == 0
+        assert "baseline.csv is the baseline, and left out of the new" in result.err
+        assert "\nbaseline " not in result.out
     # Under one label the attempts of the others would be one model's, and they repeat.
     counts = passk("gate", f"x={tmp_path}/*.csv", "--baseline", old, *DROP)
     assert (counts.code, counts.error) == (3, "duplicate-attempts")
@@ -223,11 +229,11 @@ def test_the_baseline_is_left_out_of_a_glob_and_a_folder(
 
 def test_a_file_against_itself_is_no_change(passk: Passk, run: Run) -> None:
     path = run("new", range(60))
-    done = passk("gate", path, "--baseline", path, "--max-drop", "pass@1=0.1")
-    assert done.code == 0
-    assert "no change: new.csv is both the new run and the baseline" in done.err
+    result = passk("gate", path, "--baseline", path, "--max-drop", "pass@1=0.1")
+    assert result.code == 0
+    assert "no change: new.csv is both the new run and the baseline" in result.err
     # A difference that is not significant is called neither a loss nor a gain.
-    assert done.out.startswith("PASS: pass@1 of new changed by 0.000 [-0.069, +0.069], not sig")
+    assert result.out.startswith("PASS: pass@1 of new changed by 0.000 [-0.069, +0.069], not sig")
 
 
 def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
@@ -235,24 +241,29 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     parts = [run("one", range(30), model="old"), run("two", range(30, 60), worse=1, model="old")]
     for order in (parts, parts[::-1]):
         baselines = [word for part in order for word in ("--baseline", part)]
-        code, found = document(passk, new, *baselines, *DROP)
+        code, output = document(passk, new, *baselines, *DROP)
         # The first file alone lost tasks, the last would say that nothing changed.
-        assert (code, found["rows"][0]["shared_tasks"], found["rows"][0]["baseline_tasks"]) == (
+        assert (code, output["rows"][0]["shared_tasks"], output["rows"][0]["baseline_tasks"]) == (
             0, 60, 60,
         )  # fmt: skip
-        assert found["rows"][2]["estimate"] == pytest.approx(-0.125)
-    done = passk("gate", new, "--baseline", parts[0], "--baseline", "old", *DROP)
-    assert done.code == 2
-    assert done.err == (
+        assert output["rows"][2]["estimate"] == pytest.approx(-0.125)
+    result = passk("gate", new, "--baseline", parts[0], "--baseline", "old", *DROP)
+    assert result.code == 2
+    assert result.err == (
         "error[no-such-model]: --baseline old: no such file, and"
         " several baselines are files that are read"
         " together; name only one model\n"
     )
-    done = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
-    assert (done.code, "is given twice; its attempts would count double" in done.err) == (2, True)
+    result = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
+    assert (result.code, "is given twice; its attempts would count double" in result.err) == (
+        2,
+        True,
+    )
     # No output takes the place of one of them.
-    done = passk("gate", new, "--baseline", parts[0], "--baseline", parts[1], *DROP, "-o", parts[1])
-    assert (done.code, "is read as well" in done.err) == (2, True)
+    result = passk(
+        "gate", new, "--baseline", parts[0], "--baseline", parts[1], *DROP, "-o", parts[1]
+    )
+    assert (result.code, "is read as well" in result.err) == (2, True)
 
 
 def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
@@ -263,55 +274,55 @@ def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
         return path
 
     old = models("old.csv", {"a": 1, "b": 3})
-    code, found = document(passk, models("x.csv", {"a": 2, "b": 3}), "--baseline", old, *DROP)
+    code, output = document(passk, models("x.csv", {"a": 2, "b": 3}), "--baseline", old, *DROP)
     assert code == 0
-    assert [r["estimate"] for r in found["rows"] if r["metric"]] == [0.25, 0.0]
+    assert [r["estimate"] for r in output["rows"] if r["metric"]] == [0.25, 0.0]
     # One against one, whatever they are called; several against one.
     one = models("one.csv", {"q": 2})
     assert document(passk, models("y.csv", {"z": 2}), "--baseline", one, *DROP)[0] == 0
     assert document(passk, models("y.csv", {"z": 2, "q": 2}), "--baseline", one, *DROP)[0] == 0
     # A name that the baseline lacks cannot be checked; a model of it that was not run is lost.
-    code, found = document(passk, models("y.csv", {"z": 2, "a": 2}), "--baseline", old, *DROP)
+    code, output = document(passk, models("y.csv", {"z": 2, "a": 2}), "--baseline", old, *DROP)
     assert code == 1
-    verdicts = {(r["model"], r["rule"]): (r["verdict"], r["note"]) for r in found["rows"]}
+    verdicts = {(r["model"], r["rule"]): (r["verdict"], r["note"]) for r in output["rows"]}
     reason = "cannot be checked: old.csv has no model z; there are a, b"
     assert verdicts["z", "pass@1 drop ≤ 0.15"] == ("error", reason)
     assert verdicts["b", "every baseline task"][0] == "fail"
     assert verdicts["a", "pass@1 drop ≤ 0.15"][0] == "pass"
     assert document(passk, old, "--model", "a", "--baseline", old, *DROP)[0] == 0
-    both = models("z.csv", {"a": 1, "b": 3})
-    assert document(passk, both, "--model", "a", "--baseline", old, *DROP)[0] == 0
+    pair = models("z.csv", {"a": 1, "b": 3})
+    assert document(passk, pair, "--model", "a", "--baseline", old, *DROP)[0] == 0
 
 
 def test_a_rule_that_cannot_be_checked_hides_no_other(passk: Passk, run: Run) -> None:
     base = [run("new", range(40)), "--min"]
-    code, found = document(passk, *base, "pass@1=0.1,pass@8=0.1")
-    assert (code, found["result"]) == (3, "fail")
-    assert [row["verdict"] for row in found["rows"]] == ["pass", "error"]
-    assert found["answer"].startswith("ERROR: ")
-    assert found["rows"][1]["note"] == "cannot be checked: n=4 < k=8 on 40 of 40 tasks"
-    code, found = document(passk, *base, "pass@8=0.1,pass@1=0.99", "--on-undecided", "pass")
-    assert (code, found["result"]) == (1, "fail")
-    assert found["answer"].startswith("FAIL: pass@1 of new is ")
+    code, output = document(passk, *base, "pass@1=0.1,pass@8=0.1")
+    assert (code, output["result"]) == (3, "fail")
+    assert [row["verdict"] for row in output["rows"]] == ["pass", "error"]
+    assert output["answer"].startswith("ERROR: ")
+    assert output["rows"][1]["note"] == "cannot be checked: n=4 < k=8 on 40 of 40 tasks"
+    code, output = document(passk, *base, "pass@8=0.1,pass@1=0.99", "--on-undecided", "pass")
+    assert (code, output["result"]) == (1, "fail")
+    assert output["answer"].startswith("FAIL: pass@1 of new is ")
     reason = "n=4 < k=8 on 40 of 40 tasks"
-    assert found["answer"].endswith(f"; pass@8 ≥ 0.1 of new cannot be checked: {reason}")
-    done = passk("gate", *base, "pass@1=0.1,pass@8=0.1", "-f", "junit")
-    suite = ElementTree.fromstring(done.out)
+    assert output["answer"].endswith(f"; pass@8 ≥ 0.1 of new cannot be checked: {reason}")
+    result = passk("gate", *base, "pass@1=0.1,pass@8=0.1", "-f", "junit")
+    suite = ElementTree.fromstring(result.out)
     assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
 
 
 def test_too_few_tasks_for_any_significant_drop_is_undecided(passk: Passk, run: Run) -> None:
     base = ["--no-regression", "-m", "pass@1,pass@4"]
     old = run("old", range(3))
-    code, found = document(passk, run("new", range(3), worse=4), "--baseline", old, *base)
-    row = found["rows"][2]
+    code, output = document(passk, run("new", range(3), worse=4), "--baseline", old, *base)
+    row = output["rows"][2]
     assert (code, row["verdict"]) == (0, "undecided")
-    (said,) = (m for m in found["messages"] if m["name"] == "rule-decides-nothing")
-    assert "pass@1 no regression" in said["fields"]["rule"]
-    done = passk("gate", run("one", range(1)), "--baseline", run("one_old", range(1)), *base,
+    (expected_words,) = (m for m in output["messages"] if m["name"] == "rule-decides-nothing")
+    assert "pass@1 no regression" in expected_words["fields"]["rule"]
+    result = passk("gate", run("one", range(1)), "--baseline", run("one_old", range(1)), *base,
                  "--on-undecided", "fail")  # fmt: skip
-    said = "FAIL: undecided, counted as fail: pass@1 of one changed by 0.000 ["
-    assert (done.code, done.out.startswith(said)) == (1, True)
+    expected_words = "FAIL: undecided, counted as fail: pass@1 of one changed by 0.000 ["
+    assert (result.code, result.out.startswith(expected_words)) == (1, True)
 
 
 @pytest.mark.long
@@ -327,24 +338,26 @@ def test_every_gate_says_its_verdict_once(passk: Passk, run: Run, tmp_path: Path
             ((worse, old), 1, "FAIL: pass@1 of worse fell by 0.250", "], more than 0.15"),
             ((old, worse), 0, "PASS: pass@1 of old rose by 0.250", "]"),
         ):
-            done = passk("gate", files[0], "--baseline", files[1], *DROP, *more)
-            assert done.code == code
-            line = done.out.splitlines()[0] if people else done.err.removeprefix("passk: ").strip()
+            result = passk("gate", files[0], "--baseline", files[1], *DROP, *more)
+            assert result.code == code
+            line = (
+                result.out.splitlines()[0] if people else result.err.removeprefix("passk: ").strip()
+            )
             line = line.replace("*", "")
             assert (line.startswith(first), line.endswith(end)) == (True, True)
-            assert done.sentences == (not people)
+            assert result.sentences == (not people)
     assert (tmp_path / "r.md").read_text().startswith("**PASS:** pass@1 of old rose by 0.250")
 
 
 def test_json_says_what_each_rule_rests_on(passk: Passk, run: Run) -> None:
     old, worse = run("old", range(60)), run("worse", range(60), worse=1)
     rules = [*DROP, "--no-regression", "-m", "pass@1", "--min", "pass@4=0.2"]
-    _, found = document(passk, worse, "--baseline", old, *rules)
-    assert found["result"] == "fail"
-    asked = {name: found["signature"][name] for name in ("max-drop", "min", "no-regression")}
-    assert asked == {"max-drop": "pass@1=0.15", "min": "pass@4=0.2", "no-regression": "yes"}
-    assert "strict" not in found["signature"]
-    _, _, minimum, regression, drop = found["rows"]
+    _, output = document(passk, worse, "--baseline", old, *rules)
+    assert output["result"] == "fail"
+    result = {name: output["signature"][name] for name in ("max-drop", "min", "no-regression")}
+    assert result == {"max-drop": "pass@1=0.15", "min": "pass@4=0.2", "no-regression": "yes"}
+    assert "strict" not in output["signature"]
+    _, _, minimum, regression, drop = output["rows"]
     assert (minimum["metric"], minimum["limit"], minimum["tasks"]) == ("pass@4", 0.2, 60)
     assert (regression["metric"], regression["shared_tasks"]) == ("pass@1", 60)
     assert regression["p"] == regression["p_adjusted"] < 1e-4
@@ -357,31 +370,31 @@ def test_bad_data_shows_where_a_pipeline_looks(
     empty, target = tmp_path / "empty.jsonl", tmp_path / "r.xml"
     empty.touch()
     rule = ["--min", "pass@1=0.1"]
-    done = passk("gate", empty, *rule, "-f", "github")
-    assert (done.code, done.out) == (3, f"::error title=passk::{done.message}")
-    done = passk("gate", run("new", range(9)), "--min", "pass@1=2", "-f", "github")
-    assert (done.code, done.out.startswith("::error title=passk::--min pass@1=2")) == (2, True)
+    result = passk("gate", empty, *rule, "-f", "github")
+    assert (result.code, result.out) == (3, f"::error title=passk::{result.message}")
+    result = passk("gate", run("new", range(9)), "--min", "pass@1=2", "-f", "github")
+    assert (result.code, result.out.startswith("::error title=passk::--min pass@1=2")) == (2, True)
     target.write_text("a run of yesterday that passed")
-    done = passk("gate", empty, *rule, "-f", "junit", "-o", target)
-    assert (done.code, done.out) == (3, "")
+    result = passk("gate", empty, *rule, "-f", "junit", "-o", target)
+    assert (result.code, result.out) == (3, "")
     assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
     # In each of several files; with annotations in the step's summary as well.
     table, summary = tmp_path / "r.md", tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     table.write_text("a run of yesterday that passed")
-    done = passk("gate", empty, *rule, "-f", "markdown", "-o", table)
-    said = f"**ERROR:** {done.message}".replace("_", r"\_")
-    assert (table.read_text(), summary.exists()) == (said, False)
+    result = passk("gate", empty, *rule, "-f", "markdown", "-o", table)
+    expected_words = f"**ERROR:** {result.message}".replace("_", r"\_")
+    assert (table.read_text(), summary.exists()) == (expected_words, False)
     for path in (table, target):
         path.write_text("old")
-    done = passk("gate", empty, *rule, "-o", target, "-o", table, "-f", "github", "-o", "-")
-    assert (done.code, done.out.startswith("::error title=passk::")) == (3, True)
-    assert (table.read_text(), summary.read_text()) == (said, said)
+    result = passk("gate", empty, *rule, "-o", target, "-o", table, "-f", "github", "-o", "-")
+    assert (result.code, result.out.startswith("::error title=passk::")) == (3, True)
+    assert (table.read_text(), summary.read_text()) == (expected_words, expected_words)
     assert ElementTree.fromstring(target.read_text()).get("errors") == "1"
     # Nothing is written over what is read, not even an error.
     new = run("new", range(9))
-    done = passk("gate", new, *rule, "--baseline", new, "-f", "junit", "-o", new)
-    assert (done.code, new.read_text().startswith("task,")) == (2, True)
+    result = passk("gate", new, *rule, "--baseline", new, "-f", "junit", "-o", new)
+    assert (result.code, new.read_text().startswith("task,")) == (2, True)
     old = run("old", range(9))
     assert passk("gate", new, *rule, "--baseline", old, "-o", old).code == 2
     assert old.read_text().startswith("task,")
@@ -389,12 +402,12 @@ def test_bad_data_shows_where_a_pipeline_looks(
 
 def test_without_a_baseline_what_a_candidate_lacks_of_the_others(passk: Passk, run: Run) -> None:
     base = [run("easy", range(24)), run("full", range(60)), "--min", "pass@1=0.3"]
-    code, found = document(passk, *base)
+    code, output = document(passk, *base)
     assert code == 0
-    assert [row["note"] for row in found["rows"]] == ["24 of 60 tasks in the data", ""]
-    assert "easy: 24 of 60 tasks in the data" in found["answer"]
-    _, found = document(passk, *base, "--by", "kind")
-    texts = [note["text"] for note in found["messages"]]
+    assert [row["note"] for row in output["rows"]] == ["24 of 60 tasks in the data", ""]
+    assert "easy: 24 of 60 tasks in the data" in output["answer"]
+    _, output = document(passk, *base, "--by", "kind")
+    texts = [note["text"] for note in output["messages"]]
     assert "easy has no attempts in hard" in texts
 
 
@@ -402,21 +415,21 @@ def test_the_baseline_as_a_model_of_the_data_loses_tasks_alike(passk: Passk, run
     base = [run("easy", range(24)), run("full", range(60)), "--baseline", "full", *DROP]
     assert document(passk, *base)[0] == 1
     assert document(passk, *base, "--unpaired", "drop")[0] == 0
-    done = passk("gate", *base, "--unpaired", "none")
-    assert (done.code, "--unpaired none: choose one of fail, drop" in done.err) == (2, True)
+    result = passk("gate", *base, "--unpaired", "none")
+    assert (result.code, "--unpaired none: choose one of fail, drop" in result.err) == (2, True)
 
 
 def test_warnings_of_the_baseline_file_are_said(passk: Passk, run: Run, write: Write) -> None:
     old = write("old.csv", "task,temperature,passed\n" + "".join(f"t{t:03d},0.{a},1\n"
                    for t in range(9) for a in range(2)))  # fmt: skip
-    done = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
-    assert (done.code, "attempts at one task differ in temperature" in done.err) == (3, True)
+    result = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
+    assert (result.code, "attempts at one task differ in temperature" in result.err) == (3, True)
     old.write_text("task,mode,passed\n" + "".join(f"t{t:03d},{'ab'[t * a % 3 % 2]},1\n"
                    for t in range(9) for a in range(3)))  # fmt: skip
-    done = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
-    said = "baseline old.csv: attempts at one task differ in mode"
-    assert said in done.err
-    assert f"::warning title=passk::{said}" in done.out
+    result = passk("gate", run("new", range(9)), "--baseline", old, *DROP, "-q", "-f", "github")
+    expected_words = "baseline old.csv: attempts at one task differ in mode"
+    assert expected_words in result.err
+    assert f"::warning title=passk::{expected_words}" in result.out
 
 
 def test_sides() -> None:
@@ -434,9 +447,9 @@ def test_sides() -> None:
     ]
     assert BaselineMatch.without_baseline(new).coverage_of_rivals(("z",)).expected == 2
     assert BaselineMatch.without_baseline(new).coverage(("z",)) is None
-    named = BaselineMatch.from_one_run(new, "m")
-    assert (named.series, named.base_series(("z",))) == ([("z",)], ("m",))
-    np.testing.assert_array_equal(named.base_tasks["m",], [0, 1])
+    names = BaselineMatch.from_one_run(new, "m")
+    assert (names.series, names.base_series(("z",))) == ([("z",)], ("m",))
+    np.testing.assert_array_equal(names.base_tasks["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
         new.over_tasks(["a"])
 
@@ -453,10 +466,10 @@ def test_clusters_must_agree() -> None:
 def test_percent_reaches_every_number_of_a_gate(passk: Passk, run: Run) -> None:
     old, worse = run("old", range(60)), run("worse", range(60), worse=1)
     rules = ["--max-drop", "pass@1=0.3", "--min", "pass@1=0.05"]
-    done = passk("gate", worse, "--baseline", old, *rules, "--percent")
-    assert "pass@1 ≥ 5 %" in done.out
-    assert "pass@1 drop ≤ 30 points" in done.out
-    assert "0.3" not in done.out
+    result = passk("gate", worse, "--baseline", old, *rules, "--percent")
+    assert "pass@1 ≥ 5 %" in result.out
+    assert "pass@1 drop ≤ 30 points" in result.out
+    assert "0.3" not in result.out
     failing = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=0.025", "--percent")
     verdict = failing.out.splitlines()[0]
     assert verdict == "FAIL: pass@1 of worse fell by 25.0 [19.3, 30.7] points, more than 2.5 points"
@@ -464,8 +477,8 @@ def test_percent_reaches_every_number_of_a_gate(passk: Passk, run: Run) -> None:
 
 def test_a_change_in_percent_is_shown_beside_a_limit_in_percent(passk: Passk, run: Run) -> None:
     old, worse = run("old", range(60)), run("worse", range(60), worse=1)
-    done = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=5%")
-    headline, _, _, row, *_ = done.out.splitlines()
+    result = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=5%")
+    headline, _, _, row, *_ = result.out.splitlines()
     limits = re.search(r"fell by ([0-9.]+) % \[([0-9.]+), ([0-9.]+)\]", headline)
     assert limits
     assert "  -{0} % [-{2}, -{1}]  ".format(*limits.groups()) in row
@@ -527,8 +540,8 @@ def test_with_full_no_sentence_points_to_full(passk: Passk, run: Run) -> None:
 def test_what_fails_stands_first(passk: Passk, run: Run) -> None:
     old, worse = run("old", range(60)), run("worse", range(60), worse=1)
     rules = ["--min", "pass@1=0.05", "--max-drop", "pass@1=0.1"]
-    done = passk("gate", worse, "--baseline", old, *rules, "-f", "markdown")
-    lines = done.out.splitlines()
+    result = passk("gate", worse, "--baseline", old, *rules, "-f", "markdown")
+    lines = result.out.splitlines()
     assert lines[0].startswith("**FAIL:** pass@1 of worse fell by 0.250 ")
     assert lines[4].startswith("| pass@1 drop ≤ 0.1 | ")
     full = passk("gate", worse, "--baseline", old, *rules, "--full").out
@@ -537,7 +550,7 @@ def test_what_fails_stands_first(passk: Passk, run: Run) -> None:
 
 def test_no_regression_and_max_drop_0_are_one_rule(passk: Passk, run: Run) -> None:
     """A difference that is not significant is undecided, for both, and counts as it is asked to."""
-    both = ["--no-regression", "--max-drop", "pass@1=0", "-m", "pass@1"]
+    pair = ["--no-regression", "--max-drop", "pass@1=0", "-m", "pass@1"]
     old = run("old", range(40))
     same, worse = run("same", range(40)), run("worse", range(40), worse=1)
     for new, base, expected in (
@@ -545,18 +558,18 @@ def test_no_regression_and_max_drop_0_are_one_rule(passk: Passk, run: Run) -> No
     ):  # fmt: skip
         files = new, "--baseline", base
         for on_undecided in ("pass", "fail"):
-            code, found = document(passk, *files, *both, "--on-undecided", on_undecided)
-            verdicts = [row["verdict"] for row in found["rows"] if row["metric"]]
+            code, output = document(passk, *files, *pair, "--on-undecided", on_undecided)
+            verdicts = [row["verdict"] for row in output["rows"] if row["metric"]]
             assert verdicts == [expected, expected]
             failing = expected == "fail" or (expected, on_undecided) == ("undecided", "fail")
             assert code == int(failing)
     # Another night: some tasks pass less often, others more often.
     text = same.read_text().replace(",4,4", ",4,?", 3).replace(",4,3", ",4,4", 3)
     same.write_text(text.replace("?", "3"))
-    done = passk("gate", same, "--baseline", old, "--no-regression", "-m", "pass@1")
-    assert "1 undecided, counted as pass: pass@1 of same changed by 0.000 [" in done.out
-    assert "], not significantly; " in done.out
-    assert re.search("about [0-9]+ tasks would decide if 5 points lower", done.out)
+    result = passk("gate", same, "--baseline", old, "--no-regression", "-m", "pass@1")
+    assert "1 undecided, counted as pass: pass@1 of same changed by 0.000 [" in result.out
+    assert "], not significantly; " in result.out
+    assert re.search("about [0-9]+ tasks would decide if 5 points lower", result.out)
     # Of several tests the finding has p, and the reason does not say it again.
     several = ["--baseline", old, "--no-regression", "-m", "pass@1,pass@2"]
     for format in ("table", "github", "junit", "gitlab"):
@@ -584,11 +597,11 @@ def test_what_a_minimum_is_compared_with(
 ) -> None:
     """The run has 0.42 [0.32, 0.53]."""
     ask = ["gate", SAMPLES / "tau_airline.csv", "--min", f"pass@1={least}", "--min-by", by]
-    done = passk(*ask, "-f", "json")
-    found = json.loads(done.out)
-    assert (done.code, found["rows"][0]["verdict"]) == (int(verdict == "fail"), verdict)
-    assert said in done.err
-    assert found["signature"]["min-by"] == by
+    result = passk(*ask, "-f", "json")
+    output = json.loads(result.out)
+    assert (result.code, output["rows"][0]["verdict"]) == (int(verdict == "fail"), verdict)
+    assert said in result.err
+    assert output["signature"]["min-by"] == by
     if by == "interval":
         assert passk(*ask[:4]).out == passk(*ask).out
         strict = passk(*ask, "--on-undecided", "fail")
@@ -597,7 +610,7 @@ def test_what_a_minimum_is_compared_with(
 
 def test_the_verdict_says_how_undecided_rules_count(passk: Passk) -> None:
     tau = SAMPLES / "tau_airline.csv"
-    for rules, counted, said in (
+    for rules, counts, expected_words in (
         (["pass@1=0.4"], "pass", "PASS: no rule fails; 1 undecided, counted as pass: pass@1"),
         (["pass@1=0.4,pass@2=0.1"], "pass",
          "PASS: 1 of 2 rules holds; 1 undecided, counted as pass: pass@1"),
@@ -605,24 +618,24 @@ def test_the_verdict_says_how_undecided_rules_count(passk: Passk) -> None:
         (["pass@1=0.4,pass@2=0.9"], "pass", "of 0.9; 1 of 2 undecided, counted as pass"),
         (["pass@1=0.4,pass@2=0.9"], "fail", "of 0.9; pass@1 ≥ 0.4 is undecided for gpt-4o"),
     ):  # fmt: skip
-        done = passk("gate", tau, "--min", *rules, "--on-undecided", counted, "-q")
-        assert said in done.out.splitlines()[0]
+        result = passk("gate", tau, "--min", *rules, "--on-undecided", counts, "-q")
+        assert expected_words in result.out.splitlines()[0]
 
 
 def test_a_screen_has_what_fails_and_counts_the_rest(passk: Passk) -> None:
     ask = ["gate", SAMPLES / "agents.jsonl", "--baseline", "gpt-5.6-sol"]
     ask += ["--max-drop", "pass@1=0.2", "--no-regression", "--min", "pass@1=0.3"]
-    done = passk(*ask)
-    _, table, _ = done.out.split("\n\n")
+    result = passk(*ask)
+    _, table, _ = result.out.split("\n\n")
     rows = [re.split(" {2,}", line) for line in table.splitlines()[1:]]
     assert len(rows) == 14
     # What fails first, then what is undecided; the rest is counted.
     assert [row[-1].split()[0] for row in rows[:6]] == ["fail"] * 6
     assert rows[-1][0].endswith("more rows")
-    found = json.loads(passk(*ask, "-f", "json").out)["rows"]
-    verdicts = [row["verdict"] for row in found]
-    shown = [row for row in rows[:-1] if row[-1].startswith("undecided")]
-    assert rows[-1][-1].startswith(f"{verdicts.count('undecided') - len(shown)} undecided, ")
+    output = json.loads(passk(*ask, "-f", "json").out)["rows"]
+    verdicts = [row["verdict"] for row in output]
+    displayed = [row for row in rows[:-1] if row[-1].startswith("undecided")]
+    assert rows[-1][-1].startswith(f"{verdicts.count('undecided') - len(displayed)} undecided, ")
     # All of them with --full, and for pipelines.
     assert passk(*ask, "--full").out.count("every baseline task  ") == 7
     assert passk(*ask, "-f", "github").out.count("title=passk%3A every baseline task:") == 7
@@ -632,24 +645,24 @@ def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
     passk: Passk, run: Run
 ) -> None:
     old, few = run("old", range(60)), run("few", range(60), n=2)
-    done = passk("gate", few, "--baseline", old, "--max-drop", "pass@1=0.3")
-    assert done.out.startswith("PASS, with 120 of 240 baseline attempts: pass@1 of few ")
+    result = passk("gate", few, "--baseline", old, "--max-drop", "pass@1=0.3")
+    assert result.out.startswith("PASS, with 120 of 240 baseline attempts: pass@1 of few ")
     worse = run("worse", range(60), worse=1)
-    done = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=0.24")
-    assert "0.307]; a drop of 0.24 or less is not excluded" in done.out
+    result = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=0.24")
+    assert "0.307]; a drop of 0.24 or less is not excluded" in result.out
     # Where no change is shown the verdict says that, not which way the estimate lies.
-    done = passk("gate", run("same", range(60)), "--baseline", old, "--max-drop", "pass@1=0.01")
-    assert "pass@1 of same changed by 0.000 [" in done.out
-    assert "], not significantly; a drop of 0.01 is not excluded" in done.out
-    done = passk("gate", old, "--baseline", old, "--max-drop", "mean=-0.1")
-    assert (done.code, done.error) == (2, "bad-option-value")
-    assert "write METRIC=X with X of at least 0" in done.err
-    mixed, other = old.with_name("mixed.csv"), old.with_name("other.csv")
-    for path, first in ((mixed, 0), (other, 1)):
+    result = passk("gate", run("same", range(60)), "--baseline", old, "--max-drop", "pass@1=0.01")
+    assert "pass@1 of same changed by 0.000 [" in result.out
+    assert "], not significantly; a drop of 0.01 is not excluded" in result.out
+    result = passk("gate", old, "--baseline", old, "--max-drop", "mean=-0.1")
+    assert (result.code, result.error) == (2, "bad-option-value")
+    assert "write METRIC=X with X of at least 0" in result.err
+    mixed, rival = old.with_name("mixed.csv"), old.with_name("other.csv")
+    for path, first in ((mixed, 0), (rival, 1)):
         rows = [f"t{task:03d},easy,{2 + (task + first) % 3},1" for task in range(60)]
         path.write_text("task,kind,n,c\n" + "\n".join(rows) + "\n")
-    done = passk("gate", other, "--baseline", mixed, "--max-drop", "pass@1=0.3")
-    assert "other has other numbers of attempts than the baseline at 60 tasks" in done.out
+    result = passk("gate", rival, "--baseline", mixed, "--max-drop", "pass@1=0.3")
+    assert "other has other numbers of attempts than the baseline at 60 tasks" in result.out
 
 
 def test_rows_that_no_screen_has_room_for_are_counted(
@@ -661,10 +674,10 @@ def test_rows_that_no_screen_has_room_for_are_counted(
         f'[[suite]]\nname = "s{s}"\nruns = "a.csv"\nmin = {{"pass@1" = 0.{s + 40}}}\n'
         for s in range(20)
     ))  # fmt: skip
-    done = passk("gate", "--rules", book, "-q")
-    assert done.code == 1
-    assert "7 more rows  --full" in done.out
-    assert "7 fail" in done.out
+    result = passk("gate", "--rules", book, "-q")
+    assert result.code == 1
+    assert "7 more rows  --full" in result.out
+    assert "7 fail" in result.out
 
 
 def test_the_verdict_on_many_models_counts_them_names_the_worst_and_says_drops_first(

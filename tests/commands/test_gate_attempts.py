@@ -46,19 +46,19 @@ def outcomes(n: int | Sequence[int]) -> list[list[int]]:
 
 def verdict(passk: Passk, *arguments: object, rule: str = RULE) -> tuple[int, str, str, str]:
     """The exit code, the verdict and note of the rule ("" without it), and the verdict's line."""
-    done = passk("gate", *arguments, "-f", "json", "-q")
-    document = json.loads(done.out)
+    result = passk("gate", *arguments, "-f", "json", "-q")
+    document = json.loads(result.out)
     rows = [row for row in document["rows"] if row["rule"] == rule]
-    own = (rows[0]["verdict"], rows[0]["note"]) if rows else ("", "")
-    return (done.code, *own, document["answer"])
+    row_verdict = (rows[0]["verdict"], rows[0]["note"]) if rows else ("", "")
+    return (result.code, *row_verdict, document["answer"])
 
 
 def test_attempts_of_fewer_tasks_are_those_of_the_shared_ones(passk: Passk, write: Write) -> None:
     new, old = write("new", outcomes(5)[2:]), write("old", outcomes(5))
-    done = passk("gate", new, "--baseline", old, *DROP, "-f", "json", "-q")
-    counted = {row["rule"]: row["counted"] for row in json.loads(done.out)["rows"]}
-    assert counted["every baseline task"] == "22 of 24"
-    assert counted[RULE] == "110 of 110 on the shared tasks"
+    result = passk("gate", new, "--baseline", old, *DROP, "-f", "json", "-q")
+    counts = {row["rule"]: row["counted"] for row in json.loads(result.out)["rows"]}
+    assert counts["every baseline task"] == "22 of 24"
+    assert counts[RULE] == "110 of 110 on the shared tasks"
 
 
 UNEVEN = [5, 3] + [5] * (TASKS - 2)
@@ -85,8 +85,8 @@ def test_attempts_of_the_baseline(
     passk: Passk, write: Write, new: Any, old: Any, passes: bool, said: str
 ) -> None:
     files = write("new", outcomes(new)), "--baseline", write("old", outcomes(old))
-    code, own, note, answer = verdict(passk, *files, *DROP)
-    assert (code, own) == ((0, "pass") if passes else (1, "fail"))
+    code, row_verdict, note, answer = verdict(passk, *files, *DROP)
+    assert (code, row_verdict) == ((0, "pass") if passes else (1, "fail"))
     assert said in note
     assert said in answer
 
@@ -103,38 +103,45 @@ def test_a_row_that_passes_with_other_numbers_says_which(passk: Passk, write: Wr
 )
 def test_attempts_shut_the_gate_under_any_rule(passk: Passk, write: Write, rule: list[str]) -> None:
     files = write("new", outcomes(UNEVEN)), "--baseline", write("old", outcomes(5))
-    said = "fewer attempts than in the baseline at 1 task (3 of 5)"
-    code, own, note, answer = verdict(passk, *files, *rule, "-m", "pass@1")
-    assert (code, own, said in note, said in answer) == (1, "fail", True, True)
-    code, own, _, answer = verdict(passk, *files, *rule, "-m", "pass@1", "--unpaired", "drop")
-    assert (code, own, said in answer) == (0, "", True)
+    expected_words = "fewer attempts than in the baseline at 1 task (3 of 5)"
+    code, row_verdict, note, answer = verdict(passk, *files, *rule, "-m", "pass@1")
+    assert (code, row_verdict, expected_words in note, expected_words in answer) == (
+        1,
+        "fail",
+        True,
+        True,
+    )
+    code, row_verdict, _, answer = verdict(
+        passk, *files, *rule, "-m", "pass@1", "--unpaired", "drop"
+    )
+    assert (code, row_verdict, expected_words in answer) == (0, "", True)
 
 
 def test_declared_attempts(passk: Passk, write: Write) -> None:
     numbers: list[Any] = [5, UNEVEN, 6]
-    whole, lost, more = (write(str(i), outcomes(n)) for i, n in enumerate(numbers))
+    full, lost, more = (write(str(i), outcomes(n)) for i, n in enumerate(numbers))
     rule: dict[str, Any] = {"rule": "5 attempts at every task"}
     ask: list[Any] = ["--min", "pass@1=0.01", "--attempts", 5]
-    assert verdict(passk, whole, *ask, **rule)[:3] == (0, "pass", "")
-    assert verdict(passk, whole, "--attempts", 5, **rule)[:2] == (0, "pass")
+    assert verdict(passk, full, *ask, **rule)[:3] == (0, "pass", "")
+    assert verdict(passk, full, "--attempts", 5, **rule)[:2] == (0, "pass")
     # No rule says how many tasks there are to be, so the verdict does.
-    for alone in (ask, ["--attempts", 5]):
-        assert verdict(passk, whole, *alone)[3].endswith("; 24 tasks with 5 attempts each")
-    code, own, note, answer = verdict(passk, lost, *ask, **rule)
-    assert (code, own) == (1, "fail")
+    for single in (ask, ["--attempts", 5]):
+        assert verdict(passk, full, *single)[3].endswith("; 24 tasks with 5 attempts each")
+    code, row_verdict, note, answer = verdict(passk, lost, *ask, **rule)
+    assert (code, row_verdict) == (1, "fail")
     assert note == "fewer at t01; fewer attempts than the 5 declared at 1 task (3 of 5)"
     assert answer.startswith("FAIL: m has 3 to 5 attempts per task; fewer at t01; fewer att")
     assert verdict(passk, more, *ask, **rule)[:2] == (1, "fail")
     # A declared number stands above the baseline's, which is said.
-    code, own, _, answer = verdict(passk, whole, "--baseline", more, *ask, **rule)
-    assert (code, own) == (0, "pass")
+    code, row_verdict, _, answer = verdict(passk, full, "--baseline", more, *ask, **rule)
+    assert (code, row_verdict) == (0, "pass")
     assert "fewer attempts than in the baseline at 24 tasks (120 of 144)" in answer
-    code, own, _, answer = verdict(passk, lost, *ask, "--unpaired", "drop", **rule)
-    assert (code, own, note.partition("; ")[2] in answer) == (0, "", True)
+    code, row_verdict, _, answer = verdict(passk, lost, *ask, "--unpaired", "drop", **rule)
+    assert (code, row_verdict, note.partition("; ")[2] in answer) == (0, "", True)
     # Without anything to be made, what is uneven is said.
     assert "; 3 to 5 attempts per task" in verdict(passk, lost, *ask[:2])[3]
     for refused in (["--attempts", 0], ["--attempts", 5, "--unpaired", "drop"]):
-        assert passk("gate", whole, *refused).code == 2
+        assert passk("gate", full, *refused).code == 2
 
 
 @pytest.mark.filterwarnings("ignore:pass@1 drop .* decides nothing")
@@ -143,9 +150,9 @@ def test_groups_of_tasks_are_one_plan(passk: Passk, write: Write) -> None:
     old = write("old", outcomes(4), kinds)
     hard = write("hard", outcomes([4, 2] * (TASKS // 2)), kinds)
     for by in ([], ["--by", "kind"]):
-        done = passk("gate", hard, "--baseline", old, *DROP, *by, "-f", "json")
-        assert done.code == 1
-        failing = [row for row in json.loads(done.out)["rows"] if row["verdict"] == "fail"]
+        result = passk("gate", hard, "--baseline", old, *DROP, *by, "-f", "json")
+        assert result.code == 1
+        failing = [row for row in json.loads(result.out)["rows"] if row["verdict"] == "fail"]
         assert {row["rule"] for row in failing} == {RULE}
         assert [row.get("kind", "hard") for row in failing] == ["hard"]
     # Groups that share tasks, as temperatures do, may have a number of attempts each.
@@ -154,45 +161,45 @@ def test_groups_of_tasks_are_one_plan(passk: Passk, write: Write) -> None:
         for t in range(9) for heat, n in ((0.0, 1), (1.0, 4)) for a in range(n)
     ]  # fmt: skip
     fewer = [row for i, row in enumerate(rows) if row["temperature"] == 0 or i % 2]
-    found = passk_cli.gate(
+    output = passk_cli.gate(
         fewer, baseline=rows, max_drop={"pass@1": 0.9}, by=["temperature"]
     )  # fmt: skip
-    assert set(found.frame.verdict) <= {"pass", "undecided"}
-    assert "temperature" in found.frame
+    assert set(output.frame.verdict) <= {"pass", "undecided"}
+    assert "temperature" in output.frame
 
 
 def test_dropped_attempts_were_run_and_are_said(passk: Passk, write: Write) -> None:
     gaps: list[Any] = outcomes(5)
     gaps[3] = [None, 1, 0, None, 1]
     files = write("gaps", gaps), "--baseline", write("old", outcomes(5)), *DROP
-    code, own, note, answer = verdict(passk, *files, "--missing", "drop")
-    assert (code, own, note) == (0, "pass", "2 attempts without an outcome left out")
+    code, row_verdict, note, answer = verdict(passk, *files, "--missing", "drop")
+    assert (code, row_verdict, note) == (0, "pass", "2 attempts without an outcome left out")
     assert answer.endswith("; 2 attempts without an outcome left out")
     assert verdict(passk, *files, "--missing", "bounds")[:2] == (0, "pass")
     gaps[3] = [None, 1]
-    code, own, note, _ = verdict(
+    code, row_verdict, note, _ = verdict(
         passk, write("gaps", gaps), "--baseline", write("old", outcomes(5)), *DROP, "--missing",
         "drop",
     )  # fmt: skip
-    assert (code, own) == (1, "fail")
+    assert (code, row_verdict) == (1, "fail")
     assert note.startswith("fewer at t03; fewer attempts than in the baseline at 1 task (2 of 5);")
 
 
 @pytest.mark.filterwarnings("ignore:pass@1 drop .* decides nothing")
 def test_pipelines_see_the_rule(passk: Passk, write: Write) -> None:
     ask = [write("lost", outcomes(UNEVEN)), "--baseline", write("old", outcomes(5)), *DROP]
-    said = "fewer attempts than in the baseline at 1 task (3 of 5)"
+    expected_words = "fewer attempts than in the baseline at 1 task (3 of 5)"
     suite = ElementTree.fromstring(passk("gate", *ask, "-f", "junit").out)
     case = next(case for case in suite if case.get("name") == RULE)
-    assert said in (case[0].get("message") or "")
+    assert expected_words in (case[0].get("message") or "")
     assert case[0].tag == "failure"
     github = passk("gate", *ask, "-f", "github").out
     assert f"::error title=passk%3A {RULE}::fail: m has 3 to 5 attempts per task, the" in github
     markdown = passk("gate", *ask, "-f", "markdown").out
     assert markdown.startswith("**FAIL:** m has 3 to 5 attempts per task, the baseline 5; ")
     assert f"| {RULE} " in markdown
-    found = passk_cli.gate(ask[0], baseline=ask[2], max_drop={"pass@1": 0.9})
-    assert (bool(found), "118 of 120" in found.frame.counted.tolist()) == (False, True)
+    output = passk_cli.gate(ask[0], baseline=ask[2], max_drop={"pass@1": 0.9})
+    assert (bool(output), "118 of 120" in output.frame.counted.tolist()) == (False, True)
 
 
 def test_models_of_one_file_with_other_numbers_of_attempts_have_a_way_out(
@@ -202,16 +209,19 @@ def test_models_of_one_file_with_other_numbers_of_attempts_have_a_way_out(
     rows = [f"{m},t{t},{n[t % 2]},2" for m, n in sizes.items() for t in range(TASKS)]
     data.write_text("\n".join(["model,task,n,c", *rows]))
     ask = ["gate", data, "--baseline", "old", "--max-drop", "pass@1=0.3"]
-    done, said = passk(*ask), "1 model has other tasks or attempts than old; --unpaired drop"
-    assert (done.code, said in done.err) == (1, True)
-    done = passk(*ask, "--unpaired", "drop")
-    assert (done.code, said in done.err) == (0, False)
-    assert said not in passk(*ask, "--attempts", "5").err
-    apart = [tmp_path / f"{model}.csv" for model in sizes]
-    for path, rows_of in zip(apart, (rows[:TASKS], rows[TASKS:]), strict=True):
+    result, expected_words = (
+        passk(*ask),
+        "1 model has other tasks or attempts than old; --unpaired drop",
+    )
+    assert (result.code, expected_words in result.err) == (1, True)
+    result = passk(*ask, "--unpaired", "drop")
+    assert (result.code, expected_words in result.err) == (0, False)
+    assert expected_words not in passk(*ask, "--attempts", "5").err
+    files = [tmp_path / f"{model}.csv" for model in sizes]
+    for path, rows_of in zip(files, (rows[:TASKS], rows[TASKS:]), strict=True):
         path.write_text("\n".join(["model,task,n,c", *rows_of]))
-    done = passk("gate", apart[1], "--baseline", apart[0], "--max-drop", "pass@1=0.3")
-    assert (done.code, "--unpaired" in done.err) == (1, False)
+    result = passk("gate", files[1], "--baseline", files[0], "--max-drop", "pass@1=0.3")
+    assert (result.code, "--unpaired" in result.err) == (1, False)
 
 
 def test_retries_that_replace_failures_are_recognised(passk: Passk, tmp_path: Path) -> None:
@@ -224,8 +234,8 @@ def test_retries_that_replace_failures_are_recognised(passk: Passk, tmp_path: Pa
     ask = [new, "--baseline", old, *DROP]
     assert verdict(passk, *ask)[:3] == (0, "pass", "")
     new.write_text(head + "".join(f"t{t},{t % 3},{int(t % 3 < 2)}\n" for t in range(TASKS)))
-    code, own, note, _ = verdict(passk, *ask)
-    assert (code, own) == (1, "fail")
+    code, row_verdict, note, _ = verdict(passk, *ask)
+    assert (code, row_verdict) == (1, "fail")
     assert note == "attempt numbers have gaps: retries seem to replace failures"
 
 
@@ -237,8 +247,8 @@ def test_an_empty_file_is_said_where_the_gate_passes(passk: Passk, tmp_path: Pat
         path.write_text("" if task == 3 else json.dumps(records))
     for ask in (["--attempts", 5], ["--min", "pass@1=0.1"]):
         assert passk("gate", path.parent, *ask).code == 3
-        done = passk("gate", path.parent, *ask, "--skip-bad", "-q")
-        assert (done.code, done.out.splitlines()[0][-22:]) == (0, "; 1 empty file skipped")
+        result = passk("gate", path.parent, *ask, "--skip-bad", "-q")
+        assert (result.code, result.out.splitlines()[0][-22:]) == (0, "; 1 empty file skipped")
         assert "skip-bad=yes" in passk("gate", path.parent, *ask, "--skip-bad", "-v").out
 
 
@@ -261,6 +271,6 @@ def test_the_caption_says_whose_intervals_are_adjusted(
     passk: Passk, write: Write, adjust: str, said: bool
 ) -> None:
     files = write("new", outcomes(5)), "--baseline", write("old", outcomes(5))
-    done = passk("gate", *files, *DROP, "--no-regression", "--adjust", adjust, "--full")
+    result = passk("gate", *files, *DROP, "--no-regression", "--adjust", adjust, "--full")
     words = "several tests and their intervals are adjusted; those of other rules are not"
-    assert (words in " ".join(done.out.split())) == said
+    assert (words in " ".join(result.out.split())) == said

@@ -33,9 +33,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_gate_reads_runs_and_baseline_with_the_map_of_its_rules(passk: Passk) -> None:
     Path("passk.toml").write_text(MAP + RULES)
-    done = passk("gate", "-q")
-    assert done.code == 0, done.err
-    assert "pass@1 of m fell by 0.233" in done.out
+    result = passk("gate", "-q")
+    assert result.code == 0, result.err
+    assert "pass@1 of m fell by 0.233" in result.out
     assert passk("gate", "--check").code == 0
     # A suite of a format that passk knows needs no table.
     Path("runs/m.jsonl").write_text(
@@ -50,16 +50,16 @@ def test_a_gate_reads_runs_and_baseline_with_the_map_of_its_rules(passk: Passk) 
 
 def test_a_file_of_maps_only_is_not_a_file_of_rules(passk: Passk) -> None:
     Path("passk.toml").write_text(MAP)
-    done = passk("gate", "runs/m.jsonl", "--min", "pass@1=0.5", "--map", "passk.toml")
-    assert done.code == 0, done.err
+    result = passk("gate", "runs/m.jsonl", "--min", "pass@1=0.5", "--map", "passk.toml")
+    assert result.code == 0, result.err
 
 
 def test_a_wrong_map_is_an_error_of_the_gate(passk: Passk) -> None:
     Path("passk.toml").write_text(MAP.replace("outcome", "outcme") + RULES)
-    done = passk("gate", "--check")
-    assert done.code == 2
-    assert "passk.toml:4: outcme" in done.err
-    assert "did you mean outcome" in done.err
+    result = passk("gate", "--check")
+    assert result.code == 2
+    assert "passk.toml:4: outcme" in result.err
+    assert "did you mean outcome" in result.err
 
 
 def test_a_history_records_and_gates_runs_that_a_map_reads(passk: Passk) -> None:

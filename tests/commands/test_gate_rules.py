@@ -70,18 +70,18 @@ min = {"pass@1" = 0.2}
 
 def test_suites_share_one_level(nightly: Path, passk: Passk) -> None:
     """Four verdicts at 95 % together are the intervals of the command line at 98.75 %."""
-    done = passk("gate", "--rules", rules(nightly, TWO), "-f", "csv", "--seed", "3")
-    assert done.code == 1
-    own = [row for row in records(done.out) if row["suite"] == "b" and row["low"]]
-    alone = passk(
+    result = passk("gate", "--rules", rules(nightly, TWO), "-f", "csv", "--seed", "3")
+    assert result.code == 1
+    suite_rows = [row for row in records(result.out) if row["suite"] == "b" and row["low"]]
+    single = passk(
         "gate", "b.jsonl", "--baseline", "b-old.jsonl", "--max-drop", "pass@1=0.05",
         "--max-drop", "pass^5=0.4", "--min", "pass@1=0.2", "--level", "0.9875", "--seed", "3",
         "-f", "csv",
     )  # fmt: skip
     numbers = ["metric", "low", "high", "verdict"]
-    expected = [[row[name] for name in numbers] for row in records(alone.out) if row["low"]]
-    assert [[row[name] for name in numbers] for row in own] == expected
-    assert {row["level"] for row in own} == {"0.9875"}
+    expected = [[row[name] for name in numbers] for row in records(single.out) if row["low"]]
+    assert [[row[name] for name in numbers] for row in suite_rows] == expected
+    assert {row["level"] for row in suite_rows} == {"0.9875"}
     screen = passk("gate", "--rules", "passk.toml", "-q")
     assert screen.out.startswith("FAIL: b: pass@1 of agent fell by ")
     assert "95 % for 4 verdicts together (98.75 % each)" in screen.out
@@ -95,26 +95,26 @@ def test_rules_are_looked_for_in_the_folder(nightly: Path, passk: Passk) -> None
     assert passk("gate").code == 1
     rules(nightly, TWO.partition("\n\n[[")[0])
     assert passk("gate").code == 0
-    found = passk_cli.gate(rules="passk.toml")
-    assert found.passed
-    assert str(passk_cli.gate()) == str(found)
+    output = passk_cli.gate(rules="passk.toml")
+    assert output.passed
+    assert str(passk_cli.gate()) == str(output)
 
 
 def test_paths_are_relative_to_the_file(
     nightly: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules(nightly, TWO)
-    other = nightly / "elsewhere"
-    other.mkdir()
-    monkeypatch.chdir(other)
+    rival = nightly / "elsewhere"
+    rival.mkdir()
+    monkeypatch.chdir(rival)
     assert passk("gate", "--rules", "../passk.toml").out.startswith("FAIL: b: ")
 
 
 def test_tier_runs_its_suites_and_says_how_many_it_left_out(nightly: Path, passk: Passk) -> None:
-    done = passk("gate", "--rules", rules(nightly, TWO), "--tier", "smoke", "-q")
-    assert done.code == 0
-    assert "1 suite not in tier smoke" in done.out.splitlines()[0]
-    assert "1 suite not in tier smoke" in done.out.splitlines()[-1]
+    result = passk("gate", "--rules", rules(nightly, TWO), "--tier", "smoke", "-q")
+    assert result.code == 0
+    assert "1 suite not in tier smoke" in result.out.splitlines()[0]
+    assert "1 suite not in tier smoke" in result.out.splitlines()[-1]
     assert "did you mean smoke?" in passk("gate", "--tier", "smoek").err
 
 
@@ -124,16 +124,16 @@ def test_remedies_of_a_suite_are_keys_of_its_table(nightly: Path, passk: Passk) 
     late = {"error": "TimeoutError: 1800 s exceeded"}
     lines = [json.dumps(row | (late if not row["passed"] else {})) for row in rows]
     path.write_text("\n".join(lines))
-    said = passk("gate", "--rules", rules(nightly, TWO), "-v").err
-    assert 'pool = "error" counts them as failures on purpose' in said
-    assert "warning[errors-as-failures]: b: " in said
-    assert "--pool" not in said
+    messages = passk("gate", "--rules", rules(nightly, TWO), "-v").err
+    assert 'pool = "error" counts them as failures on purpose' in messages
+    assert "warning[errors-as-failures]: b: " in messages
+    assert "--pool" not in messages
 
 
 def test_command_line_replaces_options_of_the_file(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO.replace("tier", 'on-undecided = "pass"\ntier'))
-    done = passk("gate", "--on-undecided", "fail", "-f", "csv")
-    verdicts = {(row["suite"], row["verdict"]): row["fails"] for row in records(done.out)}
+    result = passk("gate", "--on-undecided", "fail", "-f", "csv")
+    verdicts = {(row["suite"], row["verdict"]): row["fails"] for row in records(result.out)}
     assert verdicts["a", "undecided"] == "True"
 
 
@@ -156,15 +156,15 @@ def test_quarantine_is_left_out_counted_and_reported_everywhere(
 ) -> None:
     rules(nightly, QUARANTINE)
     files = ["g.json", "g.xml", "g.md", "g.csv"]
-    done = passk("gate", *(word for name in files for word in ("-o", name)))
-    assert done.code == 0
+    result = passk("gate", *(word for name in files for word in ("-o", name)))
+    assert result.code == 0
     for name in files:
         text = (nightly / name).read_text()
         assert "1 task in quarantine" in text, name
         assert re.search(r"flaky endpoint|passed 4 of 5", text), name
     assert "29 of 29" in (nightly / "g.csv").read_text()
-    assert "t9 ended with" in done.err
-    assert "not in the data: gone" in done.err
+    assert "t9 ended with" in result.err
+    assert "not in the data: gone" in result.err
     assert "1 task in quarantine" in passk("gate", "-q").out.splitlines()[0]
     assert passk("gate", "--error", "quarantine-over").code == 3
     # A failing task shuts the gate until it is in quarantine.
@@ -183,26 +183,26 @@ def test_what_suites_of_one_run_lack_is_said_once(nightly: Path, passk: Passk) -
     text = TWO.replace('"b.jsonl"', '"a.jsonl"').replace('"b-old', '"a-old')
     text = text.replace(', "pass^5" = 0.4', "").replace("0.05}", "0.5}")
     rules(nightly, text.replace("tier = ", 'unpaired = "drop"\ntier = ') + 'unpaired = "drop"\n')
-    done = passk("gate", "-q")
+    result = passk("gate", "-q")
     lost = "a, b: fewer attempts than in the baseline at 1 task (2 of 5)"
-    assert done.out.splitlines()[0].count("fewer attempts") == 1
-    assert lost in done.out.splitlines()[0]
+    assert result.out.splitlines()[0].count("fewer attempts") == 1
+    assert lost in result.out.splitlines()[0]
 
 
 def test_first_night_judges_what_needs_no_baseline(nightly: Path, passk: Passk) -> None:
     text = TWO.replace("b-old.jsonl", "nights.parquet:last5")
     assert passk("gate", "--rules", rules(nightly, text)).code == 3
-    done = passk("gate", "--rules", "passk.toml", "--first-run")
-    assert done.code == 0
-    assert done.out.count("not judged (no baseline yet)") == 2
-    assert "note[no-baseline-yet]: b: 2 rules" in done.err
+    result = passk("gate", "--rules", "passk.toml", "--first-run")
+    assert result.code == 0
+    assert result.out.count("not judged (no baseline yet)") == 2
+    assert "note[no-baseline-yet]: b: 2 rules" in result.err
     only = text[text.index("[[suite]]", 20) :].replace('min = {"pass@1" = 0.2}', "")
-    done = passk("gate", "--rules", rules(nightly, only), "--first-run")
-    assert done.code == 0
-    assert done.out.startswith("PASS: no rule is judged; 2 rules not judged, no baseline yet")
-    there = passk("gate", "--rules", rules(nightly, TWO), "--first-run")
-    assert (there.code, there.out) == (2, "")
-    assert "--first-run: it is for a run without a baseline, but the baseline exists" in there.err
+    result = passk("gate", "--rules", rules(nightly, only), "--first-run")
+    assert result.code == 0
+    assert result.out.startswith("PASS: no rule is judged; 2 rules not judged, no baseline yet")
+    present = passk("gate", "--rules", rules(nightly, TWO), "--first-run")
+    assert (present.code, present.out) == (2, "")
+    assert "--first-run: it is for a run without a baseline, but the baseline exists" in present.err
 
 
 def test_a_first_night_is_said_once(nightly: Path, passk: Passk) -> None:
@@ -218,8 +218,8 @@ def test_a_first_night_is_said_once(nightly: Path, passk: Passk) -> None:
     again = passk(*words, "--first-run")
     assert (again.code, again.error) == (2, "contradicting-options")
     assert passk(*words).code == 0
-    alone = passk("gate", "a.jsonl", "--min", "pass@1=0.1", "--first-run")
-    assert (alone.code, "--baseline is missing; --baseline FILE" in alone.err) == (2, True)
+    single = passk("gate", "a.jsonl", "--min", "pass@1=0.1", "--first-run")
+    assert (single.code, "--baseline is missing; --baseline FILE" in single.err) == (2, True)
     gone = passk("gate", "a.jsonl", "--min", "pass@1=0.1", "--first", "pass")
     assert (gone.code, "use --first-run once, for the first run" in gone.err) == (2, True)
 
@@ -227,19 +227,19 @@ def test_a_first_night_is_said_once(nightly: Path, passk: Passk) -> None:
 def test_a_suite_that_cannot_be_read_leaves_the_others_judged(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO)
     (nightly / "a.jsonl").write_text("")
-    done = passk("gate", "-q")
-    assert done.code == 1
-    assert done.out.startswith("FAIL: b: ")
-    assert re.search(r"a +its data can be read +– +error", done.out)
+    result = passk("gate", "-q")
+    assert result.code == 1
+    assert result.out.startswith("FAIL: b: ")
+    assert re.search(r"a +its data can be read +– +error", result.out)
     (nightly / "b.jsonl").write_text("{")
     assert passk("gate", "-q").code == 3
 
 
 def test_check_needs_no_data(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO.replace('runs = "a', 'runs = "nowhere/*'))
-    done = passk("gate", "--check")
-    assert done.code == 0
-    assert done.out.startswith("passk.toml is valid: 2 suites.")
+    result = passk("gate", "--check")
+    assert result.code == 0
+    assert result.out.startswith("passk.toml is valid: 2 suites.")
     # Runs and baselines by their paths.
     (nightly / "passk.toml").rename(nightly / "ci.toml")
     (nightly / "ci").mkdir()
@@ -286,10 +286,10 @@ def test_what_is_wrong_is_named_with_its_line(
 ) -> None:
     assert there in TWO
     rules(nightly, TWO.replace(there, instead, 1))
-    done = passk("gate")
-    assert problem in done.err
-    assert done.code == 2
-    assert not done.out
+    result = passk("gate")
+    assert problem in result.err
+    assert result.code == 2
+    assert not result.out
     with pytest.raises(passk_cli.ParameterError) as error:
         passk_cli.gate(rules="passk.toml")
     assert re.sub(r"\W+", " ", problem.partition(": suite")[0]) in re.sub(
@@ -311,9 +311,9 @@ def test_options_that_exclude_rules(
     nightly: Path, passk: Passk, arguments: list[Any], problem: str
 ) -> None:
     rules(nightly, TWO)
-    done = passk("gate", *arguments)
-    assert problem in done.err
-    assert done.code == 2
+    result = passk("gate", *arguments)
+    assert problem in result.err
+    assert result.code == 2
     absent = passk("gate", "--rules", "pask.toml")
     assert "pask.toml: no such file; did you mean passk.toml?" in absent.err
     assert absent.code == 3
@@ -323,8 +323,8 @@ def test_runs_are_not_written_over(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO)
     before = (nightly / "a.jsonl").read_bytes()
     for name in ("a.jsonl", "b-old.jsonl", "passk.toml"):
-        done = passk("gate", "--rules", "passk.toml", "-f", "json", "-o", name)
-        assert done.error == "bad-output", name
+        result = passk("gate", "--rules", "passk.toml", "-f", "json", "-o", name)
+        assert result.error == "bad-output", name
     assert (nightly / "a.jsonl").read_bytes() == before
 
 
@@ -336,8 +336,8 @@ def test_schema_for_editors_accepts_and_refuses_what_the_program_does(
     for text in (top + TWO, QUARANTINE):
         assert not list(schema.errors(parsed(text), root, root)), text
         assert passk("gate", "--check", "--rules", rules(nightly, text)).code == 0
-    for there, instead, _ in REFUSED[:2]:
-        assert list(schema.errors(parsed(TWO.replace(there, instead, 1)), root, root))
+    for present, instead, _ in REFUSED[:2]:
+        assert list(schema.errors(parsed(TWO.replace(present, instead, 1)), root, root))
     for wrong in (
         TWO.replace('tier = "smoke"', "level = 0.9"), TWO.replace('runs = "a.jsonl"', ""),
         "suite = []", "sed = 1" + TWO, QUARANTINE.replace(', reason = "slow"', ""),
@@ -359,10 +359,10 @@ def test_missing_outcomes_of_tasks_in_quarantine_are_none_of_the_suite(
     (nightly / "a.jsonl").write_text(jsonl(lost))
     out = ", ".join(f'{{task = "{t}", until = {LATER}, reason = "flaky"}}' for t in ("t0", "t1"))
     rules(nightly, f'missing = "drop"\n{TWO}'.replace("tier =", f"quarantine = [{out}]\ntier ="))
-    done = passk("gate", "-f", "json", "--tier", "smoke")
-    names = [message["name"] for message in json.loads(done.out)["messages"]]
+    result = passk("gate", "-f", "json", "--tier", "smoke")
+    names = [message["name"] for message in json.loads(result.out)["messages"]]
     assert names == ["quarantined"]
-    assert "passed 0 of 10 attempts: t0, t1" in done.err
+    assert "passed 0 of 10 attempts: t0, t1" in result.err
 
 
 def test_github_sees_the_verdict_without_being_asked(
@@ -374,31 +374,31 @@ def test_github_sees_the_verdict_without_being_asked(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     rules(nightly, TWO)
-    done = passk("gate", "-f", "json")
-    assert json.loads(done.out)["exit"] == done.code == 1
-    commands = [line for line in done.err.splitlines() if line.startswith("::")]
+    result = passk("gate", "-f", "json")
+    assert json.loads(result.out)["exit"] == result.code == 1
+    commands = [line for line in result.err.splitlines() if line.startswith("::")]
     assert [line.partition(" ")[0] for line in commands] == [
         "::error", "::warning", "::warning", "::warning", "::warning"
     ]  # fmt: skip
     title = "::error title=passk%3A pass@1 drop ≤ 0.05::"
     assert commands[0].startswith(title + "fail: b: pass@1 of agent fell by ")
-    shown = summary.read_text()
-    assert shown.startswith("# Build\n**FAIL:** b: pass@1 of agent fell by ")
-    assert "| b | pass@1 drop ≤ 0.05 |" in shown
+    displayed = summary.read_text()
+    assert displayed.startswith("# Build\n**FAIL:** b: pass@1 of agent fell by ")
+    assert "| b | pass@1 drop ≤ 0.05 |" in displayed
     # Once, where annotations are asked for; not at all, where they are not wanted.
-    done = passk("gate", "-f", "github")
-    assert "::error" not in done.err
-    assert summary.read_text() == shown + shown.removeprefix("# Build\n")
+    result = passk("gate", "-f", "github")
+    assert "::error" not in result.err
+    assert summary.read_text() == displayed + displayed.removeprefix("# Build\n")
     monkeypatch.setenv("PASSK_CI", "off")
     assert "::error" not in passk("gate").err
-    assert len(summary.read_text()) == len(2 * shown) - len("# Build\n")
+    assert len(summary.read_text()) == len(2 * displayed) - len("# Build\n")
     monkeypatch.delenv("PASSK_CI")
     summary.write_text("")
     for name in "ab":
         (nightly / f"{name}.jsonl").write_text("")
-    done = passk("gate", "-q")
-    assert done.code == 3
-    assert done.err.startswith(
+    result = passk("gate", "-q")
+    assert result.code == 3
+    assert result.err.startswith(
         "::error title=passk::passk.toml: no suite can be read: suite a: a.jsonl: the file is empty"
     )
     assert summary.read_text().startswith("**ERROR:** passk.toml: no suite can be read: ")
@@ -410,11 +410,11 @@ def test_github_sees_the_verdict_without_being_asked(
 def test_gitlab_reads_a_code_quality_report(nightly: Path, passk: Passk) -> None:
     """The keys and severities that docs.gitlab.com, "Code Quality", lists; unique fingerprints."""
     rules(nightly, TWO)
-    named, asked = nightly / "gl-code-quality-report.json", nightly / "x.json"
-    passk("gate", "-o", named, "-o", "gate.xml", "-q")
-    passk("gate", "-f", "gitlab", "-o", asked, "-q")
-    assert named.read_text() == asked.read_text()
-    issues = json.loads(named.read_text())
+    names, result = nightly / "gl-code-quality-report.json", nightly / "x.json"
+    passk("gate", "-o", names, "-o", "gate.xml", "-q")
+    passk("gate", "-f", "gitlab", "-o", result, "-q")
+    assert names.read_text() == result.read_text()
+    issues = json.loads(names.read_text())
     assert [issue["severity"] for issue in issues] == [
         "minor", "minor", "critical", "minor", "info"
     ]  # fmt: skip
@@ -427,14 +427,14 @@ def test_gitlab_reads_a_code_quality_report(nightly: Path, passk: Passk) -> None
     assert len(set(prints)) == 5
     # The same rule has the same fingerprint whatever its numbers: it is not new on the next night.
     write_run(nightly / "b.jsonl", [0] * 30)
-    passk("gate", "-o", named, "-q")
-    later = {issue["fingerprint"]: issue["severity"] for issue in json.loads(named.read_text())}
+    passk("gate", "-o", names, "-q")
+    later = {issue["fingerprint"]: issue["severity"] for issue in json.loads(names.read_text())}
     assert list(later) == prints
     assert list(later.values()) == ["minor", "critical", "critical", "minor", "info"]
     (nightly / "a.jsonl").write_text("")
     (nightly / "b.jsonl").write_text("")
-    passk("gate", "-o", named, "-q")
-    assert [issue["severity"] for issue in json.loads(named.read_text())] == ["blocker"]
+    passk("gate", "-o", names, "-q")
+    assert [issue["severity"] for issue in json.loads(names.read_text())] == ["blocker"]
 
 
 def test_no_output_of_yesterday_stays_where_no_suite_can_be_read(
@@ -482,21 +482,21 @@ def test_a_cost_may_rise_by_a_share_of_the_baseline(
 ) -> None:
     """At the command line, in a file of rules and in Python; limits hold the rise that was made."""
     base, new = spending(tmp_path / "base.jsonl", 1), spending(tmp_path / "new.jsonl", 2, times)
-    done = passk("gate", new, "--baseline", base, "--max-increase", "cost=10%")
-    assert "cost increase ≤ 10 %" in done.out
-    assert said in done.out.splitlines()[0]
+    result = passk("gate", new, "--baseline", base, "--max-increase", "cost=10%")
+    assert "cost increase ≤ 10 %" in result.out
+    assert said in result.out.splitlines()[0]
     (tmp_path / "passk.toml").write_text(
         '[[suite]]\nname = "s"\nruns = "new.jsonl"\nbaseline = "base.jsonl"\n'
         'max-increase = {cost = "10%"}\n'
     )
-    for found in (
+    for output in (
         passk_cli.gate(new, baseline=base, max_increase={"cost": "10%"}),
         passk_cli.gate(rules=tmp_path / "passk.toml"),
     ):
-        row = found.frame.set_index("rule").loc["cost increase ≤ 10 %"]
+        row = output.frame.set_index("rule").loc["cost increase ≤ 10 %"]
         assert row.verdict == verdict
         assert row.low - 1e-9 <= times - 1 <= row.high + 1e-9
-    assert done.code == (verdict == "fail")
+    assert result.code == (verdict == "fail")
     absolute = passk_cli.gate(new, baseline=base, max_increase={"cost": 0.1}).frame
     assert absolute.set_index("rule").loc["cost increase ≤ $0.1"].verdict == "pass"
 
@@ -518,11 +518,11 @@ def test_a_relative_limit_agrees_with_the_absolute_one(tmp_path: Path, populatio
     base = [{"task": f"t{t}", "passed": 1} for t in range(30) for _ in range(4)]
     new = [{"task": f"t{t}", "passed": (t + a) % 5 > 0} for t in range(30) for a in range(4)]
     limits = {"max_drop": ["pass@1=0.12"], "population": population}
-    both = [
+    pair = [
         passk_cli.gate(new, baseline=base, **limits | {"max_drop": [f"pass@1={limit}"]}).frame
         for limit in ("0.12", "12%", "0.5", "50%")
     ]
-    for plain, share in (both[:2], both[2:]):
+    for plain, share in (pair[:2], pair[2:]):
         first, second = (frame[frame.metric == "pass@1"].iloc[0] for frame in (plain, share))
         assert first.verdict == second.verdict
         assert second.estimate == pytest.approx(first.estimate)
@@ -540,9 +540,9 @@ def test_a_relative_limit_agrees_with_the_absolute_one(tmp_path: Path, populatio
     ],
 )
 def test_limits_that_make_no_sense(passk: Passk, option: str, value: str, problem: str) -> None:
-    done = passk("gate", SAMPLES / "costs.csv", "--baseline", "claude-opus-4-7", option, value)
-    assert done.code == 2
-    assert problem in done.err
+    result = passk("gate", SAMPLES / "costs.csv", "--baseline", "claude-opus-4-7", option, value)
+    assert result.code == 2
+    assert problem in result.err
 
 
 def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, passk: Passk) -> None:
@@ -579,12 +579,12 @@ def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others
     rules(nightly, f'{TWO}{third}max-drop = {{"pass@1" = 0.3}}\n')
     write_run(nightly / "c.jsonl", [3] * 30)
     (nightly / "b.jsonl").write_text('{"task": ')
-    done = passk("gate", "--full")
-    assert done.code == 3
-    rows = [line for line in done.out.splitlines()[1:] if "its data can be read" in line]
+    result = passk("gate", "--full")
+    assert result.code == 3
+    rows = [line for line in result.out.splitlines()[1:] if "its data can be read" in line]
     assert [row.split()[0] for row in rows] == ["b", "c"]
     assert "no such history" in rows[1]
-    assert any(line.startswith("a ") and " pass" in line for line in done.out.splitlines())
+    assert any(line.startswith("a ") and " pass" in line for line in result.out.splitlines())
     (nightly / "a.jsonl").write_text("")
     error = passk("gate").err
     for name, problem in (("a", "the file is empty"), ("b", "not JSON"), ("c", "no such history")):
@@ -608,8 +608,8 @@ def test_a_rule_that_no_such_run_fails_is_said_without_a_rehearsal(
     rows = "".join(f"t{t},{j},{int(t > 9)}\n" for t in range(40) for j in range(5))
     data = write("many.csv", "task,attempt,passed\n" + rows)
     never = "each task ≥ 0.5 cannot fail: undecided even if every attempt fails"
-    done = passk("gate", data, "--min-each", "0.5")
-    assert (done.code, never in done.err) == (0, True)
+    result = passk("gate", data, "--min-each", "0.5")
+    assert (result.code, never in result.err) == (0, True)
     assert "cannot fail" not in passk("gate", data, "--min-each", "0.8").err
     assert "cannot fail" not in passk(
         "gate", data, "--min-each", "0.5", "--on-undecided", "fail").err  # fmt: skip
@@ -620,10 +620,10 @@ def test_a_rule_that_no_such_run_fails_is_said_without_a_rehearsal(
 def test_mistakes_of_a_file_are_said_together(nightly: Path, passk: Passk) -> None:
     wrong = TWO.replace("baseline", "baselin").replace("max-drop", "maxdrop")
     rules(nightly, f"sed = 1\n{wrong}")
-    done = passk("gate", "--check")
-    assert (done.code, done.error) == (2, "bad-rules")
-    assert "passk.toml:1: sed: unknown key; did you mean seed? passk.toml:" in done.err
-    assert {*re.findall(r"suite (\w): (\w+): unknown key", done.err)} >= {
+    result = passk("gate", "--check")
+    assert (result.code, result.error) == (2, "bad-rules")
+    assert "passk.toml:1: sed: unknown key; did you mean seed? passk.toml:" in result.err
+    assert {*re.findall(r"suite (\w): (\w+): unknown key", result.err)} >= {
         ("a", "baselin"), ("a", "maxdrop"), ("b", "baselin")}  # fmt: skip
     # Values as well, and an option beside the file once.
     rules(nightly, TWO.replace("pass@1", "pas@1"))
@@ -636,7 +636,7 @@ def test_a_file_is_read_once_for_all_suites_that_read_it_alike(
 ) -> None:
     suites = ["runs = 'a.jsonl'\nmin = 'pass@1=0.3'"] * 5 + ["runs = 'b.jsonl'\nmin = 'pass@1=0.3'"]
     suites += ["runs = 'a.jsonl'\nwhere = 'attempt < 3'\nmin = 'pass@1=0.3'"]
-    text = "\n".join(f"[[suite]]\nname = 's{i}'\n{each}" for i, each in enumerate(suites))
+    text = "\n".join(f"[[suite]]\nname = 's{i}'\n{item}" for i, item in enumerate(suites))
     reads = []
     load = api.load
     monkeypatch.setattr(

@@ -33,11 +33,11 @@ def test_min_each_with_numbers_counts(
     passk: Passk, write: Write, passes: list[int], n: int, rate: str, code: int, counted: str
 ) -> None:
     new = run(write, passes, n)
-    done = passk("gate", new, "--min-each", rate)
-    assert (done.code, "undecided" in done.out) == (code, False)
-    assert re.search(rf"each task passes 8 of 10 attempts +{counted} ", done.out)
-    found = json.loads(passk("gate", new, "--min-each", rate, "-f", "json").out)
-    assert found["signature"]["min-each"] == rate
+    result = passk("gate", new, "--min-each", rate)
+    assert (result.code, "undecided" in result.out) == (code, False)
+    assert re.search(rf"each task passes 8 of 10 attempts +{counted} ", result.out)
+    output = json.loads(passk("gate", new, "--min-each", rate, "-f", "json").out)
+    assert output["signature"]["min-each"] == rate
 
 
 def test_min_each_with_a_rate_tests_significance(passk: Passk, write: Write) -> None:
@@ -48,20 +48,20 @@ def test_min_each_with_a_rate_tests_significance(passk: Passk, write: Write) -> 
 
 def test_must_pass_takes_patterns(passk: Passk, write: Write) -> None:
     new = run(write, [10, 9, *[10] * 9, 8])
-    done = passk("gate", new, "--must-pass", "t1*", "-f", "csv")
-    assert (done.code, "3 named tasks pass all attempts" in done.out) == (1, True)
-    assert "1 of 3" in done.out
-    every = passk("gate", new, "--must-pass", "*")
-    assert "2 of 12 named tasks do not pass all attempts in m" in every.out
-    none = passk("gate", new, "--must-pass", "x*")
-    assert (none.code, "no task x*" in none.out) == (3, True)
+    result = passk("gate", new, "--must-pass", "t1*", "-f", "csv")
+    assert (result.code, "3 named tasks pass all attempts" in result.out) == (1, True)
+    assert "1 of 3" in result.out
+    all_values = passk("gate", new, "--must-pass", "*")
+    assert "2 of 12 named tasks do not pass all attempts in m" in all_values.out
+    no_values = passk("gate", new, "--must-pass", "x*")
+    assert (no_values.code, "no task x*" in no_values.out) == (3, True)
 
 
 def test_a_baseline_task_that_was_lost_is_one_of_all(passk: Passk, write: Write) -> None:
     old, new = run(write, [10] * 4, name="old"), run(write, [10] * 3)
-    done = passk("gate", new, "--baseline", old, "--must-pass", "*", "-q")
-    assert "3 of 4" in done.out
-    assert "no attempts at t3" in done.out
+    result = passk("gate", new, "--baseline", old, "--must-pass", "*", "-q")
+    assert "3 of 4" in result.out
+    assert "no attempts at t3" in result.out
 
 
 def test_missing_outcomes_and_errors_have_a_share(passk: Passk, write: Write) -> None:
@@ -77,16 +77,18 @@ def test_missing_outcomes_and_errors_have_a_share(passk: Passk, write: Write) ->
         ("--max-missing", "3%", 0), ("--max-missing", "0.02", 1),
         ("--max-errors", "12%", 0), ("--max-errors", "11%", 1), ("--max-errors", "0", 1),
     ):  # fmt: skip
-        done = passk(*words, option, share)
-        assert done.code == code, (option, share)
-        assert ("3 of 100" if option == "--max-missing" else "12 of 100") in done.out
-    whole = write("whole.csv", "task,passed\na,1\nb,0\n")
-    assert passk("gate", whole, "--max-errors", "0", "--max-missing", "0").code == 0
+        result = passk(*words, option, share)
+        assert result.code == code, (option, share)
+        assert ("3 of 100" if option == "--max-missing" else "12 of 100") in result.out
+    full = write("whole.csv", "task,passed\na,1\nb,0\n")
+    assert passk("gate", full, "--max-errors", "0", "--max-missing", "0").code == 0
 
 
 def test_a_cost_that_may_rise_by_dollars_can_hardly_fail(passk: Passk, write: Write) -> None:
     old, new = run(write, [9] * 5, name="old", cost=0.05), run(write, [9] * 5, cost=0.06)
-    for limit, said in (("cost=20", True), ("cost=20%", False), ("cost=0.02", False)):
-        done = passk("gate", new, "--baseline", old, "--max-increase", limit)
-        assert ("warning[rule-cannot-fail]: cost increase ≤ $20 can hardly" in done.err) == said
+    for limit, expected_words in (("cost=20", True), ("cost=20%", False), ("cost=0.02", False)):
+        result = passk("gate", new, "--baseline", old, "--max-increase", limit)
+        assert (
+            "warning[rule-cannot-fail]: cost increase ≤ $20 can hardly" in result.err
+        ) == expected_words
     assert passk("gate", new, "--baseline", old, "--max-increase", "cost=10%").code == 1

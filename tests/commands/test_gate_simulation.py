@@ -66,25 +66,25 @@ def trial(
 def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     """Many trials at once come to the verdicts of each by itself."""
     generator = np.random.default_rng(tasks)
-    whole, rules = trial(
+    full, rules = trial(
         generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), min_by=min_by
     )
-    setting = simulation_setup(whole, rules, "pass")
+    setting = simulation_setup(full, rules, "pass")
     trials = [setting.run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
-        for one, found in zip(trials, verdicts_of(rules, trials, [place]), strict=True):
+        for one, output in zip(trials, verdicts_of(rules, trials, [place]), strict=True):
             (lines,) = rule.judge([one])
             verdicts = {(place, line.fact.series, line.fact.name): line.verdict for line in lines}
-            assert found == (verdicts if rule.can_simulate else {})
+            assert output == (verdicts if rule.can_simulate else {})
 
 
 def test_false_alarms_and_power_by_enumeration() -> None:
     """A minimum on tasks that all have the same rate: sums of passes are binomial."""
     from scipy.stats import binom
 
-    whole, rules = trial([50] * 40, [0.52] * 40, min_by="estimate")
+    full, rules = trial([50] * 40, [0.52] * 40, min_by="estimate")
     minimum = [rule for rule in rules if rule.option_metrics and not rule.compares]
-    setting = simulation_setup(whole, minimum, "pass")
+    setting = simulation_setup(full, minimum, "pass")
     setting = replace(setting, new=np.full_like(setting.new, setting.new[0].mean()))
     odds, _ = setting.unchanged_verdicts
     (first, *_) = odds
@@ -113,8 +113,8 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
         [r for r in gate.active_rules if r.named],
     )
     (odds,), (predicted,) = (
-        simulation_setup(one, rules, "pass", predictive=each).unchanged_verdicts[0].values()
-        for each in (False, True)
+        simulation_setup(one, rules, "pass", predictive=item).unchanged_verdicts[0].values()
+        for item in (False, True)
     )
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
     assert odds.share == pytest.approx(truth, abs=0.05)
@@ -148,31 +148,31 @@ def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_se
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:
-    done = passk("gate", *arguments, "--rehearse", "-f", "json")
-    assert done.code == 0
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    result = passk("gate", *arguments, "--rehearse", "-f", "json")
+    assert result.code == 0
+    output: dict[str, Any] = json.loads(result.out)
+    return output
 
 
 def test_a_rehearsal_exits_with_0_and_says_the_verdict(passk: Passk) -> None:
-    found = document(passk, TAU, *ASK)
-    assert found["result"] == "rehearsal"
-    rows = {row["rule"]: row for row in found["rows"]}
+    output = document(passk, TAU, *ASK)
+    assert output["result"] == "rehearsal"
+    rows = {row["rule"]: row for row in output["rows"]}
     drop = rows["pass@1 drop ≤ 0.02"]
     assert drop["false_alarm"] < 0.05
     assert 0.1 < drop["drop"] < 0.25
     assert (drop["if_all_pass"], drop["if_all_fail"]) == ("pass", "fail")
     assert rows["the whole gate"]["false_alarm"] >= rows["pass^4 ≥ 0.1"]["false_alarm"]
-    done = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "github")
-    assert done.code == 0
+    result = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "github")
+    assert result.code == 0
     # Nothing is asked of this run: no rule is judged.
-    assert done.out.startswith("::notice title=passk%3A pass@1 ≥ 0.9::not judged: fail on ")
-    assert "passk: REHEARSAL: with nothing changed, the whole gate fails in " in done.err
-    assert done.err.endswith("; this run would FAIL\n")
-    done = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "junit")
-    assert ElementTree.fromstring(done.out).get("failures") == "0"
-    done = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "markdown")
-    assert (done.code, "false alarms" in done.out) == (0, True)
+    assert result.out.startswith("::notice title=passk%3A pass@1 ≥ 0.9::not judged: fail on ")
+    assert "passk: REHEARSAL: with nothing changed, the whole gate fails in " in result.err
+    assert result.err.endswith("; this run would FAIL\n")
+    result = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "junit")
+    assert ElementTree.fromstring(result.out).get("failures") == "0"
+    result = passk("gate", TAU, "--min", "pass@1=0.9", "--rehearse", "-f", "markdown")
+    assert (result.code, "false alarms" in result.out) == (0, True)
 
 
 @pytest.mark.long
@@ -191,11 +191,11 @@ def test_undecided_counts_as_the_gate_counts_it(passk: Passk) -> None:
 
 def test_rules_that_decide_nothing_are_said(passk: Passk, write: Write) -> None:
     path = write("three.csv", "task,n,c\na,1,1\nb,1,0\nc,1,1\n")
-    found = document(passk, path, "--no-regression", "-m", "pass@1", "--min", "pass@2=0.5")
-    named = {message["name"]: message["fields"] for message in found["messages"]}
-    assert named["rule-decides-nothing"]["rule"] == ["pass@1 no regression"]
-    assert "one-attempt-rehearsed" in named
-    rows = {row["rule"]: row for row in found["rows"]}
+    output = document(passk, path, "--no-regression", "-m", "pass@1", "--min", "pass@2=0.5")
+    names = {message["name"]: message["fields"] for message in output["messages"]}
+    assert names["rule-decides-nothing"]["rule"] == ["pass@1 no regression"]
+    assert "one-attempt-rehearsed" in names
+    rows = {row["rule"]: row for row in output["rows"]}
     assert rows["pass@2 ≥ 0.5"]["verdict"] == "error"
     assert rows["the whole gate"]["false_alarm"] == 1.0
 
@@ -203,27 +203,27 @@ def test_rules_that_decide_nothing_are_said(passk: Passk, write: Write) -> None:
 @pytest.mark.parametrize("c", [0, 3])
 def test_all_pass_and_all_fail(passk: Passk, write: Write, c: int) -> None:
     path = write("same.csv", "task,n,c\n" + "".join(f"t{t},3,{c}\n" for t in range(12)))
-    found = document(passk, path, "--max-drop", "pass@1=0.05")
-    row = found["rows"][2]
+    output = document(passk, path, "--max-drop", "pass@1=0.05")
+    row = output["rows"][2]
     assert row["false_alarm"] <= 0.02
     assert (row["drop"] is None) == (c == 0)
 
 
 def test_other_metrics_are_not_rehearsed(passk: Passk) -> None:
     path = SAMPLES / "answers.csv"
-    found = document(passk, path, "--min", "maj@1=0.1,pass@1=0.1")
-    named = {message["name"]: message["fields"] for message in found["messages"]}
-    assert named["not-rehearsed"] == {"metrics": ["maj@1"]}
+    output = document(passk, path, "--min", "maj@1=0.1,pass@1=0.1")
+    names = {message["name"]: message["fields"] for message in output["messages"]}
+    assert names["not-rehearsed"] == {"metrics": ["maj@1"]}
 
 
 @pytest.mark.long
 def test_from_python() -> None:
-    found, again = (
+    output, again = (
         passk_cli.gate(TAU, max_drop={"pass@1": 0.3}, minimum={"pass@1": 0.3}, rehearse=True)
         for _ in range(2)
     )
-    assert found.frame.false_alarm.notna().sum() == 3
-    assert found.frame.equals(again.frame)
+    assert output.frame.false_alarm.notna().sum() == 3
+    assert output.frame.equals(again.frame)
 
 
 @pytest.mark.long
@@ -240,8 +240,8 @@ def test_missing_outcomes_at_both_ends(passk: Passk, tmp_path: Path) -> None:
     assert alarms[0] < alarms[1]
     path.write_text("task,attempt,passed\n" + "".join(f"t{t},0,{t % 2 or ''}\n" for t in range(9)))
     bounds = ["--min-by", "estimate", "--missing", "bounds"]
-    found = document(passk, path, "--min", "pass@1=0.2", *bounds)
-    assert found["rows"][0]["if_all_fail"] == "fail"
+    output = document(passk, path, "--min", "pass@1=0.2", *bounds)
+    assert output["rows"][0]["if_all_fail"] == "fail"
 
 
 @pytest.mark.parametrize(
@@ -251,23 +251,23 @@ def test_false_alarms_can_be_asked_for(passk: Passk, most: str, code: int, word:
     """The minimum lies near the run: some rehearsals with nothing changed fail it."""
     ask = ["gate", TAU, "--min", "pass@1=0.4", "--min-by", "estimate", "--rehearse"]
     ask += ["--max-false-alarms", most]
-    done = passk(*ask, "-f", "json")
-    found = json.loads(done.out)
-    assert (done.code, found["exit"], found["result"]) == (code, code, word)
-    whole = found["rows"][-1]
+    result = passk(*ask, "-f", "json")
+    output = json.loads(result.out)
+    assert (result.code, output["exit"], output["result"]) == (code, code, word)
+    full = output["rows"][-1]
     # It judges false alarms alone: this run passes or fails by other rules.
     name = f"the whole gate: false alarms ≤ {float(most):g}"
-    assert (whole["rule"], whole["verdict"]) == (name, word)
+    assert (full["rule"], full["verdict"]) == (name, word)
     start = f"{word.upper()}: with nothing changed, the whole gate fails in "
-    assert (found["answer"].startswith(start), found["answer"][-21:]) == (
+    assert (output["answer"].startswith(start), output["answer"][-21:]) == (
         True, "; this run would PASS",
     )  # fmt: skip
     markdown = passk(*ask, "-f", "markdown").out
     assert name in markdown
-    assert whole["limit"] == float(most)
-    assert 0 < whole["false_alarm"] < 0.9
-    assert found["signature"]["max-false-alarms"] == float(most)
-    assert f"passk: {start}" in done.err
+    assert full["limit"] == float(most)
+    assert 0 < full["false_alarm"] < 0.9
+    assert output["signature"]["max-false-alarms"] == float(most)
+    assert f"passk: {start}" in result.err
     suite = ElementTree.fromstring(passk(*ask, "-f", "junit").out)
     assert suite.get("failures") == str(code)
     github = passk(*ask, "-f", "github").out
@@ -287,8 +287,8 @@ def test_false_alarms_can_be_asked_for(passk: Passk, most: str, code: int, word:
 
 
 def test_false_alarms_are_about_a_rehearsal(passk: Passk) -> None:
-    done = passk("gate", TAU, "--min", "pass@1=0.4", "--max-false-alarms", "0.02")
-    assert (done.code, " --rehearse  # adds it\n" in done.err) == (2, True)
+    result = passk("gate", TAU, "--min", "pass@1=0.4", "--max-false-alarms", "0.02")
+    assert (result.code, " --rehearse  # adds it\n" in result.err) == (2, True)
     # A run that cannot pass is not what is asked here.
     low = ["--min", "pass@1=0.9", "--rehearse", "--baseline", TAU, "--max-false-alarms", "1"]
     assert passk("gate", TAU, *low).code == 0
@@ -296,8 +296,8 @@ def test_false_alarms_are_about_a_rehearsal(passk: Passk) -> None:
 
 def test_a_rehearsal_says_what_its_numbers_lack(passk: Passk, write: Write) -> None:
     path = write("uneven.csv", "task,n,c\n" + "".join(f"t{t},{2 + t % 3},1\n" for t in range(12)))
-    found = document(passk, path, "--min", "pass@1=0.1")
-    assert found["answer"].endswith("; this run would PASS; 2 to 4 attempts per task")
+    output = document(passk, path, "--min", "pass@1=0.1")
+    assert output["answer"].endswith("; this run would PASS; 2 to 4 attempts per task")
 
 
 @pytest.mark.long
@@ -312,16 +312,16 @@ def test_of_suites_the_whole_gate_fails_where_one_does(
     (tmp_path / "b.csv").write_text((tmp_path / "b.csv").read_text().replace(",5,2", ",5,1", 1))
     one = '[[suite]]\nname = "{}"\nruns = "m={}.csv"\nmin = {{"pass@1" = 0.485}}\n'
     one += 'min-by = "estimate"\n'
-    found = {}
+    output = {}
     for second in ("a", "b"):
         path = write("passk.toml", one.format("one", "a") + one.format("two", second))
         rows_of = {row["suite"]: row for row in document(passk, "--rules", path)["rows"]}
-        found[second] = [rows_of[name]["false_alarm"] for name in ("one", "two", "")]
-    first, second, both = found["a"]
-    assert first == second == both > 0.1
-    first, second, both = found["b"]
-    assert both == pytest.approx(1 - (1 - first) * (1 - second), abs=0.1)
-    assert both > max(first, second)
+        output[second] = [rows_of[name]["false_alarm"] for name in ("one", "two", "")]
+    first, second, pair = output["a"]
+    assert first == second == pair > 0.1
+    first, second, pair = output["b"]
+    assert pair == pytest.approx(1 - (1 - first) * (1 - second), abs=0.1)
+    assert pair > max(first, second)
 
 
 @pytest.mark.long
@@ -341,14 +341,14 @@ def test_a_rehearsal_with_a_history_draws_the_effect_of_every_run(
     with warnings.catch_warnings(action="ignore"):
         for night, rows in enumerate(runs[:6]):
             passk_cli.record(rows, to=history, at=f"r{night}", date=f"2026-01-0{night + 1}")
-        found = passk_cli.gate(
+        output = passk_cli.gate(
             runs[6], baseline=f"{history}:last4", minimum={"pass@1": 0.45}, min_by="estimate",
             max_drop={"pass@1": 0.0}, rehearse=True,
         )  # fmt: skip
-    context = " · ".join(map(str, found.report.context))
+    context = " · ".join(map(str, output.report.context))
     size = float(re.search(r"effect of a run: ([\d.]+) points", context)[1])  # type: ignore[index]
     assert (size < 3) if spread == 0 else (6 < size < 25)
-    least, drop = (found.frame.query(f"rule.str.startswith('{rule}')").iloc[0]
+    least, drop = (output.frame.query(f"rule.str.startswith('{rule}')").iloc[0]
                    for rule in ("pass@1 ≥", "pass@1 drop"))  # fmt: skip
     # About 0.5 ± 0.03 by chance within tasks alone.
     assert (least.false_alarm < 0.15) == (spread == 0)

@@ -22,8 +22,8 @@ def rules(passk: Passk) -> Any:
     """rules(arguments) → exit code, and the rows of the gate."""
 
     def run(*arguments: object) -> tuple[int, list[dict[str, Any]]]:
-        done = passk("gate", *arguments, "-f", "json", "-q")
-        return done.code, json.loads(done.out)["rows"]
+        result = passk("gate", *arguments, "-f", "json", "-q")
+        return result.code, json.loads(result.out)["rows"]
 
     return run
 
@@ -41,10 +41,10 @@ def test_named_tasks_must_pass_all_attempts(rules: Any) -> None:
 def test_json_has_the_exit_code_and_what_was_counted(passk: Passk) -> None:
     codes = []
     for tasks in ("12", "13", "12,nothing"):
-        done = passk("gate", TAU, "--must-pass", tasks, "-f", "json", "-q")
-        document = json.loads(done.out)
-        assert document["exit"] == done.code
-        codes.append((document["result"], done.code, document["rows"][0]["counted"]))
+        result = passk("gate", TAU, "--must-pass", tasks, "-f", "json", "-q")
+        document = json.loads(result.out)
+        assert document["exit"] == result.code
+        codes.append((document["result"], result.code, document["rows"][0]["counted"]))
     assert codes == [("pass", 0, "1 of 1"), ("fail", 1, "0 of 1"), ("fail", 3, None)]
 
 
@@ -78,8 +78,11 @@ def test_a_task_that_is_not_there_cannot_be_checked(rules: Any, write: Write) ->
 
 
 def test_a_rate_without_tasks_is_refused(passk: Passk) -> None:
-    done = passk("gate", TAU, "--must-pass-rate", "0.5", "--min", "pass@1=0.1")
-    assert (done.code, "--must-pass-rate: it works only with --must-pass" in done.err) == (2, True)
+    result = passk("gate", TAU, "--must-pass-rate", "0.5", "--min", "pass@1=0.1")
+    assert (result.code, "--must-pass-rate: it works only with --must-pass" in result.err) == (
+        2,
+        True,
+    )
 
 
 def test_every_task_has_to_reach_a_rate(rules: Any, write: Write) -> None:
@@ -124,9 +127,9 @@ def test_pipelines_see_the_flips(passk: Passk) -> None:
 
 
 def test_a_long_name_is_cut_in_the_verdict(passk: Passk) -> None:
-    done = passk("gate", TAU, "--must-pass", "9" * 5000)
-    assert (done.code, len(done.out.splitlines()[0]) < 500) == (3, True)
-    assert "no task 9999" in done.out
+    result = passk("gate", TAU, "--must-pass", "9" * 5000)
+    assert (result.code, len(result.out.splitlines()[0]) < 500) == (3, True)
+    assert "no task 9999" in result.out
 
 
 def test_named_tasks_that_were_all_lost(rules: Any, tmp_path: Path) -> None:
@@ -148,10 +151,10 @@ def test_a_failed_gate_lists_the_tasks_that_broke_first(passk: Passk, write: Wri
     old = run("old", {0: 0, 5: 4, 9: 4, 11: 1})
     new = run("new", {0: 4, 5: 1, 9: 0, 11: 4})
     for rule, code in ((["--must-pass", "t09"], 1), (["--min", "pass@1=0.01"], 0)):
-        done = passk("gate", new, "--baseline", old, *rule, "-f", "markdown")
-        assert done.code == code
-        listed, folded = done.out.split("<details>")[0], done.out.partition("<details>")[2]
-        part = listed if code else folded
+        result = passk("gate", new, "--baseline", old, *rule, "-f", "markdown")
+        assert result.code == code
+        names, folded = result.out.split("<details>")[0], result.out.partition("<details>")[2]
+        part = names if code else folded
         tasks = re.findall(r"- (t\d\d): \d of 4 passed", part)
         assert tasks == ["t09", "t05", "t00", "t11"]
         assert ("Changes that chance explains" in folded) == (code == 0)

@@ -82,9 +82,11 @@ def test_rules_that_nobody_trusts_request_nothing(
     address, requested = server
     rules(folder, SUITE + text.replace("{address}", address))
     for more in ([], ["--check"], ["--rules", "passk.toml"]):
-        done = passk("gate", *more)
-        assert (done.code, done.error, done.sentences) == (2, "untrusted-rules", 1), done.err
-        assert "is an address; name a file below the folder of the rules" in done.err
+        result = passk("gate", *more)
+        assert (result.code, result.error, result.sentences) == (2, "untrusted-rules", 1), (
+            result.err
+        )
+        assert "is an address; name a file below the folder of the rules" in result.err
     assert requested == []
 
 
@@ -94,10 +96,10 @@ def test_rules_that_are_trusted_name_addresses_and_files_anywhere(
     address, requested = server
     for run in (address, "../outside/run.jsonl", str(folder / "run.jsonl")):
         rules(folder, f'{SUITE}runs = "{run}"\nmust-pass = "t1"\n')
-        done = passk("gate")
-        assert (done.code, done.error) == (2, "untrusted-rules")
-        assert "passk.toml:3: suite s: runs: " in done.err
-        assert "passk gate --trust-rules" in done.err
+        result = passk("gate")
+        assert (result.code, result.error) == (2, "untrusted-rules")
+        assert "passk.toml:3: suite s: runs: " in result.err
+        assert "passk gate --trust-rules" in result.err
         assert passk("gate", "--trust-rules").code == 0
         with pytest.raises(passk_cli.ParameterError, match="trust_rules=True"):
             passk_cli.gate()
@@ -118,10 +120,10 @@ def test_rules_open_no_file_outside_of_their_folder(
             "linked folder": "linked/passwd"}[way]  # fmt: skip
     text = f'{SUITE}{MIN}{RUNS * (key != "runs")}{key} = "{path}"\n'
     rules(folder, text)
-    done = passk("gate")
-    assert (done.code, done.error, done.sentences) == (2, "untrusted-rules", 1), done.err
-    assert f"{key}: {path} is " in done.err
-    assert "bin/bash" not in done.err + done.out
+    result = passk("gate")
+    assert (result.code, result.error, result.sentences) == (2, "untrusted-rules", 1), result.err
+    assert f"{key}: {path} is " in result.err
+    assert "bin/bash" not in result.err + result.out
 
 
 @pytest.mark.parametrize("pattern", ["../outside/*.jsonl", "*/../../outside", "linked/*.jsonl",
@@ -133,8 +135,8 @@ def test_folders_and_globs_of_rules_do_not_lead_out(
     Path("sub").mkdir()
     Path("sub/x.jsonl").symlink_to("../../outside/run.jsonl")
     rules(folder, f'{SUITE}runs = "{pattern}"\n{MIN}')
-    done = passk("gate")
-    assert (done.code, done.error) == (2, "untrusted-rules"), done.err
+    result = passk("gate")
+    assert (result.code, result.error) == (2, "untrusted-rules"), result.err
     assert passk("gate", "--trust-rules").code in (0, 2, 3)
 
 
@@ -148,8 +150,8 @@ def test_a_file_of_rules_elsewhere_names_files_of_its_own_folder_only(
     Path("old").mkdir()
     for key in ('must-pass = "names.txt"', 'baseline = "old"', 'only-task = "names.txt"'):
         rules(folder, f"{SUITE}{RUNS}{MIN}{key}\n", "ci/passk.toml")
-        done = passk("gate", "--rules", "ci/passk.toml")
-        assert (done.code, done.error) == (2, "untrusted-rules"), done.err
+        result = passk("gate", "--rules", "ci/passk.toml")
+        assert (result.code, result.error) == (2, "untrusted-rules"), result.err
     Path("ci/names.txt").write_text("t1\n")
     for key in ('must-pass = "names.txt"', 'only-task = "names.txt"', 'map = "none"'):
         rules(folder, f"{SUITE}{RUNS}{MIN}{key}\n", "ci/passk.toml")
@@ -175,16 +177,16 @@ def test_no_path_of_rules_is_an_internal_error(folder: Path, passk: Passk, key: 
     for value in ('"a\\u0000b"', '"x=a\\u0000b"', "[]", '["a\\u0000b"]'):
         rules(folder, f"{SUITE}{MIN}{RUNS * (key != 'runs')}{trend}{key} = {value}\n")
         for more in ([], ["--trust-rules"]):
-            done = passk("gate", *more)
-            assert (done.code in (0, 2, 3), "internal" in done.err) == (True, False), done.err
+            result = passk("gate", *more)
+            assert (result.code in (0, 2, 3), "internal" in result.err) == (True, False), result.err
     with pytest.raises(passk_cli.DataError, match="no such file"):
         passk_cli.read("a\0b.csv")
 
 
 def test_every_option_of_rules_that_reads_a_file_is_kept_in_the_folder() -> None:
-    known = {*PATHS, *PATHS_OR_NAMES, *TASKS, *_NOT_IN_FILE}
+    expected = {*PATHS, *PATHS_OR_NAMES, *TASKS, *_NOT_IN_FILE}
     reading = [o.field for o in COMMAND.options() if o.option.file or "FILE" in o.option.metavar]
-    assert {*reading} <= known
+    assert {*reading} <= expected
     assert "trust-rules" not in schema()["properties"]
 
 
@@ -204,9 +206,9 @@ def test_a_map_names_prices_of_its_own_folder(folder: Path, passk: Passk) -> Non
     Path("run.jsonl").write_text(json.dumps(row) + "\n")
     for path in ("../outside/keys.toml", str(folder / "prices.toml"), "http://127.0.0.1:9/x"):
         Path("passk.toml").write_text(f'[data]\ntask = "case"\nprice = "{path}"\n')
-        done = passk("cost", "run.jsonl")
-        assert (done.code, done.error, done.sentences) == (2, "bad-map", 1), done.err
-        assert f"passk.toml:3: price: {path} is not below the folder of the map" in done.err
+        result = passk("cost", "run.jsonl")
+        assert (result.code, result.error, result.sentences) == (2, "bad-map", 1), result.err
+        assert f"passk.toml:3: price: {path} is not below the folder of the map" in result.err
     Path("passk.toml").write_text('[data]\ntask = "case"\nprice = "prices.toml"\n')
     assert passk("cost", "run.jsonl").code == 0
 
@@ -214,8 +216,8 @@ def test_a_map_names_prices_of_its_own_folder(folder: Path, passk: Passk) -> Non
 def test_patterns_of_a_map_open_nothing(folder: Path, passk: Passk) -> None:
     pattern = f"{folder.parent}/outside/*"
     Path("passk.toml").write_text(f'[data]\nfiles = "{pattern}"\ntask = "task"\n')
-    done = passk("describe", ".")
-    assert "outside" not in done.out + done.err
+    result = passk("describe", ".")
+    assert "outside" not in result.out + result.err
 
 
 def test_a_project_file_that_is_a_pipe_or_a_device_is_passed_over(
@@ -233,31 +235,33 @@ def test_a_list_without_a_task_of_the_data_is_counted_and_not_shown(
     folder: Path, passk: Passk, option: str
 ) -> None:
     path = folder.parent / "outside" / "passwd"
-    done = passk("gate", "run.jsonl", "--min", "pass@1=0.1", option, path, "-f", "json")
-    assert done.code in (2, 3)
-    text = done.out + done.err
+    result = passk("gate", "run.jsonl", "--min", "pass@1=0.1", option, path, "-f", "json")
+    assert result.code in (2, 3)
+    text = result.out + result.err
     assert "bin/bash" not in text
     assert "nologin" not in text
     assert "task of the 2 that" in text
     # A list of which a task is there is one, and its first unknown names help to mend it.
     names = Path("names.txt")
     names.write_text("t1\ngone\n")
-    done = passk("gate", "run.jsonl", "--min", "pass@1=0.1", option, names)
-    assert "gone" in done.err + done.out or option == "--only-task"
+    result = passk("gate", "run.jsonl", "--min", "pass@1=0.1", option, names)
+    assert "gone" in result.err + result.out or option == "--only-task"
 
 
 def test_a_list_of_tasks_is_signed_by_its_number(passk: Passk) -> None:
     Path("names.txt").write_text("t1\nt2\n")
-    done = passk("gate", "run.jsonl", "--must-pass", "names.txt", "--must-pass", "t0", "-f", "json")
-    signature = json.loads(done.out)["signature"]
+    result = passk(
+        "gate", "run.jsonl", "--must-pass", "names.txt", "--must-pass", "t0", "-f", "json"
+    )
+    signature = json.loads(result.out)["signature"]
     assert signature["must-pass"] == "t0,names.txt (2 tasks)"
 
 
 def test_a_list_of_tasks_has_a_limit(folder: Path, passk: Passk) -> None:
     Path("long.txt").write_bytes(b"t1\n" * (MOST_LISTED // 3 + 1))
-    done = passk("gate", "run.jsonl", "--must-pass", "long.txt")
-    assert (done.code, done.error) == (2, "bad-option-value")
-    assert "--must-pass long.txt: longer than 10,000,000 bytes; name a file" in done.err
+    result = passk("gate", "run.jsonl", "--must-pass", "long.txt")
+    assert (result.code, result.error) == (2, "bad-option-value")
+    assert "--must-pass long.txt: longer than 10,000,000 bytes; name a file" in result.err
     os.mkfifo("pipe")
     for path in ("pipe", "/dev/zero"):
         assert f"no task {path} in the data" in passk("gate", "run.jsonl", "--must-pass", path).out

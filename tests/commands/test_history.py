@@ -137,9 +137,9 @@ def test_of_two_writers_of_one_run_one_is_refused(
 
 def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_path: Path) -> None:
     """Runs of other models have other files, so only the lock keeps the second one out."""
-    both = columns("a", [1, 1, 1])
-    both["model"] = np.array(["m", "m", "z"], dtype=object)
-    both["task"] = np.array(["t0", "t1", "t0"], dtype=object)
+    pair = columns("a", [1, 1, 1])
+    pair["model"] = np.array(["m", "m", "z"], dtype=object)
+    pair["task"] = np.array(["t0", "t1", "t0"], dtype=object)
     code = (
         "import passk_cli.files.history as h, time, sys\n"
         "sys.path.insert(0, sys.argv[2])\n"
@@ -156,7 +156,7 @@ def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_pat
     assert writer.stdout is not None
     assert writer.stdout.readline() == b"there\n"
     with pytest.raises(DataError, match="run a of m is there already"):
-        append(f"{folder}/", both)
+        append(f"{folder}/", pair)
     assert writer.wait() == 0
     writer.stdout.close()
     assert [runs_of(file) for file in folder.iterdir()] == [[("a", 2)]]
@@ -172,10 +172,10 @@ def test_trend_names_the_files_of_a_run_that_was_recorded_twice(
     append(f"{tmp_path}/other/", columns("b", [1, 2], day=day))
     (copy,) = (tmp_path / "other").iterdir()
     copy.rename(first.with_name("b-copy.parquet"))
-    done = passk("trend", tmp_path / "h")
-    assert done.code == 3
-    assert str(first) in done.err
-    (command,) = re.findall("with: (rm .*)", done.err)
+    result = passk("trend", tmp_path / "h")
+    assert result.code == 3
+    assert str(first) in result.err
+    (command,) = re.findall("with: (rm .*)", result.err)
     subprocess.run(command, shell=True, check=True)
     assert passk("trend", tmp_path / "h").code == 0
 
@@ -246,8 +246,8 @@ def test_tasks_that_some_run_lacks_are_left_out_and_counted(tmp_path: Path) -> N
     append(to, columns("b", [2, 2], day=2))
     findings = passk_cli.trend(to)
     assert findings.frame.query("metric == 'pass@1'")["estimate"].tolist() == [0.5, 1.0]
-    said = {message.name: message.text for message in findings.report.messages}
-    assert said["left-out-tasks"].startswith("2 tasks of m are not in every run")
+    messages = {message.name: message.text for message in findings.report.messages}
+    assert messages["left-out-tasks"].startswith("2 tasks of m are not in every run")
 
 
 def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
@@ -285,10 +285,10 @@ def test_the_p_of_a_run_effect_is_adjusted_and_one_number(passk: Passk, tmp_path
     smallest = rows.p_adjusted.min()
     assert smallest == pytest.approx(4 * rows.p.min())
     out = passk("trend", to, "-q").out
-    said = re.search(r"p = ([\d.]+)\.\n", out)
-    assert said is not None
-    assert float(said[1]) == pytest.approx(smallest, abs=0.01)
-    assert re.search(rf"\] +{said[1]} ", out)
+    messages = re.search(r"p = ([\d.]+)\.\n", out)
+    assert messages is not None
+    assert float(messages[1]) == pytest.approx(smallest, abs=0.01)
+    assert re.search(rf"\] +{messages[1]} ", out)
     assert "p: Holm over 4 models, intervals unadjusted" in out
 
 
@@ -297,10 +297,10 @@ def test_copies_of_runs_are_one_message_and_no_headline(passk: Passk, tmp_path: 
     for run in range(3):
         for at, model in enumerate("abc"):
             append(to, columns(f"r{run}", np.arange(90 + at) % 3, day=run, model=model))
-    done = passk("trend", to)
-    assert done.out.startswith("3 runs are too few to show a change of pass@1 of 3 models.\n\n")
-    assert done.err.count("copied-run") == 1
-    assert "(and 5 more pairs)" in done.err
+    result = passk("trend", to)
+    assert result.out.startswith("3 runs are too few to show a change of pass@1 of 3 models.\n\n")
+    assert result.err.count("copied-run") == 1
+    assert "(and 5 more pairs)" in result.err
 
 
 def test_of_two_runs_the_command_that_compares_them_is_said(passk: Passk, workdir: Path) -> None:
@@ -319,13 +319,13 @@ def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, workdir
         (workdir / f"{name}.csv").write_text("\n".join(["task,passed", *rows]))
     refused = passk("trend", "tue.csv", "mon.csv").err
     assert "; passk record --date DAY says when a run was\n" in refused
-    *nights, whole = re.findall(r"^  passk (.*)  # (.*)$", refused, re.M)
+    *nights, full = re.findall(r"^  passk (.*)  # (.*)$", refused, re.M)
     to = "--to history.parquet --at"
     assert nights == [
         (f"record agent={name}.csv {to} {name}", "records a run of one agent, dated now")
         for name in ("tue", "mon")
     ]
-    assert whole[1] == "records both files as today's run"
+    assert full[1] == "records both files as today's run"
     assert [passk(*line.split()).code for line, _ in nights] == [0, 0]
     assert passk("trend", "history.parquet").out.startswith("2 runs are too few")
     dated = passk("trend", "n-20261125.csv", "mon.csv").err
@@ -336,8 +336,8 @@ def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, workdir
     assert python.value.remedies[0] == line
     for name in ("tue", "mon"):
         rows = (workdir / f"{name}.csv").read_text().splitlines()
-        named = [f"{row},{'m' if place else 'model'}" for place, row in enumerate(rows)]
-        (workdir / f"{name}.csv").write_text("\n".join(named))
+        names = [f"{row},{'m' if place else 'model'}" for place, row in enumerate(rows)]
+        (workdir / f"{name}.csv").write_text("\n".join(names))
     assert (
         f"  passk record mon.csv {to} mon  # records a" in passk("trend", "tue.csv", "mon.csv").err
     )
@@ -347,8 +347,8 @@ def test_models_of_one_run_each_may_be_one_agent(passk: Passk, workdir: Path) ->
     for run, model in enumerate(("wed", "tue", "mon")):
         append("h.parquet", columns(model, (np.arange(40) + run) % 3, day=3 - run, model=model))
         append("same.parquet", columns("r", (np.arange(40) + run) % 3, day=3, model=model))
-    said = passk("trend", "h.parquet").err
-    assert "; --alias mon=wed --alias tue=wed counts them as one model\n" in said
+    messages = passk("trend", "h.parquet").err
+    assert "; --alias mon=wed --alias tue=wed counts them as one model\n" in messages
     aliased = passk("trend", "h.parquet", "--alias", "mon=wed", "--alias", "tue=wed")
     assert aliased.out.startswith("3 runs are too few to show a change of pass@1 of wed.")
     assert "--alias" not in passk("trend", "same.parquet").err
@@ -358,13 +358,13 @@ def test_a_day_as_the_revision_is_asked_about(passk: Passk, tmp_path: Path) -> N
     """It would be the last run, whatever day it names."""
     run, to = tmp_path / "run.csv", tmp_path / "h.parquet"
     run.write_text("task,passed\na,1\na,0\nb,1\nb,1\n")
-    asked = passk("record", run, "--to", to, "--at", "2026-01-02")
-    assert (asked.code, to.exists()) == (2, False)
+    result = passk("record", run, "--to", to, "--at", "2026-01-02")
+    assert (result.code, to.exists()) == (2, False)
     problem = (
         "--at 2026-01-02: it is the name of a revision, and does not set the date of the run\n"
     )
-    assert problem in asked.err
-    dated, today = re.findall(r"^  passk (.*)  # sets ", asked.err, re.M)
+    assert problem in result.err
+    dated, today = re.findall(r"^  passk (.*)  # sets ", result.err, re.M)
     assert dated.endswith(" --at 2026-01-02 --date 2026-01-02")
     assert passk(*dated.split()).out.endswith("\n2026-01-02T00:00:00.000Z · passk 0.1\n")
     assert passk(*today.split(), "--run", "again").code == 0
@@ -378,8 +378,8 @@ def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
     for run in range(3):
         append(to, columns(f"r{run}", [1000] * 30, n=2000, day=run))
     with warnings.catch_warnings(action="ignore"):
-        said = {m.name: m.text for m in passk_cli.trend(to).report.messages}
-    text = said.get("run-flips") or said["sampling-flips"]
+        messages = {m.name: m.text for m in passk_cli.trend(to).report.messages}
+    text = messages.get("run-flips") or messages["sampling-flips"]
     # 30 · 2 · 1000 · 1000 / (2000 · 1999) of one run; of two 30 / 2.
     assert re.findall(r" on ([\d.]+\d)", text) == ["15.00", "15.01"]
 
@@ -424,21 +424,21 @@ def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk
         ("cost,turns", 2, "--metric cost,turns: name only one metric"),
         ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost keeps"),
     ):
-        done = passk("trend", NIGHTS, "-m", metric)
-        assert (done.code, done.out) == (code, "")
-        assert problem in done.err
+        result = passk("trend", NIGHTS, "-m", metric)
+        assert (result.code, result.out) == (code, "")
+        assert problem in result.err
     with pytest.raises(TypeError, match=r"'price'; set prices when you record a run"):
         passk_cli.trend(NIGHTS, price={})
 
 
 def spending(run: str, costs: Any, day: int = 1, **more: str) -> dict[str, Any]:
     """A run as `append` takes it, with what its attempts cost: (tasks, attempts), all failed."""
-    made = columns(run, np.zeros(len(costs)), n=len(costs[0]), day=day, **more)
+    rows_made = columns(run, np.zeros(len(costs)), n=len(costs[0]), day=day, **more)
     lists = {"each_passed": [[False] * len(costs[0])] * len(costs), "each_cost_usd": costs}
     for name, values in lists.items():
-        made[name] = np.empty(len(costs), dtype=object)
-        made[name][:] = [list(each) for each in values]
-    return made
+        rows_made[name] = np.empty(len(costs), dtype=object)
+        rows_made[name][:] = [list(item) for item in values]
+    return rows_made
 
 
 @pytest.mark.parametrize("place", ["h.parquet", pytest.param("h/", marks=pytest.mark.long)])
@@ -454,15 +454,15 @@ def test_recorded_costs_are_those_of_the_data(tmp_path: Path, place: str) -> Non
     for metric in ("cost", "duration") if place == "h.parquet" else ("median-cost",):
         findings = passk_cli.trend(to, metrics=metric)
         rows = findings.frame.set_index(["model", "run"]).query("metric == @metric")
-        own = passk_cli.estimate(costs, metrics=metric).frame.set_index("model")
+        suite_rows = passk_cli.estimate(costs, metrics=metric).frame.set_index("model")
         for run in ("r2", "r3"):
-            got = rows.xs(run, level="run")
-            assert got["estimate"].to_dict() == pytest.approx(own["estimate"].to_dict())
-            assert got["high"].to_dict() == pytest.approx(own["high"].to_dict())
+            output = rows.xs(run, level="run")
+            assert output["estimate"].to_dict() == pytest.approx(suite_rows["estimate"].to_dict())
+            assert output["high"].to_dict() == pytest.approx(suite_rows["high"].to_dict())
         assert len(rows) == 6
-        said = [m.text for m in findings.report.messages if m.name == "runs-without"]
-        assert said[0].startswith("3 runs without ")
-        assert "left out of its numbers: claude-haiku-4-5-20251001 1 of 3, " in said[0]
+        messages = [m.text for m in findings.report.messages if m.name == "runs-without"]
+        assert messages[0].startswith("3 runs without ")
+        assert "left out of its numbers: claude-haiku-4-5-20251001 1 of 3, " in messages[0]
     lists = {"outcome": "each_passed", "cost": "each_cost_usd"}
     solved = passk_cli.cost(to, fields=lists, by="run", where="each_passed IS NOT NULL").frame
     plain = passk_cli.cost(costs).frame
@@ -507,15 +507,17 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
         recorded = passk_cli.record(
             rows, to=to, at=f"r{day}", date=f"2026-01-0{day}", columns=["cost"]
         )
-        said = {message.name: message.text for message in recorded.report.messages}
-        assert said["missing-costs-kept"].startswith("1 attempt without a cost is recorded as such")
+        messages = {message.name: message.text for message in recorded.report.messages}
+        assert messages["missing-costs-kept"].startswith(
+            "1 attempt without a cost is recorded as such"
+        )
     with pytest.raises(DataError, match=r"record 1: no cost \(2 attempts in all"):
         passk_cli.trend(to, metrics="cost")
     for policy, n in (("drop", 10), ("mean", 12)):
         with pytest.warns(passk_cli.PasskWarning, match="2 attempts without a cost"):
-            found = passk_cli.trend(to, metrics="cost", missing_cost=policy)
-        assert found.frame["estimate"].tolist() == pytest.approx([8 / 3] * 2)
-        (table, *_) = found.report.tables
+            output = passk_cli.trend(to, metrics="cost", missing_cost=policy)
+        assert output.frame["estimate"].tolist() == pytest.approx([8 / 3] * 2)
+        (table, *_) = output.report.tables
         assert table.rows[0][-1] == n
     assert passk_cli.trend(to).frame.query("metric == 'pass@1'")["n_max"].tolist() == [2, 2]
     with pytest.raises(ParameterError, match="a mean has no upper limit"):
@@ -528,11 +530,11 @@ def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) 
         append(to, spending(f"r{day}", np.full((4, 2), float(price)), day, settings=settings))
     with pytest.warns(passk_cli.PasskWarning):
         findings = passk_cli.trend(to, metrics="cost")
-    said = {message.name: message.text for message in findings.report.messages}
-    assert said["unpriced-runs"].endswith("is 0 in 1 run, which is left out: r2")
-    assert said["mixed-settings"] == "runs of m were recorded with different options: price"
+    messages = {message.name: message.text for message in findings.report.messages}
+    assert messages["unpriced-runs"].endswith("is 0 in 1 run, which is left out: r2")
+    assert messages["mixed-settings"] == "runs of m were recorded with different options: price"
     assert findings.frame["run"].tolist() == ["r1", "r3"]
-    assert "mixed-settings" not in {said.name for said in passk_cli.trend(to).report.messages}
+    assert "mixed-settings" not in {message.name for message in passk_cli.trend(to).report.messages}
     free = f"{tmp_path}/free.parquet"
     append(free, spending("r1", np.zeros((4, 2))))
     with pytest.raises(DataError, match="the cost of every attempt is 0"):
@@ -559,14 +561,14 @@ def test_prices_are_recorded_with_the_costs_that_they_make(tmp_path: Path) -> No
 def test_a_gate_on_the_costs_of_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> None:
     """Five runs pooled: the mean of all their attempts, and an interval that knows of runs."""
     random, history = np.random.default_rng(3), f"{tmp_path}/h.parquet"
-    every = np.exp(random.normal(0, 0.5, (1, 30, 1)) + random.normal(0, 0.3, (6, 30, 2)))
-    every *= np.array([1, 1.5, 0.7, 1.4, 0.8, 1])[:, None, None]
+    all_values = np.exp(random.normal(0, 0.5, (1, 30, 1)) + random.normal(0, 0.3, (6, 30, 2)))
+    all_values *= np.array([1, 1.5, 0.7, 1.4, 0.8, 1])[:, None, None]
     for run in range(5):
-        append(history, spending(f"r{run}", every[run], day=run))
+        append(history, spending(f"r{run}", all_values[run], day=run))
     rows, pooled = (
         [{"model": "m", "task": f"t{t}", "passed": 0, "cost": x}
          for t, row in enumerate(costs) for x in row]
-        for costs in (every[5], np.concatenate(every[:5], axis=1))
+        for costs in (all_values[5], np.concatenate(all_values[:5], axis=1))
     )  # fmt: skip
     rule: dict[str, Any] = {"no_regression": True, "metrics": "cost"}
     wide = passk_cli.gate(rows, baseline=f"{history}:last5", **rule).frame.iloc[-1]
@@ -600,17 +602,19 @@ def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> No
     history, plain = f"{tmp_path}/h.parquet", f"{tmp_path}/plain.parquet"
     shifts = [0.1, -0.1, 0.08, -0.08, 0.1, -0.1, 0.0]
     for run, shift in enumerate(shifts):
-        made = columns(f"r{run}", random.binomial(4, np.clip(rates + shift, 0, 1)), n=4, day=run)
-        append(history, made)
+        rows_made = columns(
+            f"r{run}", random.binomial(4, np.clip(rates + shift, 0, 1)), n=4, day=run
+        )
+        append(history, rows_made)
         if run >= 2:
-            append(plain, {**made, "model": np.full(60, "old", dtype=object)})
+            append(plain, {**rows_made, "model": np.full(60, "old", dtype=object)})
     new = columns("new", random.binomial(4, np.clip(rates - 0.15, 0, 1)), n=4)
     table = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
     rows = [{name: row[name] for name in ("model", "task", "n", "c")} for row in table]
     rule = {"max_drop": {"pass@1": 0.0}}
     gate = passk_cli.gate(rows, baseline=f"{history}:last5", **rule)
-    alone = passk_cli.gate(rows, baseline=plain, duplicates="keep", **rule)
-    wide, narrow = (next(f.frame.query("metric == 'pass@1'").itertuples()) for f in (gate, alone))
+    single = passk_cli.gate(rows, baseline=plain, duplicates="keep", **rule)
+    wide, narrow = (next(f.frame.query("metric == 'pass@1'").itertuples()) for f in (gate, single))
     assert wide.estimate == pytest.approx(narrow.estimate)
     assert wide.high > narrow.high + 0.02
     assert (narrow.verdict, wide.verdict) == ("fail", "undecided")
@@ -631,20 +635,22 @@ def test_a_run_that_is_there_twice_is_said_by_trend_and_gate(tmp_path: Path) -> 
         once = np.arange(tasks) % 3
         for day, (run, c) in enumerate([("a", once), ("b", once), ("c", np.roll(once, 1))], 1):
             append(str(history), columns(run, c, day=day))
-        said = {said.name: said.text for said in passk_cli.trend(history).report.messages}
-        assert ("copied-run" in said) == copied
+        messages = {
+            message.name: message.text for message in passk_cli.trend(history).report.messages
+        }
+        assert ("copied-run" in messages) == copied
         if copied:
-            assert "a of m and b of m have the same outcomes at 90 tasks;" in said["copied-run"]
+            assert "a of m and b of m have the same outcomes at 90 tasks;" in messages["copied-run"]
     lines = [f"m,t{t},{int(t % 3 == 0)}" for t in range(90)] * 2
     (tmp_path / "new.csv").write_text("\n".join(["model,task,passed", *lines]))
-    found = passk_cli.gate(
+    output = passk_cli.gate(
         tmp_path / "new.csv", baseline=f"{tmp_path}/90.parquet:last3", max_drop={"pass@1": 0.5}
     )
-    assert "copied-run" in {said.name for said in found.report.messages}
+    assert "copied-run" in {message.name for message in output.report.messages}
     first = passk_cli.gate(
         tmp_path / "new.csv", baseline=f"{tmp_path}/90.parquet:last2", max_drop={"pass@1": 0.5}
     )
-    assert "copied-run" not in {said.name for said in first.report.messages}
+    assert "copied-run" not in {message.name for message in first.report.messages}
 
 
 def test_a_column_of_the_history_named_as_a_word_of_sql_is_asked_for_in_quotes() -> None:
@@ -661,17 +667,17 @@ def test_the_runs_that_the_effect_is_of_are_counted() -> None:
 def test_a_history_is_no_results_of_one_run(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(SAMPLES.parent)
     nights = "sample_data/nights.parquet"
-    done = passk("estimate", nights, "-k", "1")
-    assert (done.code, "this is a history of runs, and task 'task-1'" in done.err) == (3, True)
-    last, course = (line.partition("  # ") for line in done.err.splitlines()[1:])
+    result = passk("estimate", nights, "-k", "1")
+    assert (result.code, "this is a history of runs, and task 'task-1'" in result.err) == (3, True)
+    last, course = (line.partition("  # ") for line in result.err.splitlines()[1:])
     assert last[0] == f"""  passk estimate {nights} -k 1 --where "run = '0f6c430'\""""
     assert passk("estimate", nights, "-k", "1", "--where", "run = '0f6c430'").code == 0
     assert (course[0], course[2]) == (f"  passk trend {nights}", "shows how its runs develop")
     with pytest.raises(DataError, match="a history of runs"):
         passk_cli.estimate(duckdb.sql(f"FROM '{nights}'").df())
-    done = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")
-    assert (done.code, done.out) == (2, "")
-    assert f"{nights}: the history of the baseline is not a new run; give the results" in done.err
+    result = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")
+    assert (result.code, result.out) == (2, "")
+    assert f"{nights}: the history of the baseline is not a new run; give the results" in result.err
 
 
 def test_what_is_recorded_next_is_a_line_to_copy(
@@ -685,7 +691,7 @@ def test_what_is_recorded_next_is_a_line_to_copy(
         "no-history", "record run.csv --to history.parquet")  # fmt: skip
     assert line.endswith(" --with cost")
     assert passk(*line.split()).code == 0
-    asked = passk("record", "run.csv", "--to", "other/")
-    assert "; --at REV sets it\n" in asked.err
-    (line,) = re.findall(r"^  passk (.*)  # records it as today's run$", asked.err, re.M)
+    result = passk("record", "run.csv", "--to", "other/")
+    assert "; --at REV sets it\n" in result.err
+    (line,) = re.findall(r"^  passk (.*)  # records it as today's run$", result.err, re.M)
     assert passk(*line.split()).code == 0

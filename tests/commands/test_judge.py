@@ -25,7 +25,7 @@ CORRECTING = [name for name in COMMANDS if not command_of(name).question.uncorre
 
 def rows(share: float = 0.4, seed: int = 0) -> list[dict[str, object]]:
     """Attempts of two models, with the judge's verdict and a label of some."""
-    rng, made = np.random.default_rng(seed), []
+    rng, rows_made = np.random.default_rng(seed), []
     for model, false_pass in (("a", 0.05), ("b", 0.3)):
         rate = rng.random(60)
         for task in range(60):
@@ -33,11 +33,11 @@ def rows(share: float = 0.4, seed: int = 0) -> list[dict[str, object]]:
                 truth = rng.random() < rate[task]
                 verdict = truth or rng.random() < false_pass
                 label = bool(truth) if rng.random() < share else None
-                made.append({
+                rows_made.append({
                     "model": model, "task": f"t{task:02}", "attempt": attempt,
                     "passed": bool(verdict), "human": label, "text": f"{task}-{attempt}",
                 })  # fmt: skip
-    return made
+    return rows_made
 
 
 def as_csv(table: list[dict[str, object]], *columns: str) -> str:
@@ -63,9 +63,9 @@ def numbers(found: passk_cli.Findings) -> dict[tuple[str, str], tuple[float, flo
 def test_labels_are_read_from_a_column_a_file_another_outcome_and_a_list(write: Write) -> None:
     table = rows(share=0.6)
     attempts = write("r.csv", as_csv(table, "model", "task", "attempt", "passed"))
-    both = write("both.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    pair = write("both.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
     labels = [{**row, "truth": row["human"], "attempt": f"{row['attempt']}.0"} for row in table]
-    apart = write("labels.csv", as_csv(labels, "task", "model", "attempt", "truth"))
+    files = write("labels.csv", as_csv(labels, "task", "model", "attempt", "truth"))
     lists: dict[tuple[object, object], dict[str, object]] = {}
     for row in table:
         record = lists.setdefault(
@@ -75,17 +75,17 @@ def test_labels_are_read_from_a_column_a_file_another_outcome_and_a_list(write: 
         for name in ("passed", "human"):
             record[name].append(row[name])  # type: ignore[attr-defined]
     nested = write("lists.jsonl", jsonl(lists.values()))
-    column = numbers(passk_cli.estimate(both, fields={"truth": "human"}))
+    column = numbers(passk_cli.estimate(pair, fields={"truth": "human"}))
     assert {name for _, name in column} == {"pass@1", "pass@2", "pass^2"}
-    for other in (
-        passk_cli.estimate(attempts, truth=str(apart)),
-        passk_cli.estimate(attempts, truth=str(both), fields={"truth": "human"}),
-        passk_cli.estimate(both, truth="human"),
+    for rival in (
+        passk_cli.estimate(attempts, truth=str(files)),
+        passk_cli.estimate(attempts, truth=str(pair), fields={"truth": "human"}),
+        passk_cli.estimate(pair, truth="human"),
         passk_cli.estimate(nested, fields={"truth": "human"}),
         passk_cli.estimate(pd.DataFrame(table)[["model", "task", "attempt", "passed", "human"]],
                            fields={"truth": "human"}),
     ):  # fmt: skip
-        assert numbers(other) == column
+        assert numbers(rival) == column
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def test_labels_are_words_or_0_and_1_beside_scores_that_a_threshold_judges(
 ) -> None:
     numbered = [*zip(range(4), (9, 2, 5, 7), labels.split(","), strict=True)]
     beside = "".join(f"a,{attempt},{score},{label}\n" for attempt, score, label in numbered)
-    apart = "".join(f"a,{attempt},{label}\n" for attempt, _, label in numbered)
+    files = "".join(f"a,{attempt},{label}\n" for attempt, _, label in numbered)
     attempts = write("judged.csv", "task,attempt,score,truth\n" + beside)
-    others = write("labels.csv", "task,attempt,truth\n" + apart)
-    for own in ({"fields": {"truth": "truth"}}, {"truth": str(others)}, {"truth": "truth"}):
-        counts = passk_cli.read(attempts, threshold=7, passes=passes, **own)
+    rivals = write("labels.csv", "task,attempt,truth\n" + files)
+    for suite_rows in ({"fields": {"truth": "truth"}}, {"truth": str(rivals)}, {"truth": "truth"}):
+        counts = passk_cli.read(attempts, threshold=7, passes=passes, **suite_rows)
         truth = counts.attempts["truth"]
         assert counts.c.tolist() == [2]
         assert truth.value.tolist() == [0, 1]
@@ -142,46 +142,46 @@ def test_labels_that_fit_no_attempt_or_several_are_refused_with_their_number(
 def test_labels_of_models_that_are_not_read_are_left_out_and_said(write: Write) -> None:
     table = [{**row, "truth": row["human"]} for row in rows()]
     labels = write("labels.csv", as_csv(table, "model", "task", "attempt", "truth"))
-    own = [row for row in table if row["model"] == "b"]
-    attempts = write("r.csv", as_csv(own, "model", "task", "attempt", "passed"))
-    found = passk_cli.estimate(attempts, truth=str(labels))
-    assert [message.name for message in found.messages] == ["labels-of-others"]
+    suite_rows = [row for row in table if row["model"] == "b"]
+    attempts = write("r.csv", as_csv(suite_rows, "model", "task", "attempt", "passed"))
+    output = passk_cli.estimate(attempts, truth=str(labels))
+    assert [message.name for message in output.messages] == ["labels-of-others"]
     # Rows that are left out keep theirs.
-    both = write("both.csv", as_csv(table, "model", "task", "attempt", "passed"))
-    assert numbers(passk_cli.estimate(both, truth=str(labels), where="model = 'b'")) == numbers(
-        found
+    pair = write("both.csv", as_csv(table, "model", "task", "attempt", "passed"))
+    assert numbers(passk_cli.estimate(pair, truth=str(labels), where="model = 'b'")) == numbers(
+        output
     )
 
 
 def test_a_label_for_everything_gives_the_plain_numbers(write: Write) -> None:
     table = [{**row, "human": row["human"]} for row in rows(share=1.0)]
-    both = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
-    plain = numbers(passk_cli.estimate(both, fields={"outcome": "human"}))
-    got = numbers(passk_cli.estimate(both, fields={"truth": "human"}))
-    assert got.keys() == plain.keys()
-    for key, each in plain.items():
-        assert got[key] == pytest.approx(each, abs=1e-12)
+    pair = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    plain = numbers(passk_cli.estimate(pair, fields={"outcome": "human"}))
+    output = numbers(passk_cli.estimate(pair, fields={"truth": "human"}))
+    assert output.keys() == plain.keys()
+    for key, item in plain.items():
+        assert output[key] == pytest.approx(item, abs=1e-12)
     # Of few tasks that differ little, the law of a difference leans on what attempts do.
-    made = {"a": [[1, 1, 0, 0]] * 5, "b": [[1, 0]] * 4 + [[0, 0]]}
+    rows_made = {"a": [[1, 1, 0, 0]] * 5, "b": [[1, 0]] * 4 + [[0, 0]]}
     few = [{"model": model, "task": task, "passed": 1, "human": label}
-           for model, tasks in made.items()
+           for model, tasks in rows_made.items()
            for task, labels in enumerate(tasks) for label in labels]  # fmt: skip
     differences = [
-        [row for data in (both, few)
+        [row for data in (pair, few)
          for row in passk_cli.compare(data, "pass@1", fields=fields).frame.to_dict("records")]
         for fields in ({"outcome": "human"}, {"truth": "human"})
     ]  # fmt: skip
-    for one, other in zip(*differences, strict=True):
+    for one, rival in zip(*differences, strict=True):
         for name in ("estimate", "low", "high", "p", "p_adjusted"):
-            assert one[name] == pytest.approx(other[name], abs=1e-12), name
+            assert one[name] == pytest.approx(rival[name], abs=1e-12), name
 
 
 def test_nothing_labelled_is_refused(passk: Passk, write: Write) -> None:
     table = rows(share=0.0)
     path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
-    done = passk("estimate", path, "--field", "truth=human")
-    assert done.error == "missing-labels"
-    assert "labels of a" in done.err
+    result = passk("estimate", path, "--field", "truth=human")
+    assert result.error == "missing-labels"
+    assert "labels of a" in result.err
     # So is a model without any.
     some = [{**row, "human": row["passed"] if row["model"] == "a" else None} for row in table]
     path = write("s.csv", as_csv(some, "model", "task", "attempt", "passed", "human"))
@@ -194,26 +194,26 @@ def test_labels_of_one_verdict_only_give_no_number(
 ) -> None:
     table = [{**row, "human": row["human"] if row["passed"] == verdict else None} for row in rows()]
     path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
-    done = passk("judge", path, "--field", "truth=human")
-    assert (done.code, done.error, done.out) == (3, "missing-labels", "")
-    assert "--list FILE" in done.err
-    done = passk("estimate", path, "--field", "truth=human", "-f", "json")
-    assert [row["estimate"] for row in json.loads(done.out)["rows"]] == [None, None]
-    assert "passk judge --list FILE" in done.err
+    result = passk("judge", path, "--field", "truth=human")
+    assert (result.code, result.error, result.out) == (3, "missing-labels", "")
+    assert "--list FILE" in result.err
+    result = passk("estimate", path, "--field", "truth=human", "-f", "json")
+    assert [row["estimate"] for row in json.loads(result.out)["rows"]] == [None, None]
+    assert "passk judge --list FILE" in result.err
 
 
 def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Path) -> None:
-    done = passk("judge", judged, "--where", "human IS NULL OR true")
-    assert done.error == "no-labels"
-    assert "two judges that agree may err together" in done.err
+    result = passk("judge", judged, "--where", "human IS NULL OR true")
+    assert result.error == "no-labels"
+    assert "two judges that agree may err together" in result.err
     # A column that is called as labels are is named.
     command = f"passk judge {judged} --where 'human IS NULL OR true' --field truth=human"
-    assert f"\n  {command}  # reads the labels\n" in done.err
+    assert f"\n  {command}  # reads the labels\n" in result.err
     assert passk(*shlex.split(command)[1:]).code == 0
     renamed = judged.with_name("renamed.csv")
     renamed.write_text(judged.read_text().replace("human", "second", 1))
-    done = passk("judge", renamed)
-    assert "; --field truth=COLUMN names their column; --list FILE writes attempts" in done.err
+    result = passk("judge", renamed)
+    assert "; --field truth=COLUMN names their column; --list FILE writes attempts" in result.err
 
 
 @pytest.mark.parametrize("outcome", ["human", "passed==human"])
@@ -221,9 +221,9 @@ def test_an_outcome_that_names_the_truth_is_refused(
     passk: Passk, judged: Path, outcome: str
 ) -> None:
     """A judge that is compared with itself would never err."""
-    done = passk("judge", judged, "--field", "truth=human", "--field", f"outcome={outcome}")
-    assert (done.code, done.error) == (2, "contradicting-options")
-    assert "human is the truth, which corrects the outcome of a judge" in done.err
+    result = passk("judge", judged, "--field", "truth=human", "--field", f"outcome={outcome}")
+    assert (result.code, result.error) == (2, "contradicting-options")
+    assert "human is the truth, which corrects the outcome of a judge" in result.err
     with pytest.raises(passk_cli.PasskError, match="human is the truth"):
         passk_cli.judge(judged, outcome=outcome, truth="human")
 
@@ -241,20 +241,20 @@ def test_no_command_ignores_labels_in_silence(passk: Passk, judged: Path, name: 
     taken = {option.field for option in command_of(name).options()}
     if "fields" not in taken:
         return
-    done = passk(name, judged, "--field", "truth=human", *{
+    result = passk(name, judged, "--field", "truth=human", *{
         "convert": ["--output", "x.csv"], "record": ["--to", "h.parquet", "--at", "1"],
         "watch": "--min pass@1=0.1 --planned 60 --order completion --looks /dev/null".split(),
         "tasks": ["--against", "a"], "extrapolate": ["--to", "8"],
     }.get(name, []))  # fmt: skip
-    assert (done.error, done.out) == ("no-labels", "")
-    assert "leave them out" in done.err
+    assert (result.error, result.out) == ("no-labels", "")
+    assert "leave them out" in result.err
 
 
 @pytest.mark.parametrize("option", ["--crossings", "--flips", "--sensitivity=task"])
 def test_an_option_that_counts_verdicts_is_refused(passk: Passk, judged: Path, option: str) -> None:
-    done = passk("compare", judged, "--field", "truth=human", option)
-    assert done.error == "no-labels"
-    assert option.partition("=")[0] in done.err
+    result = passk("compare", judged, "--field", "truth=human", option)
+    assert result.error == "no-labels"
+    assert option.partition("=")[0] in result.err
 
 
 @pytest.mark.parametrize(
@@ -269,30 +269,30 @@ def test_an_option_that_counts_verdicts_is_refused(passk: Passk, judged: Path, o
 def test_what_has_no_corrected_number_is_refused(
     passk: Passk, judged: Path, given: list[str], said: str
 ) -> None:
-    done = passk("estimate", judged, "--truth", "human", *given)
-    assert done.code in (2, 3)
-    assert said in done.err
+    result = passk("estimate", judged, "--truth", "human", *given)
+    assert result.code in (2, 3)
+    assert said in result.err
 
 
 def test_a_test_that_knows_nothing_of_labels_is_refused(passk: Passk, judged: Path) -> None:
-    done = passk("compare", judged, "--field", "truth=human", "--test", "sign-flip")
-    assert done.error == "invalid-method"
+    result = passk("compare", judged, "--field", "truth=human", "--test", "sign-flip")
+    assert result.error == "invalid-method"
 
 
 @pytest.mark.parametrize("command", ["estimate", "judge"])
 def test_a_number_that_labels_do_not_reach_is_left_empty_with_what_to_label(
     passk: Passk, judged: Path, command: str
 ) -> None:
-    done = passk(command, judged, "--field", "truth=human", "-k", "1,4")
-    assert "warning[few-labels]: no value of pass@4" in done.err
-    assert "k = 4 needs 4 in each of 15 tasks or more" in done.err
-    assert "passk judge --list FILE writes attempts to label" in done.err
-    assert "–" in done.out
+    result = passk(command, judged, "--field", "truth=human", "-k", "1,4")
+    assert "warning[few-labels]: no value of pass@4" in result.err
+    assert "k = 4 needs 4 in each of 15 tasks or more" in result.err
+    assert "passk judge --list FILE writes attempts to label" in result.err
+    assert "–" in result.out
 
 
 def test_the_judge_is_shown_by_model(passk: Passk, judged: Path) -> None:
-    found = passk_cli.judge(str(judged), fields={"truth": "human"}).frame.to_dict("records")
-    rates = {(row["model"], row["metric"]): row for row in found}
+    output = passk_cli.judge(str(judged), fields={"truth": "human"}).frame.to_dict("records")
+    rates = {(row["model"], row["metric"]): row for row in output}
     assert rates["b", "false passes"]["low"] < 0.3 < rates["b", "false passes"]["high"]
     assert rates["a", "false failures"]["estimate"] == 0.0
     # It is kinder to b.
@@ -300,8 +300,8 @@ def test_the_judge_is_shown_by_model(passk: Passk, judged: Path) -> None:
     number = rates["b", "pass@1"]
     assert number["judged"] > number["estimate"]
     assert number["times_as_wide"] > 1
-    done = passk("judge", judged, "--field", "truth=human", "--width", "0.2")
-    assert "for --width" in done.out
+    result = passk("judge", judged, "--field", "truth=human", "--width", "0.2")
+    assert "for --width" in result.out
 
 
 def labelled(path: Path) -> list[tuple[str, ...]]:
@@ -315,9 +315,9 @@ def test_attempts_to_label_are_drawn_by_seed_and_have_no_label_yet(
     lists = []
     for seed in (0, 0, 1):
         file = tmp_path / "next.csv"
-        done = passk("judge", judged, "--field", "truth=human", "--list", file, "--number", "50",
+        result = passk("judge", judged, "--field", "truth=human", "--list", file, "--number", "50",
                      "--seed", seed)  # fmt: skip
-        assert done.code == 0
+        assert result.code == 0
         lists.append(labelled(file))
     assert lists[0] == lists[1] != lists[2]
     have = {(str(r["model"]), str(r["task"]), str(r["attempt"]))
@@ -334,8 +334,8 @@ def test_a_filled_list_is_read_as_labels(passk: Passk, write: Write, tmp_path: P
     path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed"))
     truth = {(str(r["model"]), str(r["task"]), str(r["attempt"])): r["human"] for r in table}
     file = tmp_path / "labels.csv"
-    done = passk("judge", path, "--list", file, "--number", "100", "--each", "4")
-    assert "fill in the column truth" in done.out
+    result = passk("judge", path, "--list", file, "--number", "100", "--each", "4")
+    assert "fill in the column truth" in result.out
     chosen = [row[:3] for row in labelled(file)]
     tasks = [{row[1] for row in chosen if row[0] == model} for model in "ab"]
     # All attempts of 25 tasks, the same of both.
@@ -344,16 +344,16 @@ def test_a_filled_list_is_read_as_labels(passk: Passk, write: Write, tmp_path: P
     assert len(chosen) == 200
     filled = [{"model": m, "task": t, "attempt": a, "truth": truth[m, t, a]} for m, t, a in chosen]
     write("labels.csv", as_csv(filled, "model", "task", "attempt", "truth"))
-    found = numbers(passk_cli.estimate(path, truth=str(file)))
-    assert ("a", "pass^4") in found
+    output = numbers(passk_cli.estimate(path, truth=str(file)))
+    assert ("a", "pass^4") in output
     # Names of columns are those of the attempts, which the list need not have.
-    other = write("other.csv", as_csv(table, "model", "task", "attempt", "passed").replace(
+    rival = write("other.csv", as_csv(table, "model", "task", "attempt", "passed").replace(
         "model,task,attempt,passed", "model,conversation,trial,verdict", 1))  # fmt: skip
     names = {"task": "conversation", "attempt": "trial", "outcome": "verdict"}
-    assert numbers(passk_cli.estimate(other, fields=names, truth=str(file))) == found
+    assert numbers(passk_cli.estimate(rival, fields=names, truth=str(file))) == output
     frame = pd.DataFrame(table)[["model", "task", "attempt", "human"]]
     plain = numbers(passk_cli.estimate(frame, fields={"outcome": "human"}))
-    for key, (_, low, high) in found.items():
+    for key, (_, low, high) in output.items():
         assert low < plain[key][0] < high, key
 
 
@@ -371,8 +371,8 @@ def test_two_scorers_of_a_harness_are_judge_and_truth(write: Write) -> None:
     """EvalPlus's base tests beside all; two scorers of an Inspect log, one of which has gaps."""
     plus = DATA / "evalplus" / "new_eval_results.json"
     got, plain = (
-        numbers(passk_cli.estimate(plus, **given))
-        for given in ({"outcome": "base", "truth": "plus"}, {"outcome": "plus"})
+        numbers(passk_cli.estimate(plus, **values))
+        for values in ({"outcome": "base", "truth": "plus"}, {"outcome": "plus"})
     )
     assert got == plain
     samples = [
@@ -384,8 +384,8 @@ def test_two_scorers_of_a_harness_are_judge_and_truth(write: Write) -> None:
     log = {"version": 2, "status": "success", "samples": samples,
            "eval": {"task": "t", "run_id": "r", "model": "m"}}  # fmt: skip
     path = write("logs/log.json", json.dumps(log))
-    found = passk_cli.estimate(path, outcome="model_graded", truth="human")
-    assert "corrected by 60 labels of 30 tasks" in str(found)
+    output = passk_cli.estimate(path, outcome="model_graded", truth="human")
+    assert "corrected by 60 labels of 30 tasks" in str(output)
 
 
 def of_pairs(layout: str) -> str:
@@ -396,20 +396,21 @@ def of_pairs(layout: str) -> str:
         question, verdict = f"question {case % 40}", bool(case % 3)
         human = [case % 5 != 0] if case % 2 else []
         if layout == "promptfoo":
-            said = [("llm-rubric", verdict), *(("human", each) for each in human)]
+            messages = [("llm-rubric", verdict), *(("human", item) for item in human)]
             cases.append({
-                "testIdx": case, "promptIdx": 0, "vars": {"q": question}, "success": said[-1][1],
+                "testIdx": case, "promptIdx": 0, "vars": {"q": question}, "success": messages[-1][
+                1],
                 "score": 1, "failureReason": 0, "provider": {"id": "m"}, "prompt": {"raw": "{{q}}"},
                 "gradingResult": {"componentResults": [
-                    {"pass": each, "score": int(each), "assertion": {"type": name}}
-                    for name, each in said
+                    {"pass": item, "score": int(item), "assertion": {"type": name}}
+                    for name, item in messages
                 ]},
             })  # fmt: skip
         else:
-            metrics = [("Correctness [GEval]", verdict), *(("Human", each) for each in human)]
+            metrics = [("Correctness [GEval]", verdict), *(("Human", item) for item in human)]
             cases.append({
                 "name": f"test_case_{case}", "input": question, "success": verdict,
-                "metricsData": [{"name": name, "success": each} for name, each in metrics],
+                "metricsData": [{"name": name, "success": item} for name, item in metrics],
             })  # fmt: skip
     if layout == "promptfoo":
         return jsonl(cases)
@@ -435,13 +436,13 @@ def test_a_second_assertion_or_metric_of_a_record_is_its_truth(
         for case in range(120)
     ]  # fmt: skip
     plain = write("plain.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
-    found = passk_cli.estimate(path, outcome=judge, truth=truth)
+    output = passk_cli.estimate(path, outcome=judge, truth=truth)
     expected = numbers(passk_cli.estimate(plain, fields={"truth": "human"}))
-    got = numbers(found)
+    got = numbers(output)
     assert got.keys() == expected.keys()
     for key, value in expected.items():
         assert got[key] == pytest.approx(value), key
-    assert "corrected by 60 labels of 20 tasks" in str(found)
+    assert "corrected by 60 labels of 20 tasks" in str(output)
 
 
 def test_attempts_without_a_number_are_listed_by_their_place(
@@ -454,8 +455,8 @@ def test_attempts_without_a_number_are_listed_by_their_place(
     assert len(set(names)) == len(names) >= 60
     assert all(name.startswith(f"{path}: testCases[") for name in names)
     file.write_text(file.read_text().replace('""\n', "true\n"))
-    found = passk_cli.estimate(path, outcome=judge[1], truth=str(file))
-    assert f"corrected by {len(names)} labels of" in str(found)
+    output = passk_cli.estimate(path, outcome=judge[1], truth=str(file))
+    assert f"corrected by {len(names)} labels of" in str(output)
 
 
 def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
@@ -471,18 +472,18 @@ def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
 
 
 def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write) -> None:
-    others = write("o.csv", as_csv(rows(seed=1), "model", "task", "attempt", "passed", "human"))
-    own = write("r.csv", as_csv(rows(), "model", "task", "attempt", "passed"))
-    given = {"truth_from": str(others), "fields": {"truth": "human"}}
+    rivals = write("o.csv", as_csv(rows(seed=1), "model", "task", "attempt", "passed", "human"))
+    suite_rows = write("r.csv", as_csv(rows(), "model", "task", "attempt", "passed"))
+    values = {"truth_from": str(rivals), "fields": {"truth": "human"}}
     with pytest.warns(passk_cli.PasskWarning, match="judge errs equally often"):
-        found = passk_cli.estimate(own, **given)
-    assert {name for _, name in numbers(found)} == {"pass@1"}
-    assert "others-labels" in [message.name for message in found.messages]
-    for option, value in (("truth", str(others)), ("k", 2)):
+        output = passk_cli.estimate(suite_rows, **values)
+    assert {name for _, name in numbers(output)} == {"pass@1"}
+    assert "others-labels" in [message.name for message in output.messages]
+    for option, value in (("truth", str(rivals)), ("k", 2)):
         with warnings.catch_warnings(action="ignore"):
             if option == "k":
-                row = passk_cli.estimate(own, **given, k=2).frame.iloc[0]
+                row = passk_cli.estimate(suite_rows, **values, k=2).frame.iloc[0]
                 assert "only k = 1" in row["note"]
                 continue
             with pytest.raises(passk_cli.ParameterError, match="already have labels"):
-                passk_cli.estimate(own, **given, **{option: value})
+                passk_cli.estimate(suite_rows, **values, **{option: value})

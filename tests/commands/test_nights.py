@@ -39,18 +39,19 @@ def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
 @pytest.mark.long
 def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     def gate(*words: str) -> tuple[int, str]:
-        done = passk("gate", "night.csv", "--baseline", "h.parquet:last5", *RULES, *words)
-        return done.code, done.out.partition("\n")[0] + done.err
+        result = passk("gate", "night.csv", "--baseline", "h.parquet:last5", *RULES, *words)
+        return result.code, result.out.partition("\n")[0] + result.err
 
     def record(day: int, *words: str) -> tuple[int, str]:
         date = f"2026-11-{day:02d}"
-        done = passk("record", "night.csv", "--to", "h.parquet", "--at", f"n{day}", "--date", date,
+        result = passk("record", "night.csv", "--to", "h.parquet", "--at", f"n{day}", "--date",
+        date,
                      *words)  # fmt: skip
-        return done.code, done.out.partition("\n")[0] + done.err
+        return result.code, result.out.partition("\n")[0] + result.err
 
     def trend(*words: str) -> tuple[int, str]:
-        done = passk("trend", "h.parquet", "--fail", *words)
-        return done.code, done.out.partition("\n")[0] + done.err
+        result = passk("trend", "h.parquet", "--fail", *words)
+        return result.code, result.out.partition("\n")[0] + result.err
 
     def is_(answer: tuple[int, str], code: int, words: str) -> None:
         assert answer[0] == code, answer[1]
@@ -83,11 +84,11 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     is_(gate(), 0, "agent-v2 is compared with agent, the only model of h.parquet:last5; --alias")
     is_(gate("--alias", "agent=agent-v2"), 0, "PASS")
     is_(record(6, "--alias", "agent-v2=agent"), 0, "Recorded run n6")
-    # A lost history stops the night; it comes back from where it is kept.
+    # A lost history stops the night; it comes back from where it is remaining.
     night()
-    kept = Path("h.parquet").rename("artifact.parquet")
+    remaining = Path("h.parquet").rename("artifact.parquet")
     is_(gate(), 3, "there is no such history")
-    kept.rename("h.parquet")
+    remaining.rename("h.parquet")
     is_(gate(), 0, "PASS")
     is_(record(7), 0, "Recorded run n7")
     # A night with 30 % errors is refused, however its missing outcomes count.

@@ -45,13 +45,13 @@ def study_of(
     short_tasks: str = "empty",
     adjust: str = "holm",
 ) -> Analysis:
-    asked = SharedOptions(
+    result = SharedOptions(
         Request(),
         Metrics(short_tasks=short_tasks),
         confidence or Confidence(),
         Rules(adjust=adjust),
     )
-    return Order(k=ks).study(asked, lambda request: counts)
+    return Order(k=ks).study(result, lambda request: counts)
 
 
 def report_on(counts: Counts, ks: tuple[int, ...] = (), **options: Any) -> Report:
@@ -70,8 +70,8 @@ def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:
 
 
 def words(report: Report, model: str = "m") -> tuple[str, str, str]:
-    found = facts(report, model)
-    return tuple(found[fact]["verdict"] for fact in ("trend", "lag-1", "copies"))  # type: ignore[return-value]
+    output = facts(report, model)
+    return tuple(output[fact]["verdict"] for fact in ("trend", "lag-1", "copies"))  # type: ignore[return-value]
 
 
 def said(report: Report) -> dict[str, Any]:
@@ -96,11 +96,11 @@ def test_exchangeable_attempts_are_left_in_peace() -> None:
     assert words(report) == ("not significant", "not significant", "none found")
     assert said(report) == {"order-power": {"lag": "0.11", "points": "0.9"}}
     assert verdicts(report) == {"m": "none found"}
-    found = facts(report)
-    assert found["first@10 − pass@10 10"]["estimate"] == 0.0
-    assert found["first@10 − pass@10 10"]["note"] == "k = n: they are the same"
-    assert found["first@2 2"]["estimate"] == pytest.approx(
-        found["pass@2 2"]["estimate"] + found["first@2 − pass@2 2"]["estimate"], abs=1e-12
+    output = facts(report)
+    assert output["first@10 − pass@10 10"]["estimate"] == 0.0
+    assert output["first@10 − pass@10 10"]["note"] == "k = n: they are the same"
+    assert output["first@2 2"]["estimate"] == pytest.approx(
+        output["pass@2 2"]["estimate"] + output["first@2 − pass@2 2"]["estimate"], abs=1e-12
     )
 
 
@@ -151,9 +151,9 @@ def test_the_correlation_that_follows_from_a_trend() -> None:
     p = np.where(np.arange(10) < 5, 0.95, 0.05)[None, :].repeat(60, axis=0)
     report = report_on(counted(m=drawn(p, 10)))
     assert words(report)[:2] == ("declining", "correlated")
-    found = facts(report)
-    alone = found["lag-1 of the trend alone"]["estimate"]
-    assert found["lag-1"]["estimate"] / 4 < alone <= found["lag-1"]["estimate"]
+    output = facts(report)
+    single = output["lag-1 of the trend alone"]["estimate"]
+    assert output["lag-1"]["estimate"] / 4 < single <= output["lag-1"]["estimate"]
 
 
 def test_a_trend_among_alike_neighbours_needs_its_interval() -> None:
@@ -205,8 +205,8 @@ def test_outcomes_that_never_vary() -> None:
 
 
 def test_attempts_until_the_first_pass() -> None:
-    made = np.minimum(np.random.default_rng(0).geometric(0.4, 60), 6).tolist()
-    report = report_on(counted(m=[*([0] * (m - 1) + [int(m < 6)] for m in made), [0] * 6]))
+    rows_made = np.minimum(np.random.default_rng(0).geometric(0.4, 60), 6).tolist()
+    report = report_on(counted(m=[*([0] * (m - 1) + [int(m < 6)] for m in rows_made), [0] * 6]))
     assert words(report) == ("cannot be tested",) * 3
     assert "attempts were made until the first pass" in facts(report)["trend"]["note"]
     assert facts(report)["trend"]["p"] is facts(report)["trend"]["estimate"] is None
@@ -252,8 +252,8 @@ def test_intervals_use_clusters_and_p_does_not() -> None:
     rng = np.random.default_rng(0)
     counts = counted("repo", m=drawn(rng.beta(0.5, 0.5, 7)[np.arange(70) % 7][:, None], 6))
     one = facts(report_on(counts, confidence=Confidence(cluster="repo")))
-    alone = Counts(**{**counts.__dict__, "clusters": None})
-    two = facts(report_on(alone))
+    single = Counts(**{**counts.__dict__, "clusters": None})
+    two = facts(report_on(single))
     for fact in ("rate 1 1", "first@2 2", "pass@2 2"):
         widths = [row[fact]["high"] - row[fact]["low"] for row in (one, two)]
         assert widths[0] > 1.3 * widths[1]
@@ -282,9 +282,9 @@ def test_variance_of_first_minus_pass_is_that_of_a_random_order() -> None:
     tasks = [list(task) for task in product((0, 1), repeat=n)]
     weight = np.array([np.prod([p if x else 1 - p for x in task]) for task in tasks])
     value = pass_at_k(n, [sum(task) for task in tasks], k)
-    apart = np.array([max(task[:k]) for task in tasks]) - value
-    assert weight @ apart == pytest.approx(0, abs=1e-15)
-    assert weight @ apart**2 == pytest.approx(weight @ (value * (1 - value)), rel=1e-12)
+    files = np.array([max(task[:k]) for task in tasks]) - value
+    assert weight @ files == pytest.approx(0, abs=1e-15)
+    assert weight @ files**2 == pytest.approx(weight @ (value * (1 - value)), rel=1e-12)
     # All 32 as tasks: the mean difference is 0, and the limits are normal ones from that estimate.
     fixed = Confidence(population="these-tasks")
     row = facts(report_on(counted(m=tasks), (k,), confidence=fixed))[f"first@{k} − pass@{k} {k}"]
@@ -317,18 +317,18 @@ def test_tau_bench_by_hand() -> None:
     """Rates by trial, and the tasks solved by then, from the rows themselves."""
     frame = pd.read_csv(SAMPLES / "tau_airline.csv")
     counts = read(SAMPLES / "tau_airline.csv", attempts=["attempt"])
-    found = facts(report_on(counts), "gpt-4o")
+    output = facts(report_on(counts), "gpt-4o")
     for trial, rows in frame.groupby("trial"):
-        assert found[f"rate {trial + 1} {trial + 1}"]["estimate"] == rows.reward.mean()
+        assert output[f"rate {trial + 1} {trial + 1}"]["estimate"] == rows.reward.mean()
     by_task = frame.sort_values(["task_id", "trial"]).groupby("task_id").reward.apply(list)
     for k in (1, 2, 4):
         solved = np.mean([any(task[:k]) for task in by_task])
-        assert found[f"first@{k} {k}"]["estimate"] == pytest.approx(solved, rel=1e-12)
-        used = np.mean([min([*task, 1].index(1) + 1, k) for task in by_task])
-        assert found[f"attempts used {k}"]["estimate"] == pytest.approx(used, rel=1e-12)
-    assert found["never solved"]["estimate"] == 0.28
-    assert found["attempts to solve 0.5"]["estimate"] == 2
-    assert found["attempts to solve 0.75"]["note"] == "more than 4"
+        assert output[f"first@{k} {k}"]["estimate"] == pytest.approx(solved, rel=1e-12)
+        used_count = np.mean([min([*task, 1].index(1) + 1, k) for task in by_task])
+        assert output[f"attempts used {k}"]["estimate"] == pytest.approx(used_count, rel=1e-12)
+    assert output["never solved"]["estimate"] == 0.28
+    assert output["attempts to solve 0.5"]["estimate"] == 2
+    assert output["attempts to solve 0.75"]["note"] == "more than 4"
 
 
 def test_chart_shows_every_rate_with_its_interval() -> None:
@@ -350,8 +350,8 @@ def test_chart_shows_every_rate_with_its_interval() -> None:
 def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
     counts = counted(m=[[0, 1, 1], [0], [1, 0, 0]], stops=[[0, 1, 1], [1], [1, 0, 0]])
     report = report_on(counts, (1, 2))
-    used = facts(report)["attempts used 2"]
-    assert (used["estimate"], used["note"]) == (None, "n=1 < k=2 on 1 of 3 tasks")
+    used_count = facts(report)["attempts used 2"]
+    assert (used_count["estimate"], used_count["note"]) == (None, "n=1 < k=2 on 1 of 3 tasks")
     assert facts(report)["attempts used 1"]["estimate"] == 1
     # The short task is solved: how many attempts it takes is known.
     stops = facts(report, "stops")
@@ -368,8 +368,8 @@ def test_the_middle_k_is_one_at_which_they_can_differ() -> None:
     report = report_on(counted(m=drawn(HARDNESS, 10)))
     headers = [column.header for column in report.tables[0].columns if column.shown == "always"]
     assert headers == ["model", "points per attempt", "neighbours", "first@4 − pass@4", "verdict"]
-    alone = report_on(counted(m=drawn(HARDNESS, 4)), (4,))
-    assert not any(column.header.startswith("first@") for column in alone.tables[0].columns)
+    single = report_on(counted(m=drawn(HARDNESS, 4)), (4,))
+    assert not any(column.header.startswith("first@") for column in single.tables[0].columns)
 
 
 def test_pairs_that_agree_without_neighbours_are_named() -> None:
@@ -390,9 +390,9 @@ def test_only_what_is_decisive_is_shown() -> None:
 def test_attempts_that_move_up_a_place_are_report_on() -> None:
     rows = [("t1", 1, None), ("t1", 2, 1), ("t1", 3, 0), ("t2", 1, 0), ("t2", 2, 1), ("t2", 3, 0)]
     frame = pd.DataFrame(rows, columns=["task", "attempt", "passed"], dtype=object)
-    for missing, there in (("drop", True), ("fail", False)):
+    for missing, present in (("drop", True), ("fail", False)):
         counts = read(frame, attempts=["attempt"], missing=missing)
-        assert ("moved-attempts" in said(report_on(counts))) == there
+        assert ("moved-attempts" in said(report_on(counts))) == present
 
 
 def test_first_at_k_of_attempts_that_stop_at_a_pass(write: Write, passk: Passk) -> None:
@@ -406,14 +406,14 @@ def test_first_at_k_of_attempts_that_stop_at_a_pass(write: Write, passk: Passk) 
     ]  # fmt: skip
     path = write("early.jsonl", jsonl(rows))
     for more in ([], ["--short-tasks", "drop"]):
-        done = passk("estimate", path, "-m", "first@4", *more)
-        assert done.out.startswith("early: first@4 0.800 ["), done.out
+        result = passk("estimate", path, "-m", "first@4", *more)
+        assert result.out.startswith("early: first@4 0.800 ["), result.out
         # The number is the one that the warning about pass@k promises; it has none itself.
         assert "(first@4 is 0.800)" in passk("estimate", path, "-k", "1", *more).err
-        assert not done.err
+        assert not result.err
     path.write_text(jsonl(rows[:-1]))
-    done = passk("estimate", path, "-m", "first@4")
-    assert "n=3 < k=4 and no pass on 1 of 20 tasks" in done.err
+    result = passk("estimate", path, "-m", "first@4")
+    assert "n=3 < k=4 and no pass on 1 of 20 tasks" in result.err
 
 
 def test_an_interval_beside_a_verdict_says_that_it_is_not_adjusted() -> None:

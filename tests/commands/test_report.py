@@ -68,9 +68,9 @@ def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> No
     reports = panels(agents)
     assert csv_text(reports["Differences"], Style()) == csv_text(compared, Style())
     # What its columns were taken for is asked of files that are only described.
-    others = [table for table in described.tables[1:] if not table.title.startswith("Columns")]
+    rivals = [table for table in described.tables[1:] if not table.title.startswith("Columns")]
     first, *further = reports["Data quality"].tables
-    assert further == others
+    assert further == rivals
     assert {*first.rows} >= {*described.tables[0].rows}
     assert reports["Tasks"].tables == flaky.tables[:1]
     assert agents.report.answer == compared.answer
@@ -139,8 +139,8 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
     one = next(p.grid for p in page_of(tau).sections[0].panels if p.grid)
     assert list(one.tasks) == [str(task) for task in range(50)]
     lines = [line.split(",") for line in TAU.read_text().splitlines()[1:]]
-    own = sorted((int(trial), reward) for _, task, trial, reward in lines if task == "1")
-    strip = "".join("+" if float(reward) else "-" for _, reward in own)
+    own_values = sorted((int(trial), reward) for _, task, trial, reward in lines if task == "1")
+    strip = "".join("+" if float(reward) else "-" for _, reward in own_values)
     assert one.results[one.codes[0][1]] == strip
 
 
@@ -169,9 +169,9 @@ def test_links_know_the_group_and_the_first_attempt() -> None:
     rows = [{**row, "attempt": k + 5, "passed": True} for row in by_benchmark(True)
             for k in range(2)]  # fmt: skip
     rows = [{k: v for k, v in row.items() if k not in "nc"} for row in rows]
-    found = quiet(rows, by="benchmark", metrics="pass@1",
+    actual = quiet(rows, by="benchmark", metrics="pass@1",
                   link="runs/{benchmark}/{model}/{task}/{attempt}")  # fmt: skip
-    grids = [p.grid for section in page_of(found).sections for p in section.panels if p.grid]
+    grids = [p.grid for section in page_of(actual).sections for p in section.panels if p.grid]
     assert [grid.link for grid in grids] == [
         f"runs/{b}/{{model}}/{{task}}/{{attempt}}" for b in ("code", "math")
     ]
@@ -182,14 +182,14 @@ def test_what_is_said_of_pairs_is_said_of_a_board(tmp_path: Path) -> None:
     rows = [{"model": f"m{m:02}", "task": str(t + m % 2), "n": 4, "c": (m + t) % 5}
             for m in range(MANY + 2) for t in range(9)]  # fmt: skip
     for findings in (quiet(rows, board=True), quiet(rows)):
-        assert "models-lack-tasks" in {said.name for said in findings.report.messages}
+        assert "models-lack-tasks" in {messages.name for messages in findings.report.messages}
     quiet(rows, board=True).save(tmp_path / "board.html", percent=True)
     assert "</button> (%)</th>" in (tmp_path / "board.html").read_text()
 
 
 def test_a_board_ranks_by_shared_tasks() -> None:
     rows = [{"model": m, "task": f"{hard}{t}", "n": 20, "c": c}
-            for m, each in {"a": (16, 10), "b": (15,)}.items() for hard, c in enumerate(each)
+            for m, item in {"a": (16, 10), "b": (15,)}.items() for hard, c in enumerate(item)
             for t in range(9)]  # fmt: skip
     board = page_of(quiet(rows, board=True)).sections[0].panels[0].board
     assert [entry.model for entry in board.entries] == ["a", "b"]
@@ -198,8 +198,10 @@ def test_a_board_ranks_by_shared_tasks() -> None:
 def test_a_board_is_a_leaderboard_alone(passk: Passk, tmp_path: Path) -> None:
     files = [tmp_path / "board.html", tmp_path / "board.md"]
     outputs = [word for file in files for word in ("-o", file)]
-    done = passk("report", AGENTS, "-m", "pass@1", "--board", "--title", "Agents 1", "-q", *outputs)
-    assert (done.code, done.out) == (0, "")
+    result = passk(
+        "report", AGENTS, "-m", "pass@1", "--board", "--title", "Agents 1", "-q", *outputs
+    )
+    assert (result.code, result.out) == (0, "")
     page, text = (file.read_text() for file in files)
     today = datetime.now(UTC).date().isoformat()
     assert f">Agents 1 · {today}<" in page
@@ -254,16 +256,16 @@ def test_one_attempt_each_has_no_curves() -> None:
 
 def test_a_page_of_scores_invents_no_passes(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
-    for high, shown in ((0.5, False), (1.0, True)):
+    for high, displayed in ((0.5, False), (1.0, True)):
         lines = [f"{m},{t},{a},{high * ((t + a) % 3 > at)}"
                  for at, m in enumerate("ab") for t in range(9) for a in range(2)]  # fmt: skip
         path.write_text("\n".join(["model,task,attempt,score", *lines]))
         findings = quiet(path, metrics="mean")
         absent = " ".join(page_of(findings).omissions)
         for part in ("Curves over k", "Order of attempts", "Tasks", "Flips"):
-            assert (part in panels(findings)) is shown
-            assert (f"{part}: {path}:" in absent) != shown
-        assert ("--threshold X says" in absent) != shown
+            assert (part in panels(findings)) is displayed
+            assert (f"{part}: {path}:" in absent) != displayed
+        assert ("--threshold X says" in absent) != displayed
 
 
 def by_benchmark(shared: bool) -> list[dict[str, Any]]:
@@ -285,9 +287,9 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
         "All groups",
     ]
     macro = panels(findings, 2)["Macro average"]
-    whole = findings.frame
-    frame = whole[whole.benchmark != "average"].pivot(index="model", columns="benchmark")
-    averages = whole[whole.benchmark == "average"].set_index("model")
+    full = findings.frame
+    frame = full[full.benchmark != "average"].pivot(index="model", columns="benchmark")
+    averages = full[full.benchmark == "average"].set_index("model")
     assert any("share tasks" in str(part) for part in macro.context) == shared
     for row in macro.tables[0].rows:
         model, cell = row[1:3]
@@ -308,18 +310,18 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
     """Two models differ where the macro average of their differences does, as `compare` has them in
     each group."""
     rows = by_benchmark(False)
-    shown = {}
+    displayed = {}
     for gap, leads in ((0, False), (4, True)):
-        drawn = [row | {"c": min(row["c"] + gap * (row["model"] == "two"), 4)} for row in rows]
-        findings = quiet(drawn, average="benchmark", metrics="pass@1", board=True)
+        sample = [row | {"c": min(row["c"] + gap * (row["model"] == "two"), 4)} for row in rows]
+        findings = quiet(sample, average="benchmark", metrics="pass@1", board=True)
         (panel,) = page_of(findings).sections[-1].panels
         assert panel.board is not None
-        shown[gap] = [(e.model, e.places, e.numbers[0].letters) for e in panel.board.entries]
-        pairs = passk_cli.compare(drawn, "pass@1", by="benchmark", adjust="none").frame
-        sign = [1 if model == shown[gap][0][0] else -1 for model in pairs.model]
+        displayed[gap] = [(e.model, e.places, e.numbers[0].letters) for e in panel.board.entries]
+        pairs = passk_cli.compare(sample, "pass@1", by="benchmark", adjust="none").frame
+        sign = [1 if model == displayed[gap][0][0] else -1 for model in pairs.model]
         z = NormalDist().inv_cdf(0.975)
-        both = zip(sign, pairs.low, pairs.high, strict=True)
-        lows, highs = zip(*(sorted((s * low, s * high)) for s, low, high in both), strict=True)
+        pair = zip(sign, pairs.low, pairs.high, strict=True)
+        lows, highs = zip(*(sorted((s * low, s * high)) for s, low, high in pair), strict=True)
         mean = macro_average(sign * pairs.estimate, (pairs.high - pairs.low) / (2 * z), lows, highs)
         assert leads == (mean.low > 0)
         if leads:
@@ -327,8 +329,8 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
                 "two leads the average of pass@1 over 2 groups of benchmark, with equal weights,"
                 f" by {mean.mean:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
             )
-    assert shown[0] == [("one", ("1–2",), "a"), ("two", ("1–2",), "a")]
-    assert shown[4] == [("two", ("1",), "a"), ("one", ("2",), "b")]
+    assert displayed[0] == [("one", ("1–2",), "a"), ("two", ("1–2",), "a")]
+    assert displayed[4] == [("two", ("1",), "a"), ("one", ("2",), "b")]
 
 
 def test_a_submission_joins_a_board_in_any_format_and_a_copy_does_not(
@@ -351,8 +353,8 @@ def test_a_submission_joins_a_board_in_any_format_and_a_copy_does_not(
     (tmp_path / "z.csv").write_text((tmp_path / "a.csv").read_text().replace("a,", "z,"))
     ask = ["report", *files, tmp_path / "z.csv", "--board", "-m", "pass@1", "-f", "markdown", "-q"]
     assert passk(*ask).error == "duplicate-models"
-    named = [word for model in ("*", "a", "z") for word in ("--model", model)]
-    assert passk(*ask, *named).code == 0
+    names = [word for model in ("*", "a", "z") for word in ("--model", model)]
+    assert passk(*ask, *names).code == 0
 
 
 def test_the_line_under_a_board_says_nothing_twice() -> None:
@@ -378,13 +380,13 @@ def test_a_macro_average_needs_a_number_in_each_group_and_limits_for_limits() ->
     outcomes = {"code0": [1, None], "code1": [0, 0], "math0": [1, 1], "math1": [0, None]}
     missing = [
         {"model": "m", "benchmark": task[:-1], "task": task, "passed": passed}
-        for task, made in outcomes.items() for passed in made
+        for task, created in outcomes.items() for passed in created
     ]  # fmt: skip
     options = {"average": "benchmark", "metrics": "pass@1", "missing": "bounds"}
-    code, math, both = quiet(missing, **options).frame.to_dict("records")
-    assert [both["estimate_low"], both["estimate_high"]] == [(0.25 + 0.5) / 2, (0.5 + 0.75) / 2]
-    assert min(code["low"], math["low"]) <= both["low"] <= both["estimate_low"]
-    assert both["estimate_high"] <= both["high"] <= max(code["high"], math["high"])
+    code, math, pair = quiet(missing, **options).frame.to_dict("records")
+    assert [pair["estimate_low"], pair["estimate_high"]] == [(0.25 + 0.5) / 2, (0.5 + 0.75) / 2]
+    assert min(code["low"], math["low"]) <= pair["low"] <= pair["estimate_low"]
+    assert pair["estimate_high"] <= pair["high"] <= max(code["high"], math["high"])
 
 
 def test_a_model_without_one_group_has_no_macro_average() -> None:
@@ -417,13 +419,13 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     printed = set(str(passk_cli.compare(rows)).split())
     letters = {entry.numbers[0].letters for entry in board.entries}
     assert letters <= printed
-    assert any("–" in each for each in letters)
+    assert any("–" in item for item in letters)
     assert "Differences" not in panels(findings)
     assert any("ties of 300 pairs" in text for text in page.omissions)
-    found = {panel.title: panel.report.answer for panel in page.sections[0].panels}
+    actual = {panel.title: panel.report.answer for panel in page.sections[0].panels}
     # Their answers are about all models, as those of the commands are.
     for title in ("Curves over k", "Tasks needed", "Tasks"):
-        assert "first" not in str(found[title])
+        assert "first" not in str(actual[title])
 
 
 def test_costs_that_cannot_be_counted_are_named_once() -> None:
@@ -440,8 +442,8 @@ def test_a_baseline_has_to_be_there() -> None:
 
 def test_files_of_the_command(passk: Passk, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    done = passk("report", TAU, "-m", "pass@1", "-o", page, "-q", "--title", "Airline")
-    assert (done.code, done.out) == (0, "")
+    result = passk("report", TAU, "-m", "pass@1", "-o", page, "-q", "--title", "Airline")
+    assert (result.code, result.out) == (0, "")
     text = page.read_text()
     assert "<title>Airline</title>" in text
     assert f"passk report {TAU} -m pass@1 -o {page} -q --title Airline" in text
@@ -476,22 +478,22 @@ def test_without_a_file_it_says_how_the_page_is_written(passk: Passk, tmp_path: 
     words = ("report", TAU, "-m", "pass@1")
     line = f"report {TAU} -m pass@1 -o report.html"
     for form in ((), ("-f", "plain")):
-        done = passk(*words, *form)
-        assert done.err.endswith(f"passk: no page is written\n  passk {line}  # writes it\n")
+        result = passk(*words, *form)
+        assert result.err.endswith(f"passk: no page is written\n  passk {line}  # writes it\n")
     for more in (("-q",), ("-f", "json"), ("-o", tmp_path / "page.html")):
         assert "no page is written" not in passk(*words, *more).err
-    done = passk(*words, "-f", "html")
-    assert (done.code, f"  passk {line}  # writes it" in done.err) == (2, True)
-    done = passk(*words, "-f", "html", "-o", "x.html")
-    assert f"passk report {TAU} -m pass@1 -o x.html  # writes it" in done.err
+    result = passk(*words, "-f", "html")
+    assert (result.code, f"  passk {line}  # writes it" in result.err) == (2, True)
+    result = passk(*words, "-f", "html", "-o", "x.html")
+    assert f"passk report {TAU} -m pass@1 -o x.html  # writes it" in result.err
 
 
 def test_nothing_is_averaged_over_groups_unless_it_is_asked_for() -> None:
     findings = quiet(by_benchmark(False), by="benchmark", metrics="pass@1")
     assert "Macro average" not in [p.title for c in page_of(findings).sections for p in c.panels]
     assert "average" not in set(findings.frame.benchmark)
-    said = findings.report.answer[0]
-    assert said.fields["ranked"] == said.fields["groups"] == 2
+    messages = findings.report.answer[0]
+    assert messages.fields["ranked"] == messages.fields["groups"] == 2
     with pytest.raises(passk_cli.ParameterError, match="the average is over the groups of one"):
         quiet(by_benchmark(False), by="arm", average="benchmark", metrics="pass@1")
 
@@ -512,8 +514,8 @@ def test_data_quality_lists_models_that_lack_attempts_first() -> None:
     rows = [{"model": f"m{m:02}", "task": f"t{t}", "n": 4 - (m == 28 and t < 5), "c": t % 3}
             for m in range(30) for t in range(9)]  # fmt: skip
     with pytest.warns(passk_cli.PasskWarning, match="m28"):
-        found = passk_cli.describe(rows)
-    table = next(t for t in found.report.tables if t.title == "Models")
+        actual = passk_cli.describe(rows)
+    table = next(t for t in actual.report.tables if t.title == "Models")
     assert [row[0] for row in table.rows][:2] == ["m28", "m00"]
 
 

@@ -28,18 +28,20 @@ def history(to: Path, levels: Sequence[float], model: str = "m") -> Path:
 
 
 def test_a_change_for_the_worse_fails_until_it_is_acknowledged(passk: Passk) -> None:
-    done = passk("trend", NIGHTS, "--fail")
-    assert done.code == 1
+    result = passk("trend", NIGHTS, "--fail")
+    assert result.code == 1
     start = "FAIL: pass@1 of agent is lower by 0.097 since 17bd287 (2026-10-30). Otherwise runs"
-    assert done.out.startswith(start)
-    (run,) = re.findall("; --acknowledge (.*) accepts it as the new level", done.err)
+    assert result.out.startswith(start)
+    (run,) = re.findall("; --acknowledge (.*) accepts it as the new level", result.err)
     accepted = passk("trend", NIGHTS, "--fail", "--acknowledge", run)
     assert accepted.code == 0
     assert accepted.out.startswith("PASS: pass@1 of agent has not become worse since 17bd287. ")
     assert passk("trend", NIGHTS).code == 0
     early = passk("trend", NIGHTS, "--fail", "--where", "\"at\" < '2026-10-29'")
-    said = "PASS: pass@1 of agent has not become worse. No change of pass@1 of agent is shown"
-    assert (early.code, early.out.startswith(said)) == (0, True)
+    expected_words = (
+        "PASS: pass@1 of agent has not become worse. No change of pass@1 of agent is shown"
+    )
+    assert (early.code, early.out.startswith(expected_words)) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +56,9 @@ def test_what_is_made_up_for_does_not_fail(
     passk: Passk, tmp_path: Path, levels: list[float], code: int
 ) -> None:
     to = history(tmp_path / "h.parquet", levels)
-    done = passk("trend", to, "--fail", "-f", "json")
-    document = json.loads(done.out)
-    assert (done.code, document["exit"]) == (code, code)
+    result = passk("trend", to, "--fail", "-f", "json")
+    document = json.loads(result.out)
+    assert (result.code, document["exit"]) == (code, code)
     assert document["result"] == ("fail" if code else "pass")
     if len(levels) == 3:
         assert document["answer"].startswith("PASS: 3 runs of m are too few to show a change of")
@@ -84,8 +86,8 @@ def test_refusals(passk: Passk, tmp_path: Path) -> None:
         (["--fail", "--acknowledge", "17bd288"], "the history has no such run; did you mean 17bd"),
         (["--fail", "-m", "cost-per-success"], "--fail needs changes"),
     ):
-        done = passk("trend", NIGHTS, *words)
-        assert (done.code, done.out, problem in done.err) == (2, "", True), words
+        result = passk("trend", NIGHTS, *words)
+        assert (result.code, result.out, problem in result.err) == (2, "", True), words
 
 
 def test_passed_exists_on_results_of_commands_that_judge() -> None:
@@ -103,14 +105,14 @@ def test_a_file_of_rules_has_a_trend(passk: Passk, workdir: Path) -> None:
     shutil.copy(TAU, "tau.csv")
     history(workdir / "h.parquet", [0.8] * 8 + [0.6] * 8)
     suite = '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n[trend]\n'
-    for keys, code, said in (
+    for keys, code, expected_words in (
         ('history = "h.parquet"\n', 1, "FAIL: trend: pass@1 of m is lower by 0.200 since r9"),
         ('history = "h.parquet"\nacknowledge = "r9"\n', 0, "PASS: both rules hold"),
         ('history = "lost.parquet"\n', 3, "ERROR: trend: lost.parquet: no such file"),
     ):
         Path("passk.toml").write_text(suite + keys)
-        done = passk("gate", "-o", "gate.xml", "-o", "-")
-        assert (done.code, done.out.startswith(said)) == (code, True), done.out
+        result = passk("gate", "-o", "gate.xml", "-o", "-")
+        assert (result.code, result.out.startswith(expected_words)) == (code, True), result.out
         assert "no fall of pass@1" in Path("gate.xml").read_text() or code == 3
     assert passk("gate", "--first-run").code == 2
     for keys, problem in (
@@ -133,10 +135,10 @@ def test_a_gate_names_the_trends_that_fail_and_its_file_in_their_errors(
     suite = '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n'
     trend = '[trend]\nhistory = "h.parquet"\n'
     Path("passk.toml").write_text(trend + suite)
-    done = passk("gate", "-f", "github")
-    assert (done.code, done.out.count("::error")) == (1, 2)
-    said = "FAIL: no fall of pass@1 fails for 2 of 3 trends: trend: a, trend: b"
-    assert passk("gate").out.splitlines()[0] == said
+    result = passk("gate", "-f", "github")
+    assert (result.code, result.out.count("::error")) == (1, 2)
+    expected_words = "FAIL: no fall of pass@1 fails for 2 of 3 trends: trend: a, trend: b"
+    assert passk("gate").out.splitlines()[0] == expected_words
     for key, problem in (
         ("level = 0.8", "passk.toml:3: trend: level 0.8: passk trend supports"),
         ('acknowledge = "x"', "passk.toml:3: trend: acknowledge x: the history has no such run"),
@@ -152,6 +154,6 @@ def test_the_trend_of_a_first_night_is_not_judged(passk: Passk, workdir: Path) -
         '[[suite]]\nname = "s"\nruns = "tau.csv"\nmin = {"pass@1" = 0.2}\n'
         'baseline = "h.parquet:last3"\nno-regression = true\n[trend]\nhistory = "h.parquet"\n'
     )
-    done = passk("gate", "--first-run")
-    (row,) = (line for line in done.out.splitlines() if line.startswith("trend"))
-    assert (done.code, "not judged (h.parquet: no such" in row) == (0, True)
+    result = passk("gate", "--first-run")
+    (row,) = (line for line in result.out.splitlines() if line.startswith("trend"))
+    assert (result.code, "not judged (h.parquet: no such" in row) == (0, True)

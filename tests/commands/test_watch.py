@@ -64,19 +64,19 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
     """At sizes that the plan names, whoever looks when; the same look costs and changes nothing."""
     first = run()
     first.has(*TASKS[:7])
-    done = first.watch()
-    assert (done.code, done.out.splitlines()[0]) == (
+    result = first.watch()
+    assert (result.code, result.out.splitlines()[0]) == (
         5, "NOT YET: 7 of 60 tasks; 55 % chance of a decision by the end; next look at 9 tasks"
     )  # fmt: skip
     before = first.looks.read_bytes()
-    assert first.watch() == done
+    assert first.watch() == result
     assert first.looks.read_bytes() == before
     first.has(*TASKS[:59])
-    done = first.watch()
-    assert done.code == 0
-    assert done.out.startswith("After 21 of 60 tasks, PASS: pass@1 of m is 0.952 [0.5")
-    assert "decided 39 tasks before the end" in done.err
-    assert f"looks in {first.looks}" in done.out
+    result = first.watch()
+    assert result.code == 0
+    assert result.out.startswith("After 21 of 60 tasks, PASS: pass@1 of m is 0.952 [0.5")
+    assert "decided 39 tasks before the end" in result.err
+    assert f"looks in {first.looks}" in result.out
     folder = first.path.parent
     assert {path.name for path in folder.iterdir() if "looks" in path.name} == {first.looks.name}
     assert [look["tasks"] for look in first.kept["looks"]] == [3, 6, 9, 12, 15, 18, 21]
@@ -100,18 +100,18 @@ def test_the_verdict_does_not_depend_on_when_somebody_looks(
     run: Callable[..., WatchedRun], seed: int
 ) -> None:
     one, draw = run(0.7, seed), random.Random(seed)
-    done, codes = 0, []
+    result, codes = 0, []
     while not codes or codes[-1] == 5:
-        done = min(done + draw.randint(1, 25), len(TASKS))
-        one.has(*draw.sample(TASKS[:done], done))
+        result = min(result + draw.randint(1, 25), len(TASKS))
+        one.has(*draw.sample(TASKS[:result], result))
         looked = one.watch("--on-undecided", "fail")
         assert looked.code in (0, 1, 5), looked.err
         codes.append(looked.code)
-    kept = one.kept["looks"]
+    remaining = one.kept["looks"]
     one.looks.unlink()
     one.has(*TASKS)
     assert one.watch("--on-undecided", "fail").code == codes[-1]
-    strip = [{**look, "chance": None} for look in kept]
+    strip = [{**look, "chance": None} for look in remaining]
     assert [{**look, "chance": None} for look in one.kept["looks"]] == strip
 
 
@@ -120,9 +120,9 @@ def test_a_look_counts_the_first_tasks_that_are_all_complete(
 ) -> None:
     one = run()
     one.has(*TASKS[:8], *TASKS[9:40])
-    done = one.watch()
-    assert done.out.startswith("NOT YET: 8 of 60 tasks")
-    assert "note[waiting-for-task]: 31 tasks are complete and wait for t08, which" in done.err
+    result = one.watch()
+    assert result.out.startswith("NOT YET: 8 of 60 tasks")
+    assert "note[waiting-for-task]: 31 tasks are complete and wait for t08, which" in result.err
 
 
 def test_a_task_is_complete_with_all_its_attempts(
@@ -132,19 +132,19 @@ def test_a_task_is_complete_with_all_its_attempts(
     path = write("run.jsonl", jsonl(rows))
     order = write("order", "\n".join(f"t{i}" for i in range(8)))
     words = ("watch", path, "--order", order, "--min", "pass@1=0.5")
-    done = passk(*words, "--attempts", 4)
-    assert done.out.startswith("NOT YET: 5 of 8 tasks")
-    assert "note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts\n" in done.err
+    result = passk(*words, "--attempts", 4)
+    assert result.out.startswith("NOT YET: 5 of 8 tasks")
+    assert "note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts\n" in result.err
     path.write_text(jsonl(rows[:6]))
     assert "short-of-plan" not in passk(*words, "--attempts", 4, "--looks", tmp_path / "new").err
     path.write_text(jsonl(rows))
-    done = passk("watch", path, "--min", "pass@1=0.5", "--planned", 8)
-    assert "--attempts 4  # counts tasks as they were completed" in done.err
-    done = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
-    assert (done.code, done.error) == (3, "other-plan")
-    assert "it has 4 attempts, but the plan has 3 per task" in done.err
-    done = passk(*words, "-m", "pass@5", "--no-regression", "--baseline", path, "--attempts", 4)
-    assert "pass@5 needs 5 attempts per task, but the plan has 4" in done.err
+    result = passk("watch", path, "--min", "pass@1=0.5", "--planned", 8)
+    assert "--attempts 4  # counts tasks as they were completed" in result.err
+    result = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
+    assert (result.code, result.error) == (3, "other-plan")
+    assert "it has 4 attempts, but the plan has 3 per task" in result.err
+    result = passk(*words, "-m", "pass@5", "--no-regression", "--baseline", path, "--attempts", 4)
+    assert "pass@5 needs 5 attempts per task, but the plan has 4" in result.err
 
 
 def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> No
     path.write_text(jsonl(rows))
     order.write_text("\n".join(TASKS))
     words = ("watch", path, "--order", order, "--min", "pass@1=0.5", "--missing", "drop")
-    done = passk(*words)
-    assert done.out.startswith("After 18 of 60 tasks, PASS")
+    result = passk(*words)
+    assert result.out.startswith("After 18 of 60 tasks, PASS")
 
 
 def test_what_would_break_the_level_is_refused(
@@ -164,9 +164,9 @@ def test_what_would_break_the_level_is_refused(
     one.has(*TASKS[:31])
     assert one.watch().code == 5
     before = one.looks.read_bytes()
-    other = [*TASKS]
-    random.Random(1).shuffle(other)
-    for words, error, code, said in (
+    rival = [*TASKS]
+    random.Random(1).shuffle(rival)
+    for words, error, code, expected_words in (
         (["--planned", "50"], "other-plan", 3, "planned was 60 at the last look, and is 50 now"),
         (["--every", "5"], "other-plan", 3, "every was 3 at the last look, and is 5 now"),
         (["--level", "0.9"], "other-plan", 3, "level was 0.95 at the last look, and is 0.9 now"),
@@ -177,17 +177,17 @@ def test_what_would_break_the_level_is_refused(
             "at the last look, and is",
         ),
     ):
-        done = one.watch(*words)
-        assert (done.code, done.error) == (code, error), done.err
-        assert said in done.err
-        assert ("; --looks FILE starts again" in done.err) == (error == "other-plan")
+        result = one.watch(*words)
+        assert (result.code, result.error) == (code, error), result.err
+        assert expected_words in result.err
+        assert ("; --looks FILE starts again" in result.err) == (error == "other-plan")
     one.has(*TASKS[:20])
     assert "its last look counted 30 tasks, and now 20 are complete" in one.watch().err
     one.outcomes["t02"] = not one.outcomes["t02"]
     one.has(*TASKS[:31])
     assert "the outcomes or the order of the first" in one.watch().err
     one.outcomes["t02"] = not one.outcomes["t02"]
-    one.order.write_text("\n".join(other))
+    one.order.write_text("\n".join(rival))
     one.has(*TASKS)
     assert one.watch().error == "other-run"
     one.order.write_text("\n".join(["new", *TASKS[1:]]))
@@ -201,15 +201,15 @@ def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) 
     one = run()
     one.has(*TASKS[10:30])
     words = ("watch", one.path, "--min", "pass@1=0.5", "--planned", 60)
-    done = passk(*words)
-    assert (done.code, done.error) == (2, "no-order")
-    assert "--order completion  # counts tasks as they were completed, if the time" in done.err
+    result = passk(*words)
+    assert (result.code, result.error) == (2, "no-order")
+    assert "--order completion  # counts tasks as they were completed, if the time" in result.err
     one.order.unlink()
     bare = passk("watch", one.path, "--min", "pass@1=0.5").err
     assert " --order completion --planned 20  # counts tasks as they were completed" in bare
-    done = passk(*words, "--order", "completion")
-    assert done.code == 5
-    assert "warning[order-of-completion]" in done.err
+    result = passk(*words, "--order", "completion")
+    assert result.code == 5
+    assert "warning[order-of-completion]" in result.err
     assert one.kept["tasks"] == TASKS[10:28]
     # What was counted stays counted, wherever the files have it now.
     one.has(*TASKS[:30])
@@ -226,9 +226,9 @@ def test_a_lines_verdict_is_that_of_its_first_decision(passk: Passk, tmp_path: P
     path, order = tmp_path / "run.jsonl", tmp_path / "order.txt"
     path.write_text(jsonl(rows))
     order.write_text("\n".join(TASKS))
-    done = passk("watch", path, "--order", order, "--min", "pass@1=0.5", "-f", "json")
-    document = json.loads(done.out)
-    assert (document["result"], document["exit"], done.code) == ("pass", 0, 0)
+    result = passk("watch", path, "--order", order, "--min", "pass@1=0.5", "-f", "json")
+    document = json.loads(result.out)
+    assert (document["result"], document["exit"], result.code) == ("pass", 0, 0)
     sizes = {row["model"]: row["tasks"] for row in document["rows"]}
     assert sizes["good"] < sizes["fair"] < 60
 
@@ -246,26 +246,28 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
         paths[name].write_text(jsonl(rows))
     order = write("order.txt", "\n".join(TASKS))
     words = ("watch", paths["new"], "--baseline", paths["old"], "--order", order)
-    done = passk(*words, "--max-drop", "pass@1=0.1")
-    assert done.code == 1
+    result = passk(*words, "--max-drop", "pass@1=0.1")
+    assert result.code == 1
     assert re.match(
-        r"After \d\d of 60 tasks, FAIL: pass@1 of m fell by 0\.\d+ .* more than 0\.1", done.out
+        r"After \d\d of 60 tasks, FAIL: pass@1 of m fell by 0\.\d+ .* more than 0\.1", result.out
     )
-    assert "baseline-tasks-not-run" not in done.err
+    assert "baseline-tasks-not-run" not in result.err
     few = write(
         "few.jsonl", "".join(f"{line}\n" for line in paths["old"].read_text().splitlines()[1:])
     )
     words = ("watch", paths["new"], "--baseline", few, "--order", order, "--looks", tmp_path / "x")
-    done = passk(*words, "--no-regression", "-k", 1)
-    assert (done.code, done.error) == (3, "other-plan")
+    result = passk(*words, "--no-regression", "-k", 1)
+    assert (result.code, result.error) == (3, "other-plan")
 
 
 def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., WatchedRun]) -> None:
     one = run(0.5, 7)
     one.has(*TASKS)
-    done = one.watch()
-    assert done.code == 0
-    assert done.out.startswith("After 60 of 60 tasks, PASS: no rule fails; 1 undecided, counted as")
+    result = one.watch()
+    assert result.code == 0
+    assert result.out.startswith(
+        "After 60 of 60 tasks, PASS: no rule fails; 1 undecided, counted as"
+    )
     one.looks.unlink()
     assert one.watch("--on-undecided", "fail").code == 1
 
@@ -281,25 +283,25 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
         suite + 'quarantine = [{task = "t05", until = "2999-01-01", reason = "flaky endpoint"}]\n'
     )
     words = ("watch", "--rules", book, "--order", one.order)
-    done = passk(*words)
-    assert done.out.startswith("After 21 of 59 tasks, PASS: pass@1 of m is")
-    assert "note[rules-not-watched]: not watched: must-pass" in done.err
+    result = passk(*words)
+    assert result.out.startswith("After 21 of 59 tasks, PASS: pass@1 of m is")
+    assert "note[rules-not-watched]: not watched: must-pass" in result.err
     assert "t05" not in json.loads((tmp_path / "run.jsonl.looks").read_text())["tasks"]
     book.write_text(suite + suite.replace('"a"', '"b"'))
-    done = passk(*words, "--looks", tmp_path / "b.looks")
-    assert done.error == "no-such-suite"
+    result = passk(*words, "--looks", tmp_path / "b.looks")
+    assert result.error == "no-such-suite"
     assert passk(*words, "--looks", tmp_path / "b.looks", "--suite", "b").code == 0
-    done = passk(*words, "--suite", "c")
-    assert "--suite c" in done.err
-    for key, value, said in (
+    result = passk(*words, "--suite", "c")
+    assert "--suite c" in result.err
+    for key, value, expected_words in (
         ("min-by", "estimate", "a look is judged by its interval"),
         ("by", "arm", "watch each group separately"),
         ("cluster", "repository", "a look counts single tasks"),
         ("population", "these-tasks", "a look is about new tasks"),
     ):
         book.write_text(f'{key} = "{value}"\n' + suite)
-        assert f"{book}:1: suite a: {key}: {said}" in passk(*words).err
-        assert f"no such option: --{key}; {said}" in one.watch(f"--{key}", value).err
+        assert f"{book}:1: suite a: {key}: {expected_words}" in passk(*words).err
+        assert f"no such option: --{key}; {expected_words}" in one.watch(f"--{key}", value).err
 
 
 def test_golden(golden: Golden) -> None:
@@ -310,9 +312,9 @@ def test_golden(golden: Golden) -> None:
 def test_python_watches_data_in_memory() -> None:
     cells = [("m", task, 1, int(ok)) for task, ok in zip(TASKS, passes(0.95), strict=True)]
     counts = passk_cli.Counts.from_cells(cells)
-    found = passk_cli.watch(counts, order=TASKS, minimum="pass@1=0.5")
-    assert found.passed
-    assert found.frame.tasks.tolist() == [21]
+    output = passk_cli.watch(counts, order=TASKS, minimum="pass@1=0.5")
+    assert output.passed
+    assert output.frame.tasks.tolist() == [21]
     with pytest.raises(ParameterError, match="contains task t01 twice"):
         passk_cli.watch(counts, order=[*TASKS, "t01"], minimum="pass@1=0.5")
     with pytest.raises(ParameterError, match="looks, at most 500"):
@@ -327,9 +329,9 @@ def test_a_second_watcher_is_refused(run: Callable[..., WatchedRun]) -> None:
     with subprocess.Popen(words, cwd=ROOT) as follower:
         try:
             _until(one.looks.exists)
-            done = one.watch()
-            assert (done.code, done.error) == (2, "unwritable-output")
-            assert "another run uses it" in done.err
+            result = one.watch()
+            assert (result.code, result.error) == (2, "unwritable-output")
+            assert "another run uses it" in result.err
         finally:
             follower.send_signal(signal.SIGINT)
         assert follower.wait(10) == 130
@@ -381,9 +383,9 @@ def test_killed_and_started_again_it_says_the_same(
     assert killed
     (tmp_path / "live.looks").unlink()
     one.looks.unlink(missing_ok=True)
-    whole = one.watch("-q", "--on-undecided", "fail")
-    assert follower.returncode == whole.code in (0, 1), err
-    assert out.decode().splitlines()[0] == whole.out.splitlines()[0]
+    full = one.watch("-q", "--on-undecided", "fail")
+    assert follower.returncode == full.code in (0, 1), err
+    assert out.decode().splitlines()[0] == full.out.splitlines()[0]
 
 
 _FILLS = """
