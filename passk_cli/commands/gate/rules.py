@@ -165,7 +165,7 @@ class GateRule:
 
     title : the group of its options in the help.
     phrase : its name, with the fields of `named_as`.
-    findings : verdict → clause with {model}; "" stands for all other verdicts.
+    findings : verdict → clause with {model}; "" is the clause of all other verdicts.
     compares : whether it is about differences to the baseline.
     general : whether it is about the metrics of -k and -m.
     can_simulate : whether passes and failures decide it, so that it can be rehearsed.

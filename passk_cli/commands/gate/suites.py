@@ -159,7 +159,7 @@ class SuiteRun(JudgedRun):
 
 
 def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
-    """Messages about tasks of a suite whose quarantine is over."""
+    """Messages about tasks of a suite with a quarantine that is over."""
     for task in entry.suite.quarantine:
         if not task.active:
             yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)

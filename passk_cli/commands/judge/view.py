@@ -307,7 +307,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
     answers = (
         Answer("judge-errs", lambda section: section.rated and section.fields["failed"],
                "The judge passes {passed} of the attempts of {model} that fail, and fails {failed}"
-               " of those that pass."),
+               " of the attempts that pass."),
         Answer("judge-passes-failures", lambda section: section.rated,
                "The judge passes {passed} of the attempts of {model} that fail."),
     )  # fmt: skip

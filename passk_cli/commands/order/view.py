@@ -67,8 +67,8 @@ WOULD_BE_FOUND = DiagnosticType(
     "a trend of {points} points per attempt{?lag| or a correlation of neighbours of {lag}} would"
     " have been found (power 0.8)", "more tasks or attempts find smaller ones",
     meaning="The tests find effects of this size in four of five runs with as many tasks and"
-    " attempts, after the adjustment for all tests. For several models, it is the largest such"
-    " effect.",
+    " attempts, after the adjustment for all tests. For several models, it is the largest of"
+    " these effects.",
     why="A test that does not reject does not prove independence. Smaller effects may be there.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
@@ -193,7 +193,7 @@ class Verdicts(Section[Evidence]):
                meaning="Verdict of the test of neighbours."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
                signed=True, unit="score"),
-               meaning="Lag-1 correlation that the trend alone causes."),
+               meaning="Lag-1 correlation that the trend by itself causes."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
                " three tests is about it.",
