@@ -373,7 +373,7 @@ _FAMILIES = {
         " they are.",
     ),
     "unmatched-words": (
-        "no outcome has a word that --passes or --fails names",
+        "no outcome has a word that is named as passing or failing",
         "All outcomes would fail, or none, whatever they mean. The message lists the outcomes of"
         " the files and how often they occur.",
         "Name some of these outcomes.",

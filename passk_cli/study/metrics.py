@@ -55,8 +55,7 @@ def refuse_ranges(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that counts leave a range."""
     refuse("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
-         "it is a range, for `passk estimate`, `passk compare`, `passk curve -m cover` and"
-         " `passk gate --min` only", ())
+         "it is a range, which only estimate, compare, curve and the minimum of a gate use", ())
         for metric in metrics
     ))  # fmt: skip
 

@@ -955,9 +955,9 @@ class Compare(Question, CompareOptions):
             [*changed_options(self), *changed_options(study.rules)],
         )
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
+        untested = [o for o in options_set if o not in ("--baseline", "--unpaired")]
         refuse("contradicting-options", *(
-            (option not in ("--baseline", "--unpaired"), OptionValue(option), problem, ())
-            for option in options_set
+            (True, OptionValue(option), problem, ()) for option in untested
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
         if not any(len(pair.comparison.tasks) for pair in pairs):

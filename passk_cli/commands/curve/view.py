@@ -669,14 +669,16 @@ class Curve(Question, CurveOptions):
             self.k and k_options, OptionValue("-k"), "it names every k", (without,),
         ))  # fmt: skip
         ranged = any(metric.kind.ranged for metric in self.metrics)
-        of_k = [option for option in changed_options(self) if option not in ("-m", "--metric")]
+        of_k = [
+            (option, (SuggestedFix({option: None}),) * (option != "--rates"))
+            for option in changed_options(self) if option not in ("-m", "--metric")
+        ]  # fmt: skip
         refuse(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
-            *((ranged, OptionValue(option),
-            "the curve of cover is over rates, from outcomes",
-               (SuggestedFix({option: None}),) * (option != "--rates")) for option in of_k),
+            *((ranged, OptionValue(option), "the curve of cover is over rates, from outcomes",
+               fixes) for option, fixes in of_k),
         )  # fmt: skip
         method, fixed = options.confidence.method, options.confidence.population == THESE_TASKS
         reasons = (

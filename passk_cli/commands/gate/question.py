@@ -303,16 +303,16 @@ class Gate(Question, GateOptions):
         refuse(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             OptionValue("--min-by"), "it works only with --min", (SuggestedFix({
+             OptionValue("--min-by"), "it works only with a minimum", (SuggestedFix({
              "--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             OptionValue("--max-false-alarms"), "it works only with --rehearse",
+             OptionValue("--max-false-alarms"), "it works only in a rehearsal",
              (SuggestedFix({"--rehearse": True}, "adds it"),)),
             (self.skip_run and not parse_last_runs(self.baseline), OptionValue("--skip-run"),
              "it leaves out runs of a history, but the baseline is not a history",
              (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             OptionValue("--must-pass-rate"), "it works only with --must-pass",
+             OptionValue("--must-pass-rate"), "it works only with tasks that must pass",
              (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names the tasks"),)),
             (self.needs_baseline and self.baseline is None and not self.rehearse,
              OptionValue(differing), "it needs a baseline",

@@ -73,7 +73,7 @@ class OnePage(Question, ReportOptions):
         ))  # fmt: skip
         refuse("contradicting-options", (
             self.average and len(request.by) > 1, OptionValue("--average", self.average),
-            "the average is over the groups of one column, but --by names several",
+            "the average is over the groups of one column, but you name several",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:

@@ -751,13 +751,13 @@ class Trend(Question, TrendOptions):
         _ = confidence.method
         refuse("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            OptionValue("--acknowledge"), "it works only with --fail",
+            OptionValue("--acknowledge"), "it works only if changes fail the command",
             (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse(self.metrics).kind.ratio:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
-                "--fail needs changes, and passk does not look for changes of a ratio",
+                "only changes fail the command, and passk does not look for changes of a ratio",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _LEVELS:
@@ -875,7 +875,7 @@ def _priced_setups(
     if not priced:
         raise DataError(
             "history", f"the {noun} of every attempt is 0",
-            "check that the agent reports it, or record the runs with --price",
+            "check that the agent reports it, or record the runs with prices",
             name="missing-cost",
         )  # fmt: skip
     return priced, tuple(messages)

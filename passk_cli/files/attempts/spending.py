@@ -91,13 +91,13 @@ MISSING_COSTS_BOUNDED = DiagnosticType(
 MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
     "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
-    "choose --missing-cost in passk trend",
+    "choose how they count in passk trend",
     meaning="A history records a missing amount as missing. The outcome of the attempt is recorded"
     " like any other.",
     why="All runs of the history can then be read with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
     example="note[missing-costs-kept]: 28 attempts without a cost are recorded as such: glm 28 of"
-    " 75 (9 passed, 19 failed; timeout 1); choose --missing-cost in passk trend",
+    " 75 (9 passed, 19 failed; timeout 1); choose how they count in passk trend",
 )  # fmt: skip
 _POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,

@@ -27,13 +27,13 @@ NAMED_OUTCOMES = DiagnosticType(
 )  # fmt: skip
 IDLE_THRESHOLD = DiagnosticType(
     "idle-threshold", NOTE,
-    "--threshold has no effect, because no outcome is a number",
+    "the threshold has no effect, because no outcome is a number",
     meaning="--threshold sets the score from which an attempt passes. Here the outcomes are words,"
     " truth values or counts of passes.",
     why="Words and truth values have verdicts of their own, and counts of passes were judged"
     " before.",
     advice="Remove --threshold, or name a column of scores with --outcome.",
-    example="note[idle-threshold]: --threshold has no effect, because no outcome is a number",
+    example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
 #: An outcome, its number of occurrences, and its verdict.
 Word = tuple[str, int, int | None]
@@ -88,7 +88,9 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
     numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
     unnamed = not any(text_kind(word) == "number" for word in (*request.passes, *request.fails))
     if request.passes and request.passing_score is None and numbers and unnamed:
-        problem = f"--passes names none of the outcomes that are numbers ({first_few(numbers)})"
+        problem = (
+            f"the words that pass are none of the outcomes that are numbers ({first_few(numbers)})"
+        )
         says = SuggestedFix(
             {"--threshold": Placeholder("X")}, "sets the score from which an attempt passes"
         )

@@ -240,7 +240,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         if "outcome" in request.fields:
             raise ParameterError(
                 OptionValue("--outcome", request.outcome),
-                "--field names the outcome as well; use only one of the two",
+                "the outcome is named as a field as well; name it only once",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
