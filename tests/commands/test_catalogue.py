@@ -36,8 +36,8 @@ def names_of_kinds() -> Iterator[str]:
 def test_every_declared_message_is_in_the_catalogue() -> None:
     declared = {
         node.args[0].value
-        for called, node in calls()
-        if called == "DiagnosticType" and isinstance(node.args[0], ast.Constant)
+        for names, node in calls()
+        if names == "DiagnosticType" and isinstance(node.args[0], ast.Constant)
     }
     assert len(declared) > 100
     assert declared - messages().keys() == set()

@@ -52,14 +52,14 @@ def test_sentences(
 
 
 def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) -> None:
-    both = table({"a": [4] * 30, "b": [0] * 30})
-    path = write("x.csv", f"{both}\nc,other,4,2\n")
-    done = passk("compare", path, "-m", "pass@1")
-    assert done.out.startswith("a leads at pass@1 by 1.000 [0.911, 1.000], p < 0.0001.")
+    pair = table({"a": [4] * 30, "b": [0] * 30})
+    path = write("x.csv", f"{pair}\nc,other,4,2\n")
+    result = passk("compare", path, "-m", "pass@1")
+    assert result.out.startswith("a leads at pass@1 by 1.000 [0.911, 1.000], p < 0.0001.")
     words = (
         "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task that both models have"
     )
-    assert words in done.err
+    assert words in result.err
 
 
 def test_a_baseline_with_better_tied_and_worse(passk: Passk) -> None:
@@ -117,15 +117,15 @@ def test_no_forbidden_words(passk: Passk, more: list[str]) -> None:
     few = ["--where", "task_id LIKE '%7'"]
     if "temperature" not in more:
         few += ["--pool", "temperature"]
-    done = passk("compare", CRUXEVAL, "-m", "pass@1", *few, *more)
-    assert done.code == 0
-    assert list(faults(done.out + done.err)) == []
+    result = passk("compare", CRUXEVAL, "-m", "pass@1", *few, *more)
+    assert result.code == 0
+    assert list(faults(result.out + result.err)) == []
 
 
 def test_a_name_that_ends_in_a_blank_shows_it(passk: Passk, write: Write) -> None:
     data = write("a.csv", "model,task,passed\nx,a,1\nx,b,0\nx ,a,1\nx ,b,1\n")
-    done = passk("estimate", data)
-    assert '"x "' in done.out
+    result = passk("estimate", data)
+    assert '"x "' in result.out
 
 
 def test_a_picture_of_some_pairs_says_whose(passk: Passk, write: Write, tmp_path: Path) -> None:
@@ -149,5 +149,5 @@ def test_of_two_labelled_runs_the_second_is_compared_with_the_first(
     assert "flipped from one to two" in page.split("\n")[0]
     better = answer(passk, f"two={files['b']}", f"one={files['a']}")
     assert better.startswith("one is significantly better than two at pass@1: +0.667")
-    both = write("both.csv", table(passes))
-    assert answer(passk, both).startswith("a is significantly better than b")
+    pair = write("both.csv", table(passes))
+    assert answer(passk, pair).startswith("a is significantly better than b")

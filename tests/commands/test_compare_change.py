@@ -30,8 +30,8 @@ def drawn(tasks: int = 60, n: tuple[int, int] = (10, 10)) -> pd.DataFrame:
     rates = {"a": rng.choice([0.02, 0.9], tasks), "b": rng.beta(3, 3, tasks)}
     cells = [
         (model, f"t{at}", size, int(rng.binomial(size, rate)))
-        for (model, each), size in zip(rates.items(), n, strict=True)
-        for at, rate in enumerate(each)
+        for (model, row), size in zip(rates.items(), n, strict=True)
+        for at, rate in enumerate(row)
     ]
     return pd.DataFrame(cells, columns=["model", "task", "n", "c"])
 
@@ -63,30 +63,30 @@ def test_a_change_by_hand() -> None:
 
 
 def test_better_at_10_but_not_at_1(passk: Passk) -> None:
-    done = passk("compare", *TWO, "--change", "pass@1:pass@10")
+    result = passk("compare", *TWO, "--change", "pass@1:pass@10")
     assert (
         "The change from pass@1 to pass@10 is significantly lower for gpt-3.5-turbo-0613: -0.099 ["
-        in done.out
+        in result.out
     )
-    assert "Change from pass@1 to pass@10" in done.out
-    found = records(passk("compare", *TWO, "--change", "pass@1:pass@10", "-f", "csv").out)
-    assert [(row["metric"], row["k"], row["verdict"]) for row in found] == [
+    assert "Change from pass@1 to pass@10" in result.out
+    actual = records(passk("compare", *TWO, "--change", "pass@1:pass@10", "-f", "csv").out)
+    assert [(row["metric"], row["k"], row["verdict"]) for row in actual] == [
         ("pass@1", "1", "better"),
         ("pass@10", "10", "tied"),
         ("pass@10 − pass@1", "", "lower"),
     ]
-    first, last, change = (float(row["estimate"]) for row in found)
+    first, last, change = (float(row["estimate"]) for row in actual)
     assert change == pytest.approx(last - first, abs=1e-12)
     back = passk("compare", *TWO, "--change", "pass@10:pass@1", "-m", "pass@1", "-f", "csv")
     turned = records(back.out)[-1]
     assert (turned["metric"], turned["verdict"]) == ("pass@1 − pass@10", "higher")
-    assert float(turned["low"]) == pytest.approx(-float(found[-1]["high"]), rel=1e-9)
+    assert float(turned["low"]) == pytest.approx(-float(actual[-1]["high"]), rel=1e-9)
 
 
 def test_without_metrics_those_of_the_change_are_compared(passk: Passk) -> None:
     def metrics(*more: str) -> list[str]:
-        done = passk("compare", *TWO, "--change", "pass^2:pass^4", "-f", "csv", *more)
-        return [row["metric"] for row in records(done.out)]
+        result = passk("compare", *TWO, "--change", "pass^2:pass^4", "-f", "csv", *more)
+        return [row["metric"] for row in records(result.out)]
 
     change = "pass^4 − pass^2"
     assert metrics() == ["pass^2", "pass^4", change]
@@ -97,21 +97,21 @@ def test_without_metrics_those_of_the_change_are_compared(passk: Passk) -> None:
 def test_a_change_has_a_family_of_its_own(passk: Passk) -> None:
     def changes(*more: str) -> dict[tuple[str, str], tuple[float, ...]]:
         words = ["--change", "pass@1:pass@4", "-f", "csv", "--resamples", "2000", *more]
-        done = passk("compare", *WARM, *words)
+        result = passk("compare", *WARM, *words)
         return {
             (row["model"], row["against"]): tuple(
                 float(row[name]) for name in ("p", "p_adjusted", "low", "high")
             )
-            for row in records(done.out)
+            for row in records(result.out)
             if "−" in row["metric"]
         }
 
-    alone, beside, together = changes("-m", "pass@1"), changes("-m", "pass@2,pass@3"), changes(
+    single, beside, together = changes("-m", "pass@1"), changes("-m", "pass@2,pass@3"), changes(
         "-m", "pass@1", "--family", "all"
     )  # fmt: skip
-    assert len(alone) == 6
-    assert alone == beside
-    for pair, (p, adjusted, low, high) in alone.items():
+    assert len(single) == 6
+    assert single == beside
+    for pair, (p, adjusted, low, high) in single.items():
         assert p <= adjusted
         assert (adjusted <= 0.05) == (low > 0 or high < 0)
         assert together[pair][3] - together[pair][2] > high - low
@@ -122,19 +122,19 @@ def test_a_margin_hides_no_significant_difference(passk: Passk) -> None:
     words = ["compare", *FLIPPED, "--change", "pass@1:pass@10", "-m", "pass@1,pass@10"]
     plain, within = (passk(*words, *more).out for more in ((), ("--margin", "0.25")))
     first, *others = plain.splitlines()[0].split(". ")
-    said = within.splitlines()[0]
-    assert said.startswith(f"{first}; within the margin, p < 0.0001. ")
-    assert "The order reverses: at pass@10, 0.8 is significantly better." in said
-    assert all(other in said for other in others)
+    sentence = within.splitlines()[0]
+    assert sentence.startswith(f"{first}; within the margin, p < 0.0001. ")
+    assert "The order reverses: at pass@10, 0.8 is significantly better." in sentence
+    assert all(other in sentence for other in others)
     rows = records(passk(*words, "--margin", "0.25", "-f", "csv").out)
     assert [row["verdict"] for row in rows] == ["better", "worse", "lower"]
     assert [float(row["p_equivalence"]) <= 0.05 for row in rows] == [True, True, False]
 
 
 def test_of_many_pairs_the_answer_counts(passk: Passk) -> None:
-    done = passk("compare", *WARM, "--change", "pass@1:pass@10", "--margin", "0.05")
+    result = passk("compare", *WARM, "--change", "pass@1:pass@10", "--margin", "0.05")
     counted = "The change from pass@1 to pass@10: 5 of 6 pairs differ significantly; 1 equivalent."
-    assert counted in done.out
+    assert counted in result.out
     based = passk(
         "compare", *WARM, "--change", "pass@1:pass@10", "--baseline", "codellama-7b", "-m", "pass@1"
     )
@@ -153,16 +153,16 @@ def test_of_many_pairs_the_answer_counts(passk: Passk) -> None:
     ],
 )
 def test_a_change_that_is_none(passk: Passk, value: str, problem: str) -> None:
-    done = passk("compare", *TWO, "--change", value)
-    assert (done.code, done.out, done.sentences) == (2, "", 1)
-    assert f"--change {value}: {problem}" in done.err
+    result = passk("compare", *TWO, "--change", value)
+    assert (result.code, result.out, result.sentences) == (2, "", 1)
+    assert f"--change {value}: {problem}" in result.err
     with pytest.raises(ParameterError, match=f'change="{value}": {problem}'):
         passk_cli.compare(drawn(), change=value)
 
 
 def test_a_change_that_the_data_have_not(passk: Passk) -> None:
-    done = passk("compare", *TWO, "--change", "pass@1:pass@100", "-m", "pass@1")
-    assert "pass@100 needs 100 attempts per task; the most any task has is 10" in done.err
+    result = passk("compare", *TWO, "--change", "pass@1:pass@100", "-m", "pass@1")
+    assert "pass@100 needs 100 attempts per task; the most any task has is 10" in result.err
     for value in (3, ["pass@1:pass@2", "x"]):
         with pytest.raises(ParameterError, match="write FROM:TO"):
             passk_cli.compare(drawn(), change=value)
@@ -172,8 +172,8 @@ def test_missing_outcomes_that_may_pass_are_refused(passk: Passk, write: Write) 
     lines = [f"{m},t{t},{(t + i) % 2}" for m in "ab" for t in range(6) for i in range(4)]
     path = write("x.csv", "model,task,passed\n" + "\n".join(lines) + "\na,t0,\n")
     words = ["compare", path, "--change", "pass@1:pass@2", "-m", "pass@1"]
-    done = passk(*words, "--missing", "bounds")
-    assert (done.code, "a change may be largest with some missing outcomes" in done.err) == (
+    result = passk(*words, "--missing", "bounds")
+    assert (result.code, "a change may be largest with some missing outcomes" in result.err) == (
         2,
         True,
     )
@@ -188,16 +188,16 @@ def test_of_many_pairs_the_first_are_listed(passk: Passk, write: Write) -> None:
         for t in range(40)
     ]
     path = write("x.csv", "model,task,n,c\n" + "\n".join(cells) + "\n")
-    asked = ("compare", path, "--change", "pass@1:pass@2", "-m", "pass@1")
+    command = ("compare", path, "--change", "pass@1:pass@2", "-m", "pass@1")
     for more, rows in (((), 28), (("--full",), 36)):
-        table = passk(*asked, *more).out.split("Change from pass@1 to pass@2")[1].split("\n\n")[0]
+        table = passk(*command, *more).out.split("Change from pass@1 to pass@2")[1].split("\n\n")[0]
         assert len(table.splitlines()) == 2 + rows
 
 
 def test_these_tasks_and_other_tests(passk: Passk) -> None:
     def last(*more: str) -> dict[str, str]:
-        done = passk("compare", *TWO, "--change", "pass@1:pass@4", "-f", "csv", *more)
-        return records(done.out)[-1]
+        result = passk("compare", *TWO, "--change", "pass@1:pass@4", "-f", "csv", *more)
+        return records(result.out)[-1]
 
     fixed = last("--population", "these-tasks", "--margin", "0.12")
     assert (fixed["test"], fixed["interval"], fixed["verdict"]) == (
@@ -217,8 +217,8 @@ def test_scores_change_within_their_bounds() -> None:
         {"model": model, "task": task, "score": float(rng.integers(0, 5))}
         for model in "ab" for task in range(12) for _ in range(4)
     ]  # fmt: skip
-    found = passk_cli.compare(scores, change="best@1:best@4", bounds=(0, 4)).frame.iloc[-1]
-    assert (found.metric, found.test) == ("best@4 − best@1", "guarded-t")
+    actual = passk_cli.compare(scores, change="best@1:best@4", bounds=(0, 4)).frame.iloc[-1]
+    assert (actual.metric, actual.test) == ("best@4 − best@1", "guarded-t")
     change = parse_change("best@1:best@4")
     assert change.bounds_within((0.0, 4.0)) == (-4.0, 4.0)
     assert change.bounds is None
@@ -260,8 +260,8 @@ def test_a_change_is_a_metric() -> None:
         assert (values <= high + 1e-12).all()
     assert gain.bounds == (0.0, pytest.approx(0.9))
     bag = Attempts(np.array([0, 2]), np.array([0.0, 1.0]), np.array([2, 2]), np.array([0, 2]))
-    both = parse_change("pass@2:distinct-pass@2")
-    assert both.values_of(bag) == pytest.approx(
+    pair = parse_change("pass@2:distinct-pass@2")
+    assert pair.values_of(bag) == pytest.approx(
         parse_change("pass@1:distinct-pass@2").end.values_of(bag)
         - Metric("pass@", 2).values(np.array([4]), np.array([2]))
     )

@@ -29,18 +29,18 @@ FORMS = ("csv", "jsonl", "parquet")
 CANONICAL = ["model", "suite", "task", "run", "attempt", "outcome", "score", "reason"]
 
 
-def assert_same(one: Counts | None, other: Counts | None) -> None:
+def assert_same(first: Counts | None, other: Counts | None) -> None:
     """The same series, tasks, n and c; or both refused."""
-    assert (one is None) == (other is None)
-    if one is None or other is None:
+    assert (first is None) == (other is None)
+    if first is None or other is None:
         return
-    assert (one.series, one.tasks, one.group_names) == (
+    assert (first.series, first.tasks, first.group_names) == (
         other.series,
         other.tasks,
         other.group_names,
     )
     for name in ("series_codes", "task_codes", "n", "c"):
-        assert np.array_equal(getattr(one, name), getattr(other, name))
+        assert np.array_equal(getattr(first, name), getattr(other, name))
 
 
 def read(data: Any, **options: Any) -> Counts | None:
@@ -159,8 +159,8 @@ def test_what_harnesses_write_reads_back(
 def test_the_columns_are_facts_settings_and_what_was_asked_for(
     passk: Passk, tmp_path: Path
 ) -> None:
-    done = passk("convert", DATA / "lm_eval", "--outcome", "exact_match,strict")
-    table = list(csv.DictReader(done.out.splitlines()))
+    result = passk("convert", DATA / "lm_eval", "--outcome", "exact_match,strict")
+    table = list(csv.DictReader(result.out.splitlines()))
     assert list(table[0]) == [*CANONICAL, "temperature", "n_shot", "prompt_hash", "filter"]
     assert {(row["model"], row["temperature"], row["filter"]) for row in table} == {
         ("org/alpha", "0.7", "strict")
@@ -214,8 +214,8 @@ def test_the_signature_says_what_became_of_missing_outcomes(
     with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         findings = passk_cli.convert(original, output=table, missing=missing)
     assert findings.signature["missing"] == (missing or "keep")
-    (said,) = findings.report.answer
-    assert said.fields["empty"] == (missing in ("keep", None))
+    (sentence,) = findings.report.answer
+    assert sentence.fields["empty"] == (missing in ("keep", None))
 
 
 @pytest.mark.filterwarnings("ignore:no interval of mean")
@@ -260,21 +260,24 @@ def test_counts_of_parts_estimate_like_the_whole(passk: Passk, tmp_path: Path) -
         own.to_csv(tmp_path / f"part{part}.csv", index=False)
         texts.append(passk("convert", f"m={tmp_path}/part{part}.csv", "--counts").out)
     (tmp_path / "m.csv").write_text(texts[0] + texts[1].split("\n", 1)[1])
-    whole = passk("estimate", f"m={SAMPLES / 'tau_airline.csv'}", "-f", "csv")
-    assert (whole.code, passk("estimate", tmp_path / "m.csv", "-f", "csv").out) == (0, whole.out)
+    all_parts = passk("estimate", f"m={SAMPLES / 'tau_airline.csv'}", "-f", "csv")
+    assert (all_parts.code, passk("estimate", tmp_path / "m.csv", "-f", "csv").out) == (
+        0,
+        all_parts.out,
+    )
 
 
 def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -> None:
     source = SAMPLES / "answers.csv"
     for form, more in (("csv", []), ("csv", ["-o", "-"]), ("jsonl", ["-f", "jsonl"])):
         written = convert(source, tmp_path / f"table.{form}")
-        done = passk("convert", source, *more)
-        assert (done.code, done.out, done.err) == (0, written.read_text(), "")
-    done = passk("convert", source, "-o", tmp_path / "a.txt", "-f", "csv")
+        result = passk("convert", source, *more)
+        assert (result.code, result.out, result.err) == (0, written.read_text(), "")
+    result = passk("convert", source, "-o", tmp_path / "a.txt", "-f", "csv")
     assert (tmp_path / "a.txt").read_text() == (tmp_path / "table.csv").read_text()
-    assert "answers  11     37        23" in done.out
-    done = passk("convert", "-", stdin=b"task,passed\na,1\na,\n")
-    assert done.out.splitlines()[1:] == ["stdin,,a,,,true,1.0,", "stdin,,a,,,,,"]
+    assert "answers  11     37        23" in result.out
+    result = passk("convert", "-", stdin=b"task,passed\na,1\na,\n")
+    assert result.out.splitlines()[1:] == ["stdin,,a,,,true,1.0,", "stdin,,a,,,,,"]
 
 
 @pytest.mark.parametrize(
@@ -340,9 +343,9 @@ def test_what_cannot_be_converted(
     folder = write("out.csv", "as it was").parent
     monkeypatch.chdir(folder)
     before = sorted(path.name for path in folder.iterdir())
-    done = passk("convert", "-o", "out.csv", *arguments)
-    assert (done.code in (2, 3), done.out, done.sentences) == (True, "", 1)
-    assert done.message.startswith(message)
+    result = passk("convert", "-o", "out.csv", *arguments)
+    assert (result.code in (2, 3), result.out, result.sentences) == (True, "", 1)
+    assert result.message.startswith(message)
     assert (folder / "out.csv").read_text() == "as it was"
     assert sorted(path.name for path in folder.iterdir()) == before
 
@@ -363,9 +366,9 @@ def test_every_eval_ever(
     counts = passk_cli.read(fixture, **options)
     file = convert(fixture, tmp_path / "a.jsonl", form="every-eval-ever", **options)
     (source,) = expand([str(file)], tmp_path / "spool")
-    known = recognise(sniff(source))
-    assert known is not None
-    assert known[1].name == "every-eval-ever"
+    recognised_format = recognise(sniff(source))
+    assert recognised_format is not None
+    assert recognised_format[1].name == "every-eval-ever"
     again = passk_cli.read(file)
     assert again.tasks == tuple(suite + task for task in counts.tasks)
     assert_same(counts, replace(again, tasks=counts.tasks))
@@ -396,10 +399,10 @@ def test_amounts_are_kept_under_the_names_of_their_roles(write: Write) -> None:
     values = (("a", True, 1500, 0.5, 3), ("b", False, 500, None, 2))
     rows = [dict(zip(names, row, strict=True)) for row in values]
     path = write("runs.jsonl", jsonl(rows))
-    found = pd.read_csv(convert(path, path.parent / "all.csv"))
-    assert found["duration"].tolist() == [1.5, 0.5]
-    assert found["turns"].tolist() == [3, 2]
-    assert found["cost"].fillna(-1).tolist() == [0.5, -1]
+    actual = pd.read_csv(convert(path, path.parent / "all.csv"))
+    assert actual["duration"].tolist() == [1.5, 0.5]
+    assert actual["turns"].tolist() == [3, 2]
+    assert actual["cost"].fillna(-1).tolist() == [0.5, -1]
 
 
 @pytest.mark.parametrize(
@@ -452,16 +455,16 @@ def test_counts_have_no_attempts(tmp_path: Path) -> None:
 def test_a_score_that_could_be_several_columns_is_optional(passk: Passk, write: Write) -> None:
     """convert reads what estimate reads; score is the outcome then, and a note says so."""
     path = write("m.csv", "task,reward,grade\na,1,0.5\nb,0,0.75\n")
-    done = passk("convert", path)
-    assert done.code == 0
-    assert [row["score"] for row in csv.DictReader(io.StringIO(done.out))] == ["1.0", "0.0"]
+    result = passk("convert", path)
+    assert result.code == 0
+    assert [row["score"] for row in csv.DictReader(io.StringIO(result.out))] == ["1.0", "0.0"]
     assert (
         "note[several-scores]: reward, grade could be the score; the column score repeats"
-        in done.err
+        in result.err
     )
-    both = passk("convert", path, "--field", "score=grade")
-    assert [row["score"] for row in csv.DictReader(io.StringIO(both.out))] == ["0.5", "0.75"]
-    assert "several-scores" not in both.err
+    pair = passk("convert", path, "--field", "score=grade")
+    assert [row["score"] for row in csv.DictReader(io.StringIO(pair.out))] == ["0.5", "0.75"]
+    assert "several-scores" not in pair.err
     kept = passk("convert", path, "--with", "reward,grade").out
     assert kept.splitlines()[0].endswith("reason,grade,reward")
     table = write("n.csv", "task,passed,score,reward\na,1,1,2\n")

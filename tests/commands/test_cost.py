@@ -91,14 +91,14 @@ def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
     for model, expected in wanted.items():
         solved = expected.get("pass@$", {})
         at = [float(budget) for budget in solved] or 1.0
-        one = {"models": model.split()[0], "at": at, "resamples": 100}
+        first = {"models": model.split()[0], "at": at, "resamples": 100}
         for policy in (p for p, number in POLICIES.items() if number in expected):
             # Of τ² one suite lacks costs, and all are read.
             kept = "drop" if key[0] == "tau2" else policy
-            found = passk_cli.cost(source, of=amount, missing_cost=kept, **options, **one).frame
+            actual = passk_cli.cost(source, of=amount, missing_cost=kept, **options, **first).frame
             if " " in model:
-                found = found[found["suite"] == model.split()[1]]
-            row = found.set_index("metric").loc
+                actual = actual[actual["suite"] == model.split()[1]]
+            row = actual.set_index("metric").loc
             per_success = expected[POLICIES[policy]]
             assert row[f"{amount}-per-success"].estimate == pytest.approx(
                 math.nan if per_success is None else per_success, rel=1e-9, nan_ok=True
@@ -108,9 +108,9 @@ def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
                 mean = expected["mean_cost_task_mean"]
                 assert row[amount].estimate == pytest.approx(mean, rel=1e-9)
                 for budget, limits in solved.items():
-                    (within,) = found[found["budget"] == float(budget)].itertuples()
-                    both = limits["lower"], limits["upper"]
-                    assert ends(within) == pytest.approx(both, abs=1e-9)
+                    (within,) = actual[actual["budget"] == float(budget)].itertuples()
+                    pair = limits["lower"], limits["upper"]
+                    assert ends(within) == pytest.approx(pair, abs=1e-9)
             checked += 1
     assert checked >= len(wanted)
 
@@ -201,10 +201,10 @@ def test_a_negative_cost_is_refused() -> None:
 @pytest.mark.parametrize("n", [1, 2])
 def test_little_data_has_numbers_and_says_what_is_lacking(tasks: int, n: int) -> None:
     data = made(("a", [[(True, 0.5)] * n] * tasks), ("b", [[(True, 0.7)] * n] * tasks))
-    found = numbers(data, at=0.6)
-    assert found["a", "cost-per-success"].estimate == pytest.approx(0.5)
-    assert found["a", "pass@$0.60"].estimate == 1
-    assert ends(found["b", "pass@$0.60"]) == (0, 0)
+    actual = numbers(data, at=0.6)
+    assert actual["a", "cost-per-success"].estimate == pytest.approx(0.5)
+    assert actual["a", "pass@$0.60"].estimate == 1
+    assert ends(actual["b", "pass@$0.60"]) == (0, 0)
     text = str(passk_cli.cost(data, at=0.6))
     assert text.startswith("a is cheapest per solved task: $0.500")
 
@@ -253,22 +253,22 @@ def test_amounts_of_reading_metrics_and_renderers_are_the_same() -> None:
 
 
 def test_every_amount_has_its_words(passk: Passk) -> None:
-    done = passk("cost", COSTS, "--of", "duration", "--at", "300", "--resamples", "100")
-    assert done.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s;")
-    assert "pass@300 s" in done.out
-    assert "\n~ tied with the first · 8 tasks × 3 attempts" in done.out
-    done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
-    assert "needs fewest output tokens per solved task: 11,588;" in done.out
-    assert "pass@20,000 tokens" in done.out
-    assert "tokens · ~ tied with the first · 8 tasks × 3 attempts" in done.out
+    result = passk("cost", COSTS, "--of", "duration", "--at", "300", "--resamples", "100")
+    assert result.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s;")
+    assert "pass@300 s" in result.out
+    assert "\n~ tied with the first · 8 tasks × 3 attempts" in result.out
+    result = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
+    assert "needs fewest output tokens per solved task: 11,588;" in result.out
+    assert "pass@20,000 tokens" in result.out
+    assert "tokens · ~ tied with the first · 8 tasks × 3 attempts" in result.out
 
 
 def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
-    done = passk("estimate", COSTS, "-m", "cost")
-    assert done.out.startswith("claude-haiku-4-5-20251001 is lowest: cost $0.274.")
-    done = passk("compare", COSTS, "-m", "cost")
-    assert done.out.startswith("claude-haiku-4-5-20251001 leads at cost by $0.345 [")
-    models = [line.split()[1] for line in done.out.splitlines() if line[:2] in ("1 ", "2 ", "3 ")]
+    result = passk("estimate", COSTS, "-m", "cost")
+    assert result.out.startswith("claude-haiku-4-5-20251001 is lowest: cost $0.274.")
+    result = passk("compare", COSTS, "-m", "cost")
+    assert result.out.startswith("claude-haiku-4-5-20251001 leads at cost by $0.345 [")
+    models = [line.split()[1] for line in result.out.splitlines() if line[:2] in ("1 ", "2 ", "3 ")]
     assert [model.split("-")[1] for model in models] == ["haiku", "sonnet", "opus"]
     frame = passk_cli.compare(COSTS, "cost").frame
     assert set(frame["verdict"]) == {"better"}
@@ -285,9 +285,9 @@ def test_a_ratio_as_a_metric_is_that_of_passk_cost(amount: str, population: str)
     # What an attempt takes has one interval, too.
     for metric in (name, amount):
         expected = costs[(costs["metric"] == metric) & costs["against"].isna()][columns]
-        found = passk_cli.estimate(COSTS, metric, **options).frame[columns]
+        actual = passk_cli.estimate(COSTS, metric, **options).frame[columns]
         pd.testing.assert_frame_equal(
-            found.set_index("model"), expected.set_index("model"), check_like=True, rtol=1e-12
+            actual.set_index("model"), expected.set_index("model"), check_like=True, rtol=1e-12
         )
     keys = ["metric", "model", "against"]
     compared = passk_cli.compare(COSTS, name, **options).frame.set_index(keys)
@@ -320,11 +320,11 @@ def test_a_ratio_without_a_pass_or_a_second_task_says_so() -> None:
     assert "at least $" in str(findings)
     assert "no attempt passed, so there is only a lower limit" in str(findings.messages)
     assert "a: no attempt passed" in str(passk_cli.compare(failing, "cost-per-success"))
-    alone = made(("a", [[(True, 0.1)]]), ("b", [[(True, 0.2)]]))
-    said = str(passk_cli.estimate(alone, "cost-per-success").messages)
-    assert "no interval of cost-per-success of a, b: needs at least 2 tasks" in said
+    single = made(("a", [[(True, 0.1)]]), ("b", [[(True, 0.2)]]))
+    messages = str(passk_cli.estimate(single, "cost-per-success").messages)
+    assert "no interval of cost-per-success of a, b: needs at least 2 tasks" in messages
     assert "No test is possible: needs at least 2 tasks." in str(
-        passk_cli.compare(alone, "cost-per-success")
+        passk_cli.compare(single, "cost-per-success")
     )
 
 
@@ -370,12 +370,12 @@ def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     cheap = [[(t % 2 == 0 and a % 3 > 0, 0.1) for a in range(20)] for t in range(30)]
     big = [[(True, 1.0 + t / 100), (True, 1.0)] for t in range(30)]
     findings = passk_cli.cost(made(("cheap", cheap), ("big", big)), at=0.5, resamples=500)
-    said = str(findings).splitlines()[0]
-    found = re.search(r"Up to \$(\S+) a task cheap solves more, from \$(\S+) on big\.$", said)
-    assert found is not None
-    assert 0.5 < float(found[1]) < 1 < float(found[2]) < 1.4
+    sentence = str(findings).splitlines()[0]
+    actual = re.search(r"Up to \$(\S+) a task cheap solves more, from \$(\S+) on big\.$", sentence)
+    assert actual is not None
+    assert 0.5 < float(actual[1]) < 1 < float(actual[2]) < 1.4
     (crossing,) = findings.frame.query("metric == 'crossing-budget'").itertuples()
-    assert float(found[1]) < crossing.estimate <= float(found[2])
+    assert float(actual[1]) < crossing.estimate <= float(actual[2])
     # Where the attempts end before the money, a further attempt may pass: nobody leads.
     few = passk_cli.cost(made(("cheap", [task[:3] for task in cheap]), ("big", big)), at=0.5)
     assert "Up to" not in str(few).splitlines()[0]
@@ -400,17 +400,17 @@ def test_models_of_other_tasks_take_no_test_from_those_that_share_tasks() -> Non
 
     two = made(model("cheap", 0.1), model("dear", 1.0))
     away = [{**row, "task": f"x{row['task']}"} for row in made(model("c", 0.2), model("d", 2.0))]
-    alone, beside = passk_cli.cost(two, at=1), passk_cli.cost([*two, *away], at=1)
+    single, beside = passk_cli.cost(two, at=1), passk_cli.cost([*two, *away], at=1)
     of_alone, of_beside = (
-        found.frame.query("metric == 'cost-per-success' and p.notna()").set_index("model")
-        for found in (alone, beside)
+        actual.frame.query("metric == 'cost-per-success' and p.notna()").set_index("model")
+        for actual in (single, beside)
     )
     assert list(of_beside.index) == ["cheap", "c"]
     assert of_beside["p"]["cheap"] == of_alone["p"]["cheap"]
     assert of_beside["p_adjusted"]["cheap"] == pytest.approx(2 * of_beside["p"]["cheap"])
     assert "; dear takes" in str(beside)
     assert "uncommon-tasks" in str(beside.messages)
-    assert not alone.messages
+    assert not single.messages
 
 
 def test_models_are_not_ranked_across_groups() -> None:
@@ -429,8 +429,8 @@ def test_what_becomes_of_missing_costs_is_about_costs_alone() -> None:
         for t in range(20) for i in range(4)
         for m, passed in (("a", (t + i) % 4 != 0), ("b", (t + i) % 10 < 9))
     ]  # fmt: skip
-    found = passk_cli.compare(rows, "pass@1,cost-per-success", missing_cost="drop").frame
-    row = found[found.metric == "pass@1"].iloc[0]
+    actual = passk_cli.compare(rows, "pass@1,cost-per-success", missing_cost="drop").frame
+    row = actual[actual.metric == "pass@1"].iloc[0]
     assert (row.model, row.verdict) == ("b", "better")
     assert (row.estimate_model, row.estimate_against) == pytest.approx((0.9, 0.75))
 
@@ -472,10 +472,10 @@ def test_the_cheapest_is_that_on_shared_tasks(passk: Passk, write: Write) -> Non
     lines = [f"whole,{hard}{t},{(t + hard) % 2},{0.1 + 2 * hard + t / 1e3}" for hard in (0, 1)
              for t in range(20)]  # fmt: skip
     lines += [f"part,0{t},{t % 2},{0.2 + t / 1e3}" for t in range(20)]
-    done = passk("cost", write("x.csv", "\n".join(["model,task,passed,cost", *lines])))
-    assert done.out.startswith("whole is cheapest per solved task on shared tasks; part takes ")
-    assert done.out.splitlines()[3].startswith("whole")
-    assert "warning[unshared-tasks]: some models lack 20 of 40 tasks" in done.err
+    result = passk("cost", write("x.csv", "\n".join(["model,task,passed,cost", *lines])))
+    assert result.out.startswith("whole is cheapest per solved task on shared tasks; part takes ")
+    assert result.out.splitlines()[3].startswith("whole")
+    assert "warning[unshared-tasks]: some models lack 20 of 40 tasks" in result.err
 
 
 def test_every_model_that_ties_with_the_cheapest_is_counted_and_marked() -> None:
@@ -484,11 +484,11 @@ def test_every_model_that_ties_with_the_cheapest_is_counted_and_marked() -> None
         for j, (m, price) in enumerate((("a", 1.0), ("b", 1.02), ("c", 1.04), ("far", 9.0)), 1)
         for t in range(15) for i in range(3)
     ]  # fmt: skip
-    found = passk_cli.cost(rows)
-    pairs = found.frame.query("metric == 'cost-per-success' and model == 'a' and verdict != ''")
+    actual = passk_cli.cost(rows)
+    pairs = actual.frame.query("metric == 'cost-per-success' and model == 'a' and verdict != ''")
     tied = list(pairs[pairs.verdict == "tied"]["against"])
     assert tied == ["b", "c"]
-    answer, *lines = str(found).splitlines()
+    answer, *lines = str(actual).splitlines()
     assert re.search(r"; [bc], [bc] tie \(up to \$[\d.]+\)\.$", answer)
     assert [line.split()[0] for line in lines if "  ~ $" in line] == tied
     assert any("~ tied with the first" in line for line in lines)

@@ -51,19 +51,19 @@ def test_what_estimate_says_of_ranges_is_true() -> Iterator[str]:
     for number in range(40):
         groups, models = number % 5 == 4, number % 3 + 1
         options = {"by": "language"} if groups else {}
-        found = passk_cli.estimate(
+        actual = passk_cli.estimate(
             cells(draw, models, groups=groups), metrics=METRIC, **options
         )  # fmt: skip
-        rows = found.frame.to_dict("records")
-        said = [each for each in found.report.answer if each.name.startswith("cover")]
+        rows = actual.frame.to_dict("records")
+        said = [each for each in actual.report.answer if each.name.startswith("cover")]
         ranges = {
             f"{r['model']}, language {r['language']}" if groups else r["model"]: limits_of(r)
             for r in rows
         }
         widths = {name: high - low for name, (low, high) in ranges.items()}
         for row in rows:
-            known = row["estimate"] is not None and not math.isnan(row["estimate"])
-            assert known == (row["high"] - row["low"] <= WIDEST)
+            has_value = row["estimate"] is not None and not math.isnan(row["estimate"])
+            assert has_value == (row["high"] - row["low"] <= WIDEST)
         wide = {name for name, width in widths.items() if width > WIDEST}
         first = said[0]
         fields, model = first.fields, first.fields["model"]
@@ -88,8 +88,8 @@ def test_what_estimate_says_of_ranges_is_true() -> Iterator[str]:
 
 
 def said_by_compare(rows: list[Row], **options: Any) -> Any:
-    found = passk_cli.compare(rows, metrics=METRIC, **options)
-    return found.report.answer, found.frame.to_dict("records")
+    actual = passk_cli.compare(rows, metrics=METRIC, **options)
+    return actual.report.answer, actual.frame.to_dict("records")
 
 
 @proves(
@@ -108,19 +108,19 @@ def test_what_compare_says_of_ranges_is_true() -> Iterator[str]:
     for number in range(40):
         data = cells(draw, number % 2 + 2)
         # A model alone has the range that its pairs have.
-        found = passk_cli.estimate(data, metrics=METRIC).frame
-        alone = {row["model"]: limits_of(row) for row in found.to_dict("records")}
+        actual = passk_cli.estimate(data, metrics=METRIC).frame
+        single = {row["model"]: limits_of(row) for row in actual.to_dict("records")}
         (said,), rows = said_by_compare(data)
         verdicts = {}
         for row in rows:
-            (low, high), (other_low, other_high) = alone[row["model"]], alone[row["against"]]
+            (low, high), (other_low, other_high) = single[row["model"]], single[row["against"]]
             assert (row["low_model"], row["high_model"]) == (low, high)
             assert (row["low_against"], row["high_against"]) == (other_low, other_high)
             assert limits_of(row) == (low - other_high, high - other_low)
             verdict = "better" if low > other_high else "worse" if high < other_low else "tied"
             assert row["verdict"] == verdict
             verdicts[row["model"], row["against"]] = verdict
-        assert len(rows) == len(list(combinations(alone, 2)))
+        assert len(rows) == len(list(combinations(single, 2)))
         fields = said.fields
         if said.name == "cover-pairs":
             assert fields["pairs"] == len(rows) > 1
@@ -130,8 +130,8 @@ def test_what_compare_says_of_ranges_is_true() -> Iterator[str]:
             assert said.name == ("cover-tied" if verdict == "tied" else "cover-higher")
             model, against = pair[::-1] if verdict == "worse" else pair
             assert (fields["model"], fields["against"]) == (model, against)
-            assert (fields["limits"].low, fields["limits"].high) == alone[model]
-            assert (fields["others"].low, fields["others"].high) == alone[against]
+            assert (fields["limits"].low, fields["limits"].high) == single[model]
+            assert (fields["others"].low, fields["others"].high) == single[against]
         yield said.name
 
 
@@ -150,16 +150,16 @@ def test_only_shared_tasks_are_compared() -> None:
 )
 def test_a_minimum_is_judged_by_both_ends(passes: int, least: float, verdict: str) -> None:
     rows = [{"task": f"t{t}", "n": 20, "c": passes} for t in range(30)]
-    found = passk_cli.gate(rows, minimum={METRIC: least}, check=False)
-    (row,) = found.frame.to_dict("records")
+    actual = passk_cli.gate(rows, minimum={METRIC: least}, check=False)
+    (row,) = actual.frame.to_dict("records")
     assert row["verdict"] == verdict
     assert (row["low"] >= least, row["high"] < least) == (verdict == "pass", verdict == "fail")
 
 
 def test_a_wide_range_has_no_estimate_to_judge_by(passk: Passk) -> None:
-    done = passk("gate", TAU, "--min", "cover@0.8=0.2", "--min-by", "estimate")
-    assert done.code == 3
-    assert "the range is too wide for an estimate" in done.out
+    result = passk("gate", TAU, "--min", "cover@0.8=0.2", "--min-by", "estimate")
+    assert result.code == 3
+    assert "the range is too wide for an estimate" in result.out
 
 
 def test_no_share_of_tasks_is_given_as_an_estimate(passk: Passk) -> None:
@@ -175,20 +175,20 @@ def test_no_share_of_tasks_is_given_as_an_estimate(passk: Passk) -> None:
 
 
 def test_a_range_stands_beside_other_metrics(passk: Passk) -> None:
-    done = passk("estimate", AGENTS, "-m", "pass@1,cover@.80", "-v")
-    assert "guard (range for cover@0.8)" in done.out
-    assert 'metrics="pass@1 cover@0.8"' in done.out
-    done = passk("compare", AGENTS, "-m", "pass@1,cover@0.8")
-    assert "tie for first at pass@1" in done.out
-    assert "At cover@0.8, 7 of 28 pairs differ significantly" in done.out
+    result = passk("estimate", AGENTS, "-m", "pass@1,cover@.80", "-v")
+    assert "guard (range for cover@0.8)" in result.out
+    assert 'metrics="pass@1 cover@0.8"' in result.out
+    result = passk("compare", AGENTS, "-m", "pass@1,cover@0.8")
+    assert "tie for first at pass@1" in result.out
+    assert "At cover@0.8, 7 of 28 pairs differ significantly" in result.out
     methods = passk_cli.estimate(AGENTS, metrics="cover@0.8").methods
     assert "at most 1.92 below the highest (Kiefer and Wolfowitz 1956)" in methods
 
 
 def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: Path) -> None:
     picture = tmp_path / "cover.svg"
-    done = passk("curve", TAU, "-m", "cover", "-f", "csv", "--chart", picture)
-    rows = list(csv.DictReader(done.out.split("\n")))
+    result = passk("curve", TAU, "-m", "cover", "-f", "csv", "--chart", picture)
+    rows = list(csv.DictReader(result.out.split("\n")))
     assert [row["metric"] for row in rows] == [f"cover@0.{tenth}" for tenth in range(1, 10)]
     for end in ("low", "high"):
         ends = [float(row[end]) for row in rows]
@@ -228,9 +228,9 @@ def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: P
 )
 def test_a_range_is_refused_in_plain_words(passk: Passk, given: str, said: str) -> None:
     command, *options = given.split()
-    done = passk(command, AGENTS, *options)
-    assert done.code == 2
-    assert said in " ".join(done.err.split())
+    result = passk(command, AGENTS, *options)
+    assert result.code == 2
+    assert said in " ".join(result.err.split())
 
 
 @pytest.mark.parametrize(
@@ -247,18 +247,18 @@ def test_a_range_is_refused_in_plain_words(passk: Passk, given: str, said: str) 
 )
 def test_unusual_counts_have_a_range(passk: Passk, write: Write, rows: list[str]) -> None:
     path = write("counts.csv", "\n".join(["task,n,c", *rows]))
-    done = passk("estimate", path, "-m", "cover@0.8,cover@1", "-f", "json")
-    assert done.code == 0
-    for row in json.loads(done.out)["rows"]:
+    result = passk("estimate", path, "-m", "cover@0.8,cover@1", "-f", "json")
+    assert result.code == 0
+    for row in json.loads(result.out)["rows"]:
         assert 0 <= row["low"] <= row["high"] <= 1
     assert passk("gate", path, "--min", "cover@0.8=0.5").code in (0, 1)
 
 
 def test_missing_outcomes_are_no_second_range(passk: Passk, write: Write) -> None:
     path = write("rows.csv", "task,passed\n" + "".join(f"t{t},{t % 2}\nt{t},\n" for t in range(9)))
-    done = passk("estimate", path, "-m", "cover@0.8", "--missing", "bounds")
-    assert done.code == 2
-    assert "is a range already" in done.err
+    result = passk("estimate", path, "-m", "cover@0.8", "--missing", "bounds")
+    assert result.code == 2
+    assert "is a range already" in result.err
 
 
 def test_an_estimate_without_a_value_gives_its_limits() -> None:

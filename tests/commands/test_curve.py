@@ -83,14 +83,14 @@ def test_equal_to_estimate_at_every_k(how: Confidence, clusters: bool) -> None:
     counts = clustered(simulated()) if clusters else simulated()
     metrics = [Metric(family, k) for family in ("pass@", "pass^") for k in range(1, 13)]
     estimates = Estimation().report(Analysis(counts, tuple(metrics), how))
-    wanted = {(r["model"], r["metric"]): r for r in rows(estimates)}
-    found = rows(report_of(counts, how, Curve()))
-    for key, one in wanted.items():
-        [mine] = [r for r in found if (r["model"], r["metric"]) == key]
-        assert mine["tasks"] == one["tasks"]
-        assert mine["note"] == one["note"]
+    expected = {(r["model"], r["metric"]): r for r in rows(estimates)}
+    actual = rows(report_of(counts, how, Curve()))
+    for key, first in expected.items():
+        [mine] = [r for r in actual if (r["model"], r["metric"]) == key]
+        assert mine["tasks"] == first["tasks"]
+        assert mine["note"] == first["note"]
         for name in ("estimate", "se", "low", "high"):
-            wish = None if one[name] is None else pytest.approx(one[name], rel=1e-10, abs=1e-13)
+            wish = None if first[name] is None else pytest.approx(first[name], rel=1e-10, abs=1e-13)
             assert mine[name] == wish, (key, name)
 
 
@@ -121,14 +121,14 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     counts = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 5, 5), ("m", "c", 5, 2)])
     report = report_of(counts, Confidence(), Curve())
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
-    [said] = report.messages
-    assert (said.name, said.fields["k"], said.fields["most"]) == ("short-curve", 3, 5)
+    [messages] = report.messages
+    assert (messages.name, messages.fields["k"], messages.fields["most"]) == ("short-curve", 3, 5)
     report = report_of(counts, Confidence(), Curve(delta=True), "drop")
-    found = of(report, "m", "pass@")
-    assert [(r["k"], r["tasks"]) for r in found] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
+    actual = of(report, "m", "pass@")
+    assert [(r["k"], r["tasks"]) for r in actual] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
     at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
-    assert found[-2]["estimate"] == pytest.approx(at[:, 3].mean())
-    assert [said.name for said in report.warnings] == ["changing-tasks"]
+    assert actual[-2]["estimate"] == pytest.approx(at[:, 3].mean())
+    assert [messages.name for messages in report.warnings] == ["changing-tasks"]
     report = report_of(counts, Confidence(), Curve(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
     assert not report.messages
@@ -139,16 +139,16 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
 def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     easy, hard = ([(m, f"{kind}{t}", n, 4 if kind == "easy" else 1 + t % 2) for t in range(10)]
                   for m, kind, n in (("m", "easy", 4), ("m", "hard", 10)))  # fmt: skip
-    one = report_of(Counts.from_cells([*easy, *hard]), Confidence(), Curve(), "drop")
-    said = one.answer[0]
-    assert (said.name, said.fields["tasks"], said.fields["change"]) == (
+    first = report_of(Counts.from_cells([*easy, *hard]), Confidence(), Curve(), "drop")
+    sentence = first.answer[0]
+    assert (sentence.name, sentence.fields["tasks"], sentence.fields["change"]) == (
         "curve-of-fewer-tasks", 10, 1,
     )  # fmt: skip
-    assert said.fields["first"].value == pytest.approx(0.15)
-    [table, *_] = one.tables
+    assert sentence.fields["first"].value == pytest.approx(0.15)
+    [table, *_] = first.tables
     row = dict(zip([c.header for c in table.columns], table.rows[0], strict=True))
     assert row["tasks at k = 10"] == 10
-    [plot, *_] = one.plots
+    [plot, *_] = first.plots
     assert [(rule.x, rule.text) for rule in plot.rules] == [(4, "beyond: 10 of 20 tasks")]
     assert [row["x"] for row in plot.rows if row["y"] is None] == [5, 5]
     # Of models none of whose long tasks is shared, it is about the k before; and so in estimate.
@@ -171,8 +171,8 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     full = report_of(counts, Confidence(), Curve())
     assert "gain" not in " ".join(map(str, full.context))
     study = Analysis(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")
-    said = Estimation().report(study).answer
-    assert "no-task-with-attempts" in [said.name for said in said]
+    sentence = Estimation().report(study).answer
+    assert "no-task-with-attempts" in [sentence.name for sentence in sentence]
 
 
 def test_what_is_missing_says_why() -> None:
@@ -185,8 +185,8 @@ def test_what_is_missing_says_why() -> None:
     assert [r["k"] for r in of(report, "m0", "delta_") if r["low"] is None] == []
     new = report_of(counts, Confidence(), Curve(delta=True))
     assert [r["k"] for r in of(new, "m0", "deficit_") if r["estimate"] is None] == [5, 6, 7, 8]
-    [said] = [said for said in new.messages if said.name == "no-even-tasks"]
-    assert said.text == (
+    [messages] = [messages for messages in new.messages if messages.name == "no-even-tasks"]
+    assert messages.text == (
         "Δ_k and deficit are empty from k = 5 on: μ^k needs k different tasks; there are 4"
     )
 
@@ -196,12 +196,12 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
     plain, band = (
         report_of(counts, Confidence(), Curve(band=name)) for name in ("pointwise", "simultaneous")
     )
-    for one, other in zip(rows(plain), rows(band), strict=True):
-        if one["metric"].startswith("pass") and "-" not in one["metric"]:
-            assert (other["level"], one["pointwise_level"]) == (0.95, 0.95)
+    for first, other in zip(rows(plain), rows(band), strict=True):
+        if first["metric"].startswith("pass") and "-" not in first["metric"]:
+            assert (other["level"], first["pointwise_level"]) == (0.95, 0.95)
             assert 0.96 < other["pointwise_level"] < 0.998
-            assert other["estimate"] == one["estimate"]
-            assert other["low"] <= one["low"] <= one["high"] <= other["high"]
+            assert other["estimate"] == first["estimate"]
+            assert other["low"] <= first["low"] <= first["high"] <= other["high"]
     assert any("each k: 9" in str(part) for part in band.context)
     assert not any("simultaneous" in str(part) for part in plain.context)
     assert " · ".join(plain.explain()) == "pointwise intervals"
@@ -219,12 +219,12 @@ def test_gains_and_where_they_come_from() -> None:
     # Fewer than ten tasks: what ten equally hard ones would gain has no unbiased estimator.
     [even] = [r for r in rows(report) if r["metric"].startswith("pass@10-pass@1 if all tasks")]
     assert (even["estimate"], bool(even["note"])) == (None, True)
-    shown = dict(
+    visibility = dict(
         zip((c.header for c in report.tables[0].columns), report.tables[0].rows[0], strict=True)
     )
-    assert shown["gain 1 → 10"].low == gain["low"]
-    assert shown["passed every attempt"].value == pytest.approx(4 / 6)
-    assert shown["failed every attempt"].value == pytest.approx(1 / 6)
+    assert visibility["gain 1 → 10"].low == gain["low"]
+    assert visibility["passed every attempt"].value == pytest.approx(4 / 6)
+    assert visibility["failed every attempt"].value == pytest.approx(1 / 6)
     assert {r["metric"]: r["estimate"] for r in rows(report)}["always"] == pytest.approx(4 / 6)
 
 
@@ -232,11 +232,11 @@ def test_the_gain_of_equally_hard_tasks() -> None:
     rng = np.random.default_rng(3)
     c = rng.binomial(20, 0.3, 400)
     counts = Counts.from_cells([("m", f"t{i}", 20, int(x)) for i, x in enumerate(c)])
-    found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, NONE, Curve()))}
-    wanted = 1 - 0.7**10 - 0.3
+    actual = {r["metric"]: r["estimate"] for r in rows(report_of(counts, NONE, Curve()))}
+    expected = 1 - 0.7**10 - 0.3
     even = "pass@10-pass@1 if all tasks were equally hard"
-    assert found[even] == pytest.approx(wanted, abs=0.02)
-    assert found["pass@10-pass@1"] == pytest.approx(wanted, abs=0.02)
+    assert actual[even] == pytest.approx(expected, abs=0.02)
+    assert actual["pass@10-pass@1"] == pytest.approx(expected, abs=0.02)
 
 
 def test_a_gain_from_the_first_to_the_last_k_has_an_interval() -> None:
@@ -252,9 +252,9 @@ def test_a_gain_from_the_first_to_the_last_k_has_an_interval() -> None:
 
 
 def test_no_gain_from_one_attempt() -> None:
-    one = report_of(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, Curve())
-    assert not [r for r in rows(one) if "-" in r["metric"]]
-    assert not [c for c in one.tables[0].columns if c.header.startswith("gain")]
+    first = report_of(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, Curve())
+    assert not [r for r in rows(first) if "-" in r["metric"]]
+    assert not [c for c in first.tables[0].columns if c.header.startswith("gain")]
 
 
 def test_models_with_different_attempts_are_compared_at_the_k_they_share() -> None:
@@ -273,13 +273,13 @@ def test_exact_rates_and_data_are_told_alike() -> None:
     n = 1_000_000
     counts = Counts.from_cells([("m", f"t{i}", n, round(x * n)) for i, x in enumerate(p)])
     plan = Curve(max_k=6, delta=True)
-    these = Confidence("none", population="these-tasks")
-    found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, these, plan))}
+    these_tasks = Confidence("none", population="these-tasks")
+    actual = {r["metric"]: r["estimate"] for r in rows(report_of(counts, these_tasks, plan))}
     report = plan.of_rates([RateFamily("m", p)])
     exact = {r["metric"]: r["estimate"] for r in rows(report)}
-    assert found.keys() == exact.keys()
+    assert actual.keys() == exact.keys()
     for name, value in exact.items():
-        assert found[name] == pytest.approx(value, abs=2e-5), name
+        assert actual[name] == pytest.approx(value, abs=2e-5), name
 
 
 def test_exact_rates_have_no_intervals() -> None:
@@ -294,17 +294,17 @@ def test_exact_rates_have_no_intervals() -> None:
 
 def test_charts() -> None:
     counts = simulated(tasks=20, n=400, models=2)
-    alone = report_of(counts, NONE, Curve(points="all"))
-    (plot,) = alone.plots
+    single = report_of(counts, NONE, Curve(points="all"))
+    (plot,) = single.plots
     values = plot.rows
     ks = {v["x"] for v in values}
     assert {1, 400} <= ks
     assert len(ks) <= 200
     assert {v["kind"] for v in values} == {"pass@k", "pass^k"}
-    both = report_of(counts, Confidence(), Curve(points="8", delta=True))
-    assert len(both.plots) == 2
-    assert all(plot.has_roles("low", "high") for plot in both.plots)
-    line = [row for row in both.plots[1].rows if row["series"] == "m0"]
+    pair = report_of(counts, Confidence(), Curve(points="8", delta=True))
+    assert len(pair.plots) == 2
+    assert all(plot.has_roles("low", "high") for plot in pair.plots)
+    line = [row for row in pair.plots[1].rows if row["series"] == "m0"]
     assert line[0]["y"] == 0
     # Δ_k has no estimate beyond the number of tasks: the line ends there.
     assert all((v["y"] is None) == (v["x"] > 20) for v in line)
@@ -354,7 +354,7 @@ def test_refusals(options: dict[str, str], word: str) -> None:
 def test_python_gives_numbers_as_they_are() -> None:
     curve = filled(Curve, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "metrics": ["maj@k"]})
     assert curve.grid == Grid(8)
-    assert [(one.name, one.rates.tolist()) for one in curve.rates] == [("f", [0.25, 1])]
+    assert [(first.name, first.rates.tolist()) for first in curve.rates] == [("f", [0.25, 1])]
 
 
 @pytest.mark.parametrize(
@@ -379,10 +379,10 @@ def test_the_answer_is_about_the_k_that_are_asked(ks: list[int], words: str) -> 
         "c": [0, 0, 2, 3, 0, 2, 4, 5],
     }
     assert str(passk_cli.curve(data, k=ks)).startswith(words)
-    alone = {name: values[4:] for name, values in data.items()}
+    single = {name: values[4:] for name, values in data.items()}
     first, last = min(ks), max(ks)
     expected = f"pass@{first} of " if first == last else f"From {first} to {last} attempts of "
-    assert str(passk_cli.curve(alone, k=ks)).startswith(expected)
+    assert str(passk_cli.curve(single, k=ks)).startswith(expected)
 
 
 def test_gains_are_compared_on_tasks_that_all_models_have() -> None:
@@ -390,12 +390,12 @@ def test_gains_are_compared_on_tasks_that_all_models_have() -> None:
     cells = [(m, f"t{t}", 4, c) for m, every in passes.items() for t, c in enumerate(every)]
     table = dict(zip(("model", "task", "n", "c"), zip(*cells, strict=True), strict=True))
     with pytest.warns(PasskWarning, match="models lack tasks"):
-        found = str(passk_cli.curve({name: [*own] for name, own in table.items()}, k=[1, 4]))
+        actual = str(passk_cli.curve({name: [*own] for name, own in table.items()}, k=[1, 4]))
     words = (
         "From 1 to 4 attempts on the 2 tasks that all models have, gains of pass@k range from"
         " +0.250 (b) to +0.500 (a); the intervals of a and b overlap."
     )
-    assert found.startswith(words)
+    assert actual.startswith(words)
 
 
 def test_without_intervals_no_model_is_said_to_gain_most() -> None:
@@ -405,5 +405,5 @@ def test_without_intervals_no_model_is_said_to_gain_most() -> None:
         "n": [4] * 4,
         "c": [1, 1, 2, 0],
     }
-    found = str(passk_cli.curve(counts, k=[1, 4], interval="none"))
-    assert "range from +0.250 (b) to +0.750 (a); not tested." in found.splitlines()[0]
+    actual = str(passk_cli.curve(counts, k=[1, 4], interval="none"))
+    assert "range from +0.250 (b) to +0.750 (a); not tested." in actual.splitlines()[0]

@@ -72,10 +72,10 @@ def test_a_task_that_weaker_models_pass_stands_out() -> None:
 def test_without_attempts_a_model_counts_for_nothing() -> None:
     rates = np.vstack([RATES, np.full(RATES.shape[1], 0.5)])
     rates[6, 1:] = np.nan
-    items, whole = item_rest(rates), item_rest(RATES)
+    items, all_items = item_rest(rates), item_rest(RATES)
     assert items.models.tolist() == [7] + [6] * 8
-    assert items.correlation[1:] == pytest.approx(whole.correlation[1:], nan_ok=True)
-    assert items.p[1:] == pytest.approx(whole.p[1:], nan_ok=True)
+    assert items.correlation[1:] == pytest.approx(all_items.correlation[1:], nan_ok=True)
+    assert items.p[1:] == pytest.approx(all_items.p[1:], nan_ok=True)
 
 
 @pytest.mark.parametrize("models", [1, 3])

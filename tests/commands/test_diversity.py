@@ -65,12 +65,14 @@ def crux() -> Counts:
 
 
 def test_cruxeval_is_less_diverse_at_the_lower_temperature(crux: Counts) -> None:
-    found = facts(diversity_report(crux, (2, 5, 10)))
+    actual = facts(diversity_report(crux, (2, 5, 10)))
     for model in sorted({series[0] for series in crux.series}):
         for metric in ("distinct@2", "distinct@5", "distinct@10", "distinct", "effective"):
-            cold, hot = (found[model, t, metric] for t in ("0.2", "0.8"))
+            cold, hot = (actual[model, t, metric] for t in ("0.2", "0.8"))
             assert cold["low"] <= cold["estimate"] <= cold["high"] < hot["low"], (model, metric)
-        assert found[model, "0.2", "duplicates"]["low"] > found[model, "0.8", "duplicates"]["high"]
+        assert (
+            actual[model, "0.2", "duplicates"]["low"] > actual[model, "0.8", "duplicates"]["high"]
+        )
 
 
 def test_cruxeval_equals_the_mean_over_subsets_of_the_texts(crux: Counts) -> None:
@@ -123,19 +125,19 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
         *varied("knows", ["a"] * 12, {"a"}),
     )
     report = diversity_report(counts, (2, 6, 12))
-    found = facts(report)
+    actual = facts(report)
     for k in (2, 6, 12):
-        assert found["flips", f"variety@{k}"]["note"] == FLAG
-        assert found["explores", f"variety@{k}"]["note"] == ""
-        assert found["knows", f"variety@{k}"]["estimate"] is None
+        assert actual["flips", f"variety@{k}"]["note"] == FLAG
+        assert actual["explores", f"variety@{k}"]["note"] == ""
+        assert actual["knows", f"variety@{k}"]["estimate"] is None
         # Two answers, one of them right: as many solutions as verdicts.
-        variety, least = (found["flips", f"{f}@{k}"] for f in ("variety", "least variety"))
+        variety, least = (actual["flips", f"{f}@{k}"] for f in ("variety", "least variety"))
         assert variety["estimate"] == pytest.approx(least["estimate"])
-    (warned,) = [said for said in report.messages if said.severity == "warning"]
+    (warned,) = [messages for messages in report.messages if messages.severity == "warning"]
     assert (warned.name, warned.fields["models"]) == ("little-variety", ["flips"])
     # Of its ten solutions one is right: tried one after the other, six find it in 6 of 10 cases.
-    assert found["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
-    assert found["explores", "pass@6"]["estimate"] > 0.6
+    assert actual["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
+    assert actual["explores", "pass@6"]["estimate"] > 0.6
     gains = report.tables[1]
     assert gains.shown == "full"
     assert {row[0]: row[-1] for row in gains.rows} == {"flips": FLAG, "explores": "", "knows": ""}
@@ -148,10 +150,10 @@ def test_the_table_has_the_largest_k_and_duplicates() -> None:
         ("model", "always"), ("distinct@3", "always"), ("distinct-correct@3", "always"),
         ("duplicates", "always"),
     ]  # fmt: skip
-    assert {shown for _, shown in headers[4:]} == {"full"}
+    assert {columns for _, columns in headers[4:]} == {"full"}
     assert all(column.meaning for table in report.tables for column in table.columns)
-    (said,) = report.answer
-    assert (said.name, said.fields["k"]) == ("different-solutions", 3)
+    (sentence,) = report.answer
+    assert (sentence.name, sentence.fields["k"]) == ("different-solutions", 3)
 
 
 def test_models_come_best_first() -> None:
@@ -163,10 +165,10 @@ def test_models_come_best_first() -> None:
 
 def test_where_no_more_variety_is_possible_there_is_no_flag() -> None:
     """Of two attempts one passes and one fails: they cannot be more than two solutions."""
-    found = facts(diversity_report(solved(*varied("m", ["a", "b"], {"a"})), (2,)))
-    assert found["m", "gain@2"]["low"] > 0
-    assert found["m", "variety@2"]["estimate"] == 2
-    assert found["m", "variety@2"]["note"] == ""
+    actual = facts(diversity_report(solved(*varied("m", ["a", "b"], {"a"})), (2,)))
+    assert actual["m", "gain@2"]["low"] > 0
+    assert actual["m", "variety@2"]["estimate"] == 2
+    assert actual["m", "variety@2"]["note"] == ""
 
 
 def test_variants_that_are_merged_are_flagged() -> None:
@@ -189,14 +191,14 @@ def test_variants_that_are_merged_are_flagged() -> None:
 def test_what_has_no_value_says_why() -> None:
     counts = solved(*[("m", f"t{t}", f"s{i}", 0) for t in range(5) for i in range(3)])
     report = diversity_report(counts, (2,))
-    found = facts(report)
-    assert found["m", "effective"]["estimate"] is None
-    assert found["m", "effective"]["note"] == "all solutions differ: no two attempts agree"
-    assert found["m", "effective correct"]["note"] == "no task has enough attempts"
-    one = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
+    actual = facts(report)
+    assert actual["m", "effective"]["estimate"] is None
+    assert actual["m", "effective"]["note"] == "all solutions differ: no two attempts agree"
+    assert actual["m", "effective correct"]["note"] == "no task has enough attempts"
+    first = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
     with pytest.raises(ParameterError, match="no model has two attempts at every task"):
-        diversity_ks(one)
-    assert facts(diversity_report(one, (1,)))["m", "distinct@1"]["estimate"] == 1
+        diversity_ks(first)
+    assert facts(diversity_report(first, (1,)))["m", "distinct@1"]["estimate"] == 1
 
 
 def test_default_ks() -> None:
@@ -213,7 +215,7 @@ def test_missing_solutions_are_one_kind_and_said() -> None:
     rows = [("m", "t", None, 0), ("m", "t", None, 0), ("m", "t", "a", 1), ("m", "u", "a", 1)]
     report = diversity_report(solved(*rows), (1,))
     assert facts(report)["m", "distinct"]["estimate"] == 1.5
-    fields = {said.name: said.fields for said in report.messages}["missing-values"]
+    fields = {messages.name: messages.fields for messages in report.messages}["missing-values"]
     assert fields["attempts"] == 2
 
 
@@ -247,10 +249,10 @@ def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
 
 def test_these_are_metrics_like_all_others(crux: Counts) -> None:
     metrics = [parse(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")]
-    alone = Estimation().report(Analysis(crux, tuple(metrics)))
+    single = Estimation().report(Analysis(crux, tuple(metrics)))
     beside = facts(diversity_report(crux, (5,)))
-    for row in alone.data.rows:
-        named = dict(zip((c.header for c in alone.data.columns), row, strict=True))
+    for row in single.data.rows:
+        named = dict(zip((c.header for c in single.data.columns), row, strict=True))
         key = (named["model"], named["temperature"], named["metric"])
         # Intervals computed together are the same but for rounding.
         for name, value in named.items():
@@ -273,8 +275,8 @@ def test_intervals_of_distinct_solutions_cover() -> None:
         count = np.array([m for row in rows for m in row])
         start = np.cumsum([0, *map(len, rows)])
         values = distinct_at_k(start, count, count, count, 2)
-        found = interval(Sample(values, 1.0, 2.0))
-        covered += found.low <= truth <= found.high
+        actual = interval(Sample(values, 1.0, 2.0))
+        covered += actual.low <= truth <= actual.high
     assert covered / 200 >= 0.92
 
 

@@ -283,8 +283,8 @@ def asked(name: str, path: Path, *more: object) -> list[object]:
 
 
 def function(name: str) -> Callable[..., passk_cli.Findings]:
-    found: Callable[..., passk_cli.Findings] = getattr(passk_cli, name)
-    return found
+    actual: Callable[..., passk_cli.Findings] = getattr(passk_cli, name)
+    return actual
 
 
 def needed(name: str) -> dict[str, Any]:
@@ -297,16 +297,16 @@ def needed(name: str) -> dict[str, Any]:
 def spelled_in_python(name: str, words: list[str]) -> dict[str, Any]:
     """Options of a command line as Python spells them."""
     of_flag = {
-        flag: (each.field, each.base) for each in every(name) for flag in each.option.flags.split()
+        flag: (row.field, row.base) for row in every(name) for flag in row.option.flags.split()
     }
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for place, word in enumerate(words):
         field, base = of_flag.get(word, ("", None))
         if base is bool:
-            given[field] = True
+            options[field] = True
         elif field:
-            given.setdefault(field, []).append(words[place + 1])
-    return {f: v[0] if isinstance(v, list) and len(v) == 1 else v for f, v in given.items()}
+            options.setdefault(field, []).append(words[place + 1])
+    return {f: v[0] if isinstance(v, list) and len(v) == 1 else v for f, v in options.items()}
 
 
 def every(name: str) -> list[DeclaredOption]:
@@ -321,9 +321,9 @@ def test_every_format_without_data(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    done = passk(name, *ALONE[name], "-f", "table")
-    assert done.code == 0, done.err
-    assert max(map(len, folded(done.out))) <= 60
+    result = passk(name, *ALONE[name], "-f", "table")
+    assert result.code == 0, result.err
+    assert max(map(len, folded(result.out))) <= 60
     report = function(name)(**spelled_in_python(name, ALONE[name])).report
     for format in FORMATS_OF_ALL:
         assert len(loaded(FORMATS[format])(report, Style(width=60))) > 50, format
@@ -363,14 +363,14 @@ def test_a_machine_that_has_little(
     assert anew().code == 0
     monkeypatch.undo()
     monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
-    done = anew()
+    result = anew()
     if name == "formats":
-        assert done == usual
+        assert result == usual
     else:
-        assert (done.code, done.out, done.sentences) == (2, "", 1)
+        assert (result.code, result.out, result.sentences) == (2, "", 1)
         assert (
             "error[unwritable-output]: no folder for temporary files (No such file or directory); "
-            in done.err
+            in result.err
         )
 
 
@@ -391,8 +391,8 @@ def test_the_smallest_files_are_answered_or_refused(
     )  # fmt: skip
     path = write("x.jsonl", jsonl(rows))
     needed = [word for word in NEEDED.get(name, []) if word not in POOL]
-    done = passk(name, path, *needed)
-    assert done.code in (0, 1, 2, 3, 5), done.err
+    result = passk(name, path, *needed)
+    assert result.code in (0, 1, 2, 3, 5), result.err
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -432,8 +432,8 @@ def test_help_says_what_is_declared(
     monkeypatch.setenv("COLUMNS", "200")
     short, full = passk(name, "--help"), passk("help", name)
     assert (short.code, short.err, full.code, full.err) == (0, "", 0, "")
-    few, every_word = ("".join(done.out.split()) for done in (short, full))
-    edge = (each for _, options in output_sections(command_of(name)) for each in options)
+    few, every_word = ("".join(result.out.split()) for result in (short, full))
+    edge = (row for _, options in output_sections(command_of(name)) for row in options)
     options = [*every(name), *edge]
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
@@ -445,19 +445,19 @@ def test_help_says_what_is_declared(
             assert "".join(option.help.removesuffix(".").split()) in words
             assert all(flag in words for flag in option.flags.split())
             if isinstance(default, str) and default:
-                said = "".join(default.split())
-                assert f"{said}(default)" in words or f"(default{said})" in words
+                sentence = "".join(default.split())
+                assert f"{sentence}(default)" in words or f"(default{sentence})" in words
     assert "Examples:#" in few
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_python_help_says_what_is_declared(name: str) -> None:
-    said = " ".join((function(name).__doc__ or "").split())
+    sentence = " ".join((function(name).__doc__ or "").split())
     for field, option, *_ in every(name):
-        assert f"{field} : " in said
-        assert all(value in said for value in option.values)
-    assert said.count(f" passk_cli.{name}(") >= 3
-    assert not re.search(r"(?<![\w-])--?[a-z]", said)
+        assert f"{field} : " in sentence
+        assert all(value in sentence for value in option.values)
+    assert sentence.count(f" passk_cli.{name}(") >= 3
+    assert not re.search(r"(?<![\w-])--?[a-z]", sentence)
 
 
 def wrong_values() -> Iterator[tuple[str, str, str]]:
@@ -500,9 +500,9 @@ def test_a_wrong_value_is_refused_in_the_same_words(
     passk: Passk, results: Path, name: str, field: str, text: str
 ) -> None:
     flag = {f: option.name for f, option, *_ in every(name)}[field]
-    done = passk(*asked(name, results, flag, text))
-    given = needed(name) | {field: text}
-    assert_refused_alike(done, name, text, lambda: function(name)(str(results), **given))
+    result = passk(*asked(name, results, flag, text))
+    options = needed(name) | {field: text}
+    assert_refused_alike(result, name, text, lambda: function(name)(str(results), **options))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -531,25 +531,25 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
 
 
 def assert_refused_alike(
-    done: CommandResult, name: str, text: str, call: Callable[[], object]
+    result: CommandResult, name: str, text: str, call: Callable[[], object]
 ) -> None:
     """The command line and Python refuse in one sentence, each in its spelling.
 
     text : what Python was given, which stays as it is.
     """
-    assert done.code in (2, 3), done.err
+    assert result.code in (2, 3), result.err
     # Commands that would do stand below the sentence.
-    below = done.err.splitlines()[1:]
-    assert (done.out, [line for line in below if not line.startswith("  ")]) == ("", [])
+    below = result.err.splitlines()[1:]
+    assert (result.out, [line for line in below if not line.startswith("  ")]) == ("", [])
     with pytest.raises(passk_cli.PasskError) as refusal:
         call()
-    assert refusal.value.exit_code == done.code
-    told, said = str(refusal.value), done.message
+    assert refusal.value.exit_code == result.code
+    told, messages = str(refusal.value), result.message
     if below:
         # What only the caller knows stands in the sentence.
         asked_for = [str(settle) for settle in refusal.value.settles if not settle.complete]
-        told, said = "; ".join([refusal.value.args[0], *asked_for]), said.splitlines()[0]
-    assert (refusal.value.name, unspelled(told, name)) == (done.error, unspelled(said, name))
+        told, messages = "; ".join([refusal.value.args[0], *asked_for]), messages.splitlines()[0]
+    assert (refusal.value.name, unspelled(told, name)) == (result.error, unspelled(messages, name))
     assert not re.search(r"(?<![\w-])--?[a-z]", told.replace(text, "")), told
 
 
@@ -560,9 +560,9 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
     name, *words = shlex.split(line)
     files = [results] * words.count("FILE")
     words = [*words[len(files) :], *POOL * (bool(files) and name != "temperature")]
-    done = passk(name, *files, *words)
-    given = spelled_in_python(name, words)
-    assert_refused_alike(done, name, "", lambda: function(name)(*files, **given))
+    result = passk(name, *files, *words)
+    options = spelled_in_python(name, words)
+    assert_refused_alike(result, name, "", lambda: function(name)(*files, **options))
 
 
 @pytest.mark.parametrize("name", mark_long_except(SPLIT, "estimate", "gate", "tasks"))
@@ -577,17 +577,17 @@ def test_no_group_shares_its_name_with_a_column(
     lines = (json.dumps(record | dict.fromkeys(taken, "x")) for record in records)
     path.write_text("".join(f"{line}\n" for line in lines))
     for column in taken:
-        done = passk(*asked(name, path, "--by", column))
-        assert "the output already has a column of that name" in done.err
+        result = passk(*asked(name, path, "--by", column))
+        assert "the output already has a column of that name" in result.err
         call = partial(function(name), path, **needed(name) | {"by": column})
-        assert_refused_alike(done, name, "", call)
+        assert_refused_alike(result, name, "", call)
 
 
 def flags(name: str) -> dict[str, str]:
     """Flag → the field of a command, or of any other."""
     names = [*COMMANDS, name]
     return {
-        flag: field for one in names for field, option, *_ in every(one)
+        flag: field for first in names for field, option, *_ in every(first)
         for flag in option.flags.split()
     }  # fmt: skip
 
@@ -657,15 +657,15 @@ def test_python_says_what_the_command_line_says(
     )
     warned = [(label, unspelled(text, name)) for level, label, text in printed if level[0] == "w"]
     caught = called(name).warned
-    assert [(one.message.name, unspelled(str(one.message), name)) for one in caught] == warned
-    assert {one.category for one in caught} <= {passk_cli.PasskWarning}
-    assert {one.filename for one in caught} <= {__file__}
+    assert [(first.message.name, unspelled(str(first.message), name)) for first in caught] == warned
+    assert {first.category for first in caught} <= {passk_cli.PasskWarning}
+    assert {first.filename for first in caught} <= {__file__}
     expected = pd.read_csv(io.StringIO(rendered(name, "csv")), dtype=str, keep_default_na=False)
-    shown = findings.frame.astype(object).where(findings.frame.notna(), "")
+    cells = findings.frame.astype(object).where(findings.frame.notna(), "")
     assert list(findings.frame.columns) == list(expected.columns)
     for column in expected:
-        for one, other in zip(shown[column], expected[column], strict=True):
-            assert str(one) == other or float(one) == float(other)
+        for first, other in zip(cells[column], expected[column], strict=True):
+            assert str(first) == other or float(first) == float(other)
     assert len(findings.tables) >= 1
     assert not command_of(name).judges or findings.passed
 

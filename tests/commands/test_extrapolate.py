@@ -211,21 +211,21 @@ def test_a_refusal_is_an_error_for_all_models_and_a_row_for_some(
 ) -> None:
     cells = [(10, 1 + t % 3) for t in range(30)] + [(30, t % 9 * (t % 2)) for t in range(24)]
     path = write("x.csv", "model,task,n,c\n" + rows_of("a", cells))
-    done = passk("extrapolate", path)
-    assert (done.code, done.out) == (3, "")
-    assert done.err == (
+    result = passk("extrapolate", path)
+    assert (result.code, result.out) == (3, "")
+    assert result.err == (
         "error[unusable-data]: a: sampling seems to have stopped"
         " when a task passed (30 of 54 tasks have fewer"
         " than 30 attempts), so the number of attempts depends on the outcomes; use only the"
         " first 10 attempts at every task, or make 30 attempts at every task\n"
     )
     good = rows_of("good", [(20, t % 7) for t in range(30)])
-    both = write("both.csv", "model,task,n,c\n" + rows_of("a", cells) + good)
-    done = passk("extrapolate", both, "--target", "0.9")
-    assert done.code == 0
-    assert "[no-prediction]: no prediction for a: sampling seems to have stopped" in done.err
-    assert [line.split()[0] for line in done.out.splitlines()[3:5]] == ["good", "a"]
-    assert "1 of 2 models: no prediction for the others" in done.out
+    pair = write("both.csv", "model,task,n,c\n" + rows_of("a", cells) + good)
+    result = passk("extrapolate", pair, "--target", "0.9")
+    assert result.code == 0
+    assert "[no-prediction]: no prediction for a: sampling seems to have stopped" in result.err
+    assert [line.split()[0] for line in result.out.splitlines()[3:5]] == ["good", "a"]
+    assert "1 of 2 models: no prediction for the others" in result.out
     first = [(10, c if n == 10 else 0) for n, c in cells]
     path = write("y.csv", "model,task,n,c\n" + rows_of("a", first))
     assert passk("extrapolate", path).code == 0
@@ -258,15 +258,15 @@ def test_attempts_that_differ_have_a_column() -> None:
 def test_within_the_attempts_it_says_what_estimate_says(passk: Passk) -> None:
     ahead = passk("extrapolate", COUNTS, "--to", "10,100", "--full").out
     now = passk("estimate", COUNTS, "-k", "10,20").out
-    for shown in ("0.179 [0.081, 0.315]", "[0.091, 0.355]"):
-        assert shown in now
-        assert shown in ahead
+    for number_text in ("0.179 [0.081, 0.315]", "[0.091, 0.355]"):
+        assert number_text in now
+        assert number_text in ahead
 
 
 def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
-    done = passk("extrapolate", COUNTS, "--to", "10,200", "--fit", "log-logit")
-    assert done.out.splitlines()[2].split("  ")[-1].strip() == "pass@200 by log-logit"
-    assert "warning[heuristic-fit]: the log-logit line is a heuristic" in done.err
+    result = passk("extrapolate", COUNTS, "--to", "10,200", "--fit", "log-logit")
+    assert result.out.splitlines()[2].split("  ")[-1].strip() == "pass@200 by log-logit"
+    assert "warning[heuristic-fit]: the log-logit line is a heuristic" in result.err
     rows = records(passk("extrapolate", COUNTS, "--fit", "log-logit", "-f", "csv").out)
     line = next(row for row in rows if row["metric"] == "pass@200 by log-logit")
     assert (line["low"], line["high"], line["k"], line["fit_k"]) == ("", "", "", "200")
@@ -297,9 +297,9 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
     ],
 )
 def test_usage(passk: Passk, options: list[str], message: str) -> None:
-    done = passk("extrapolate", COUNTS, *options)
-    assert (done.code, done.out) == (2, "")
-    assert message in done.err
+    result = passk("extrapolate", COUNTS, *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
 
 
 def test_charts(passk: Passk, tmp_path: Path) -> None:
@@ -311,8 +311,8 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         ">average of models<", ">range<",
     ):  # fmt: skip
         assert text in lone.read_text()
-    both = picture(report_of(counts_of(tasks=9, n=6), metrics=BOTH), ".svg").decode()
-    assert both.count(">pass^k<") == 1
+    pair = picture(report_of(counts_of(tasks=9, n=6), metrics=BOTH), ".svg").decode()
+    assert pair.count(">pass^k<") == 1
 
 
 def test_a_chart_has_no_line_where_nothing_is_determined() -> None:
@@ -329,17 +329,17 @@ def test_the_answer_is_about_tasks_that_all_models_have() -> None:
     cells = [(m, f"t{t}", 20, c) for m, passes in solved.items() for t, c in enumerate(passes)]
     report = report_of(Counts.from_cells(cells), (30,))
     shared = report_of(Counts.from_cells([c for c in cells if int(c[1][1:]) < 40]), (30,))
-    said, expected = report.answer[0].fields, shared.answer[0].fields
-    assert (said["where"], expected["where"]) == ("the 40 tasks that all models have", "")
-    assert said["highest"].value == pytest.approx(expected["highest"].value)
+    sentence, expected = report.answer[0].fields, shared.answer[0].fields
+    assert (sentence["where"], expected["where"]) == ("the 40 tasks that all models have", "")
+    assert sentence["highest"].value == pytest.approx(expected["highest"].value)
 
 
 def test_python_gives_what_the_command_line_prints(passk: Passk) -> None:
-    done = passk("extrapolate", COUNTS, "--to", "10,100", "-m", "pass^k", "--target", "0.1")
+    result = passk("extrapolate", COUNTS, "--to", "10,100", "-m", "pass^k", "--target", "0.1")
     findings = passk_cli.extrapolate(
         passk_cli.read(COUNTS), to=[100, np.int64(10)], metrics="pass^k", target=0.1
     )
-    assert f"{findings}\n" == done.out.replace("--full", ".tables")
+    assert f"{findings}\n" == result.out.replace("--full", ".tables")
     assert findings.signature["to"] == "10,100"
     rows = findings.frame.set_index("metric")
     assert rows.interval["pass^10"] == "guard"
@@ -368,7 +368,7 @@ def test_a_hint_names_the_models_that_can_be_predicted(passk: Passk, tmp_path: P
     rows = [f"a,t{t},8,{t % 9}" for t in range(20)]
     rows += [f"{model},t{t},{n},{c}" for t, (model, n, c) in enumerate(stopped)]
     path.write_text("\n".join(["model,task,n,c", *rows]))
-    done = passk("estimate", path, "-k", "40")
+    result = passk("estimate", path, "-k", "40")
     line = f"extrapolate {path} --to 40"
-    assert f"  passk {line}  # predicts k = 40 for 1 of 2 models\n" in done.err
+    assert f"  passk {line}  # predicts k = 40 for 1 of 2 models\n" in result.err
     assert passk(*line.split()).code == 0

@@ -45,7 +45,7 @@ def test_it_takes_no_data(passk: Passk) -> None:
 
 
 def of_format(name: str) -> KnownFormat:
-    return next(each for each in known_formats() if each.name == name)
+    return next(row for row in known_formats() if row.name == name)
 
 
 @pytest.mark.parametrize("name", mark_long_except(NAMES, *NAMES[::5]))
@@ -66,24 +66,24 @@ def test_an_example_is_read_by_the_command_beside_it(
         path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     monkeypatch.chdir(tmp_path)
     if example.instead:
-        done = passk("estimate", example.paths[0])
-        assert (done.code, example.use in done.err) == (3, True)
+        result = passk("estimate", example.paths[0])
+        assert (result.code, example.use in result.err) == (3, True)
         return
     _, *words = shlex.split(example.use)
     # As the command reads it, without its intervals.
     read_as = "csv" if name == "tsv" else name
-    done = passk("describe", *words[1:])
-    assert re.search(rf"^format +{read_as} \(", done.out, re.MULTILINE), done.err
-    assert "No outcome is missing" in done.out
+    result = passk("describe", *words[1:])
+    assert re.search(rf"^format +{read_as} \(", result.out, re.MULTILINE), result.err
+    assert "No outcome is missing" in result.out
 
 
 def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
     for name in NAMES:
-        example, done = of_format(name).example, passk("formats", name)
-        assert done.out.startswith(f"{name} is re")
-        assert example.text.rstrip("\n").replace("\t", "\\t") in done.out
-        assert all(path in done.out for path in example.paths)
-        assert max(map(len, done.out.splitlines())) <= 120
+        example, result = of_format(name).example, passk("formats", name)
+        assert result.out.startswith(f"{name} is re")
+        assert example.text.rstrip("\n").replace("\t", "\\t") in result.out
+        assert all(path in result.out for path in example.paths)
+        assert max(map(len, result.out.splitlines())) <= 120
     (row,) = records(passk("formats", "inspect", "-f", "csv").out)
     assert row == json.loads(passk("formats", "inspect", "-f", "json").out)["rows"][0]
     assert row == passk_cli.formats("inspect").frame.to_dict("records")[0]
@@ -100,12 +100,12 @@ def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
     ],
 )
 def test_an_unknown_format_ends_with_the_nearest_one(passk: Passk, name: str, meant: str) -> None:
-    done = passk("formats", name)
-    assert (done.code, done.out) == (2, "")
-    assert f"no format is named '{name}'; {meant}" in done.err
+    result = passk("formats", name)
+    assert (result.code, result.out) == (2, "")
+    assert f"no format is named '{name}'; {meant}" in result.err
 
 
 def test_what_is_forced_is_listed(passk: Passk) -> None:
-    done = passk("estimate", "sample_data/tau_airline.csv", "--from", "nothing")
-    assert done.code == 2
-    assert all(name in done.err for name in (*TABLES, *FORMATS))
+    result = passk("estimate", "sample_data/tau_airline.csv", "--from", "nothing")
+    assert result.code == 2
+    assert all(name in result.err for name in (*TABLES, *FORMATS))

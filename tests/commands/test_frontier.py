@@ -53,8 +53,8 @@ def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
     assert places.behind.tolist() == [-1, -1, 0]
     clusters = np.repeat(np.arange(40), 2)
     assert frontier_shares(cost, rate, clusters, resamples=500).share[2] == 0.0
-    one = frontier_shares(cost[:, :1], rate[:, :1], resamples=500)
-    assert (one.on.tolist(), one.share.tolist(), one.p.tolist()) == ([True], [1.0], [1.0])
+    first = frontier_shares(cost[:, :1], rate[:, :1], resamples=500)
+    assert (first.on.tolist(), first.share.tolist(), first.p.tolist()) == ([True], [1.0], [1.0])
 
 
 def curve(heights: list[float], tasks: int = 60, noise: float = 0.02) -> np.ndarray:
@@ -74,19 +74,19 @@ def test_leads_and_crossings() -> None:
     assert (never.at, never.sets, never.leads) == ((), (), ((1.0, 16.0, 1),))
     twice = lead_crossings(budgets, flat, curve([0.1, 0.7, 0.7, 0.1, 0.1]), resamples=1000)
     assert twice.at == (2.0, 8.0)
-    assert [each.certain for each in twice.sets] == [True, True]
+    assert [row.certain for row in twice.sets] == [True, True]
     alike = lead_crossings(budgets, flat, flat, resamples=1000)
     assert alike.leads == ((1.0, 16.0, 0),)
-    assert [each.certain for each in alike.sets] == [False]
+    assert [row.certain for row in alike.sets] == [False]
 
 
 def test_money_left_leaves_the_lead_open() -> None:
     budgets = np.array([1.0, 2.0])
     first, second = curve([0.5, 0.9], noise=0.0), curve([0.2, 0.2])
-    known = lead_crossings(budgets, first, second, resamples=1000)
-    assert known.leads == ((1.0, 2.0, 1),)
+    crossings = lead_crossings(budgets, first, second, resamples=1000)
+    assert crossings.leads == ((1.0, 2.0, 1),)
     tops = first, second + np.array([[0.0], [0.8]])
     open_ = lead_crossings(budgets, first, second, highest=tops, resamples=1000)
     assert open_.leads == ((1.0, 1.0, 1), (2.0, 2.0, 0))
     assert open_.low[1] < 0 < open_.high[1]
-    assert open_.gap == pytest.approx(known.gap)
+    assert open_.gap == pytest.approx(crossings.gap)

@@ -63,16 +63,16 @@ def values_of(rows: list[Row], metric: str) -> dict[str, Fraction]:
     valued = {m: own for m, own in of_model.items() if mean(own, metric) is not None}
     tasks = [{r["task"] for r in own} for own in valued.values()]
     shared = set.intersection(*tasks) if tasks else set[str]()
-    found = {m: mean(own, metric, shared) for m, own in valued.items()}
-    return {m: value for m, value in found.items() if value is not None}
+    actual = {m: mean(own, metric, shared) for m, own in valued.items()}
+    return {m: value for m, value in actual.items() if value is not None}
 
 
 def sentences(command: str, rows: list[Row], **options: Any) -> Iterator[AnswerSentence]:
     """The declared sentences of a command about these rows, without those about noise."""
-    for said in getattr(passk_cli, command)(rows, **options).report.answer:
+    for sentence in getattr(passk_cli, command)(rows, **options).report.answer:
         # tests/commands/test_noise.py proves these.
-        if not said.name.startswith("noise-floor"):
-            yield said
+        if not sentence.name.startswith("noise-floor"):
+            yield sentence
 
 
 def best(values: dict[str, Fraction]) -> set[str]:
@@ -172,33 +172,35 @@ def test_what_estimate_says_of_groups_is_true() -> Iterator[str]:
         if number % 5 == 4:
             # No group has two models.
             rows = [row for row in rows if (row["model"] == "a") == (row["suite"] == "s0")]
-        for said in sentences("estimate", rows, metrics="pass@1", by="suite"):
+        for sentence in sentences("estimate", rows, metrics="pass@1", by="suite"):
             suites = sorted({row["suite"] for row in rows})
             values = {s: values_of([r for r in rows if r["suite"] == s], "pass@1") for s in suites}
             ranked = {s: own for s, own in values.items() if len(own) > 1}
             leaders = {s: best(own) for s, own in ranked.items()}
-            alone = {s: next(iter(own)) for s, own in leaders.items() if len(own) == 1}
-            if said.name == "highest-in-groups":
-                assert {*alone.values()} == {said.fields["model"]}
-                assert len(alone) == said.fields["ranked"] == len(ranked)
-                assert said.fields["groups"] == len(suites)
-            elif said.name == "highest-by-group":
-                assert {text.split(" (")[0] for text in said.fields["leaders"]} == {*alone.values()}
-                assert said.fields["shared"] == len(ranked) - len(alone)
-            elif said.name == "no-leader-in-groups":
-                assert not alone
-            elif said.name == "no-groups-ranked":
+            single = {s: next(iter(own)) for s, own in leaders.items() if len(own) == 1}
+            if sentence.name == "highest-in-groups":
+                assert {*single.values()} == {sentence.fields["model"]}
+                assert len(single) == sentence.fields["ranked"] == len(ranked)
+                assert sentence.fields["groups"] == len(suites)
+            elif sentence.name == "highest-by-group":
+                assert {text.split(" (")[0] for text in sentence.fields["leaders"]} == {
+                    *single.values()
+                }
+                assert sentence.fields["shared"] == len(ranked) - len(single)
+            elif sentence.name == "no-leader-in-groups":
+                assert not single
+            elif sentence.name == "no-groups-ranked":
                 assert not ranked
             else:
                 # One model: its range over groups is no rank. Or only one number has a value.
-                assert said.name in (
+                assert sentence.name in (
                     "range-of-values",
                     "one-value",
                     "estimate",
                     "value-of-one",
                     "own-tasks-below",
                 )
-            yield said.name
+            yield sentence.name
 
 
 Verdicts = dict[tuple[str, str], tuple[str, float]]
@@ -208,14 +210,14 @@ def verdicts(rows: list[Row], **options: Any) -> Verdicts:
     """(model, other) → verdict and difference, in both directions."""
     frame = passk_cli.compare(rows, **options).frame
     turned = {"better": "worse", "worse": "better"}
-    found = {}
+    actual = {}
     # A pair without a p has no test.
     tested = frame[(frame.metric == frame.metric[0]) & frame.p.notna()]
     for row in tested.to_dict("records"):
-        found[row["model"], row["against"]] = row["verdict"], row["estimate"]
+        actual[row["model"], row["against"]] = row["verdict"], row["estimate"]
         reverse = turned.get(row["verdict"], row["verdict"]), -row["estimate"]
-        found[row["against"], row["model"]] = reverse
-    return found
+        actual[row["against"], row["model"]] = reverse
+    return actual
 
 
 def skilled_rows(draw: random.Random, models: int, choices: str = "259") -> list[Row]:
@@ -266,48 +268,48 @@ def test_what_compare_says_is_true() -> Iterator[str]:
     draw = random.Random(59)
     for number in range(4 * NUMBER):
         rows = compared_rows(draw, number)
-        given = {"metrics": "pass@1", "margin": draw.choice([0, 0, 0.3]), "resamples": 200}
+        options = {"metrics": "pass@1", "margin": draw.choice([0, 0, 0.3]), "resamples": 200}
         # Holm draws nothing.
-        given |= {"adjust": "holm"} if number % 8 else {}
+        options |= {"adjust": "holm"} if number % 8 else {}
         try:
-            said, found = list(sentences("compare", rows, **given)), verdicts(rows, **given)
+            said, actual = list(sentences("compare", rows, **options)), verdicts(rows, **options)
         except passk_cli.PasskError:
             continue
         for sentence in said:
-            check_compare(sentence, rows, found)
+            check_compare(sentence, rows, actual)
             yield sentence.name
         if said and said[0].name == "better":
-            turned = passk_cli.compare(rows, baseline=said[0].fields["model"], **given)
-            check_compare(turned.report.answer[0], rows, found)
+            turned = passk_cli.compare(rows, baseline=said[0].fields["model"], **options)
+            check_compare(turned.report.answer[0], rows, actual)
             yield turned.report.answer[0].name
 
 
-def check_compare(said: AnswerSentence, rows: list[Row], found: Verdicts) -> None:
+def check_compare(said: AnswerSentence, rows: list[Row], actual: Verdicts) -> None:
     """Assert that a sentence of compare without groups is true of the rows.
 
     found : (model, other) → verdict and difference, of the pairs that have a test.
     """
     fields, name = said.fields, said.name
-    models = {model for model, _ in found}
-    significant = sum(verdict == "better" for verdict, _ in found.values())
-    beaten = {model for (model, _), (verdict, _) in found.items() if verdict == "worse"}
+    models = {model for model, _ in actual}
+    significant = sum(verdict == "better" for verdict, _ in actual.values())
+    beaten = {model for (model, _), (verdict, _) in actual.items() if verdict == "worse"}
     if name in ("better", "worse", "tie", "equivalent"):
         model, against = fields["model"], fields["against"]
-        verdict, estimate = found[model, against]
+        verdict, estimate = actual[model, against]
         assert verdict == {"tie": "tied"}.get(name, name)
         assert fields["difference"].value == pytest.approx(estimate)
         assert estimate == pytest.approx(difference(rows, model, against, fields["metric"]))
     elif name in ("leads", "leads-all-differ", "leads-ties-below"):
         model = fields["model"]
-        own = {o: difference(rows, model, o, "pass@1") for m, o in found if m == model}
+        own = {o: difference(rows, model, o, "pass@1") for m, o in actual if m == model}
         assert models - beaten == {model}
-        assert all(found[model, other][0] == "better" for other in own)
+        assert all(actual[model, other][0] == "better" for other in own)
         assert fields["lead"].value == pytest.approx(min(own.values()))
         assert own[fields["second"]] == pytest.approx(min(own.values()))
-        assert fields["ties"] == len(found) // 2 - significant
-        assert fields["rest"] == len(found) // 2 - 1
+        assert fields["ties"] == len(actual) // 2 - significant
+        assert fields["rest"] == len(actual) // 2 - 1
     elif name in ("comes-first", "pairs-that-differ"):
-        assert (fields["differ"], fields["pairs"]) == (significant, len(found) // 2)
+        assert (fields["differ"], fields["pairs"]) == (significant, len(actual) // 2)
     elif name == "all-tie":
         assert not beaten
         assert fields["count"] == len(models)
@@ -329,19 +331,19 @@ def test_what_compare_says_of_groups_and_of_a_baseline_is_true() -> Iterator[str
         rows = [{**row, "suite": f"s{suite}", "task": f"{suite}-{row['task']}"}
                 for suite in range(draw.randint(1, 3))
                 for row in skilled_rows(draw, 2)]  # fmt: skip
-        given = {"metrics": "pass@1", "by": "suite", "resamples": 500}
-        frame = passk_cli.compare(rows, **given).frame
+        options = {"metrics": "pass@1", "by": "suite", "resamples": 500}
+        frame = passk_cli.compare(rows, **options).frame
         won = frame[frame.verdict.isin(["better", "worse"])]
         first = [r.model if r.verdict == "better" else r.against for r in won.itertuples()]
-        (said,) = list(sentences("compare", rows, **given))[:1]
-        assert (said.fields["differ"], said.fields["pairs"]) == (len(won), len(frame))
-        assert said.fields["groups"] == len({row["suite"] for row in rows})
-        if said.name == "first-by-group":
-            assert {text.split(" (")[0] for text in said.fields["leaders"]} == {*first}
-            assert said.fields["ties"] == said.fields["groups"] - len(first)
+        (sentence,) = list(sentences("compare", rows, **options))[:1]
+        assert (sentence.fields["differ"], sentence.fields["pairs"]) == (len(won), len(frame))
+        assert sentence.fields["groups"] == len({row["suite"] for row in rows})
+        if sentence.name == "first-by-group":
+            assert {text.split(" (")[0] for text in sentence.fields["leaders"]} == {*first}
+            assert sentence.fields["ties"] == sentence.fields["groups"] - len(first)
         else:
             assert not first
-        yield said.name
+        yield sentence.name
         if number < 5:
             yield from against_a_baseline(draw, 3 + number)
 
@@ -349,15 +351,15 @@ def test_what_compare_says_of_groups_and_of_a_baseline_is_true() -> Iterator[str
 def against_a_baseline(draw: random.Random, models: int) -> Iterator[str]:
     """The best of several has no interval."""
     rows = skilled_rows(draw, models)
-    given = {"metrics": "pass@1", "baseline": "m0", "resamples": 500}
-    said, found = next(sentences("compare", rows, **given)), verdicts(rows, **given)
-    against = {m: difference(rows, m, "m0", "pass@1") for m, other in found if other == "m0"}
-    assert against[said.fields["best"]] == pytest.approx(max(against.values()))
-    assert said.fields["difference"].value == pytest.approx(max(against.values()))
-    assert said.fields["difference"].low is None
-    counted = [v for (_, other), (v, _) in found.items() if other == "m0"]
-    assert all(said.fields[v] == counted.count(v) for v in ("better", "worse", "tied"))
-    yield said.name
+    options = {"metrics": "pass@1", "baseline": "m0", "resamples": 500}
+    sentence, actual = next(sentences("compare", rows, **options)), verdicts(rows, **options)
+    against = {m: difference(rows, m, "m0", "pass@1") for m, other in actual if other == "m0"}
+    assert against[sentence.fields["best"]] == pytest.approx(max(against.values()))
+    assert sentence.fields["difference"].value == pytest.approx(max(against.values()))
+    assert sentence.fields["difference"].low is None
+    counted = [v for (_, other), (v, _) in actual.items() if other == "m0"]
+    assert all(sentence.fields[v] == counted.count(v) for v in ("better", "worse", "tied"))
+    yield sentence.name
 
 
 def crossing_rows(draw: random.Random, models: int = 2) -> list[Row]:
@@ -377,29 +379,29 @@ def test_what_compare_says_of_reversals_and_crossings_is_true() -> Iterator[str]
         rows = crossing_rows(draw, draw.choice([2, 3, 4]))
         if number % 4 == 3:
             rows = skilled_rows(draw, 2)
-        given = {"metrics": "pass@1,pass@8", "crossings": True, "resamples": 200}
-        given["metrics"] = "pass@1,pass@8" if rows[0]["n"] == 8 else "pass@1,pass@4"
-        frame = passk_cli.compare(rows, **given).frame
+        options = {"metrics": "pass@1,pass@8", "crossings": True, "resamples": 200}
+        options["metrics"] = "pass@1,pass@8" if rows[0]["n"] == 8 else "pass@1,pass@4"
+        frame = passk_cli.compare(rows, **options).frame
         turned = {(r.model, r.against): r.verdict for r in frame.itertuples() if r.k == 1}
         reversed_pairs = [
             r for r in frame.itertuples()
             if r.k > 1 and {r.verdict, turned[r.model, r.against]} == {"better", "worse"}
         ]  # fmt: skip
-        for said in sentences("compare", rows, **given):
-            fields = said.fields
-            if said.name in ("order-reverses", "orders-reverse"):
+        for sentence in sentences("compare", rows, **options):
+            fields = sentence.fields
+            if sentence.name in ("order-reverses", "orders-reverse"):
                 assert fields["pairs"] == len(reversed_pairs) > 0
                 winner = {r.model if r.verdict == "better" else r.against for r in reversed_pairs}
                 assert fields["better"] in winner
-            elif said.name in ("crossing", "second-crossing"):
+            elif sentence.name in ("crossing", "second-crossing"):
                 k, pair = fields["k"], (fields["model"], fields["against"])
                 gaps = [difference(rows, *pair, f"{fields['curve'][:-1]}{k}") for k in (k - 1, k)]
                 assert gaps[0] <= 0 < gaps[1]
-            elif said.name == "no-crossing":
+            elif sentence.name == "no-crossing":
                 family = [difference(rows, "m0", "m1", f"pass@{k}")
                           for k in range(1, fields["most"] + 1)]  # fmt: skip
                 assert min(family) >= 0 or max(family) <= 0
-            yield said.name
+            yield sentence.name
 
 
 @proves("changes-that-differ", "change-higher", "change-lower", "change-equivalent", "change-tied")
@@ -410,23 +412,28 @@ def test_what_compare_says_of_changes_is_true() -> Iterator[str]:
         if number % 3:
             rows = skilled_rows(draw, 2)
         k = rows[0]["n"]
-        given = {"metrics": f"pass@1,pass@{k}", "change": f"pass@1:pass@{k}", "resamples": 500,
+        options = {"metrics": f"pass@1,pass@{k}", "change": f"pass@1:pass@{k}", "resamples": 500,
                  "margin": draw.choice([0, 0.15])}  # fmt: skip
-        frame = passk_cli.compare(rows, **given).frame
+        frame = passk_cli.compare(rows, **options).frame
         frame = frame[frame.metric.str.contains(" − ") & frame.p.notna()]
-        for said in sentences("compare", rows, **given):
-            if not said.name.startswith("change"):
+        for sentence in sentences("compare", rows, **options):
+            if not sentence.name.startswith("change"):
                 continue
-            if said.name == "changes-that-differ":
+            if sentence.name == "changes-that-differ":
                 significant = frame.verdict.isin(["higher", "lower"]).sum()
-                assert (said.fields["differ"], said.fields["pairs"]) == (significant, len(frame))
+                assert (sentence.fields["differ"], sentence.fields["pairs"]) == (
+                    significant,
+                    len(frame),
+                )
             else:
                 (row,) = frame.itertuples()
-                verdict = {"change-tied": "tied"}.get(said.name, said.name.removeprefix("change-"))
+                verdict = {"change-tied": "tied"}.get(
+                    sentence.name, sentence.name.removeprefix("change-")
+                )
                 assert row.verdict == verdict
                 own = [difference(rows, row.model, row.against, f"pass@{k}") for k in (1, k)]
-                assert said.fields["difference"].value == pytest.approx(own[1] - own[0])
-            yield said.name
+                assert sentence.fields["difference"].value == pytest.approx(own[1] - own[0])
+            yield sentence.name
 
 
 @proves("no-task-with-attempts")
@@ -454,15 +461,15 @@ def test_where_missing_outcomes_decide_all_that_may_lead_are_named() -> Iterator
                 for m in {row["model"] for row in rows}}  # fmt: skip
         least, most = (max(own[end] for own in ends.values()) for end in (0, 1))
         may = {model for model, (_, high) in ends.items() if high >= least}
-        for said in sentences("estimate", rows, metrics="pass@1", missing="bounds"):
-            if said.name == "highest-unsure":
-                assert {*said.fields["models"]} == may
-                estimate = said.fields["estimate"]
+        for sentence in sentences("estimate", rows, metrics="pass@1", missing="bounds"):
+            if sentence.name == "highest-unsure":
+                assert {*sentence.fields["models"]} == may
+                estimate = sentence.fields["estimate"]
                 assert (estimate.value, estimate.upper) == pytest.approx((least, most))
                 assert len(may) > 1
-            elif said.name == "highest":
-                assert may == {said.fields["model"]}
-            yield said.name
+            elif sentence.name == "highest":
+                assert may == {sentence.fields["model"]}
+            yield sentence.name
 
 
 def test_every_sentence_has_one_name() -> None:

@@ -38,10 +38,10 @@ TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 ASSUMED = ["plan", "--mean", "0.6", "--spread", "0.3"]
 
 
-def rows(report: Report, **wanted: object) -> list[Row]:
+def rows(report: Report, **expected: object) -> list[Row]:
     names = [column.header for column in report.data.columns]
     every = [dict(zip(names, row, strict=True)) for row in report.data.rows]
-    return [row for row in every if all(row[k] == v for k, v in wanted.items())]
+    return [row for row in every if all(row[k] == v for k, v in expected.items())]
 
 
 def said(report: Report) -> dict[str, str]:
@@ -51,9 +51,9 @@ def said(report: Report) -> dict[str, str]:
 
 def table(report: Report, title: str) -> list[Row]:
     """The rows of a table."""
-    shown = next(table for table in report.tables if table.title == title)
-    names = [column.header for column in shown.columns]
-    return [dict(zip(names, row, strict=True)) for row in shown.rows]
+    selected = next(table for table in report.tables if table.title == title)
+    names = [column.header for column in selected.columns]
+    return [dict(zip(names, row, strict=True)) for row in selected.rows]
 
 
 def remarks(report: Report, title: str = "") -> dict[str, str]:
@@ -110,8 +110,8 @@ def test_width_against_random_samples(mean: float, tasks: int) -> None:
     """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
     rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
     values, shares = AssumedModel(metric, rates).distribution(4)
-    drawn = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
-    limits = [interval(Sample(each), "guard") for each in drawn]
+    draws = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
+    limits = [interval(Sample(each), "guard") for each in draws]
     simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))
     (row,) = rows(assumed(rates=rates, tasks=(tasks,), attempts=(4,)), fact="design")
     assert row["width"] == pytest.approx(simulated, rel=0.15)
@@ -120,13 +120,13 @@ def test_width_against_random_samples(mean: float, tasks: int) -> None:
 
 def test_tasks_that_detect() -> None:
     report = assumed("pass@1,pass@5", detect=0.04, power=0.9, attempts=(1, 10))
-    found = rows(report, fact="detect", metric="pass@1", n_max=10)[0]
+    actual = rows(report, fact="detect", metric="pass@1", n_max=10)[0]
     normal = NormalDist()
     z = normal.inv_cdf(0.975) + normal.inv_cdf(0.9)
     variance = 2 * (0.09 * 0.5 + 0.15 / 10)
-    assert found["tasks"] == pytest.approx(variance * (z / 0.04) ** 2, rel=0.01)
-    assert isinstance(found["tasks"], int)
-    assert found["attempts_in_all"] == 10 * found["tasks"]
+    assert actual["tasks"] == pytest.approx(variance * (z / 0.04) ** 2, rel=0.01)
+    assert isinstance(actual["tasks"], int)
+    assert actual["attempts_in_all"] == 10 * actual["tasks"]
     (short,) = rows(report, fact="detect", metric="pass@5", n_max=1)
     assert (short["tasks"], short["note"]) == (None, "n=1 < k=5")
 
@@ -162,11 +162,11 @@ def test_best_split_against_every_split(rates: BetaRates) -> None:
     for metric in parse_list(names):
         values = AssumedModel(metric, rates)
         every = [math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)]
-        found = next(
+        actual = next(
             r for r in rows(report, fact="split", metric=metric.name)
             if metric.name in str(r["best_for"]).split(", ")
         )  # fmt: skip
-        assert found["se"] <= min(every) * 1.011  # type: ignore[operator]
+        assert actual["se"] <= min(every) * 1.011  # type: ignore[operator]
     everything = [r for r in rows(report, fact="split") if str(r["best_for"]).endswith("all")]
     assert len(everything) == 3
     assert all(r["n_min"] >= 5 for r in everything)  # type: ignore[operator]
@@ -178,8 +178,8 @@ def test_a_budget_in_money() -> None:
     assert [(r["tasks"], r["n_min"]) for r in money] == [(50, 5)]
     assert [(r["tasks"], r["n_min"]) for r in attempts] == [(50, 5)]
     assert money[0]["cost"] == pytest.approx(12.5)
-    shown = table(assumed("pass@5", budget=12.5, cost_per_attempt=0.05), "")
-    best = next(row for row in shown if row["remark"] == "best split")
+    design_table = table(assumed("pass@5", budget=12.5, cost_per_attempt=0.05), "")
+    best = next(row for row in design_table if row["remark"] == "best split")
     assert (best["design"], best["attempts"], best["cost"]) == ("50 × 5", 250, 12.5)
     assert "cost" not in table(assumed("pass@5", budget=250), "")[0]
 
@@ -195,8 +195,8 @@ def test_a_budget_that_reaches_for_nothing() -> None:
 def test_what_k_costs() -> None:
     planned = table(assumed("pass@1,pass@10"), "Planned for")
     ratio = planned[1]["tasks needed, relative to pass@1"]
-    one, ten = (AssumedModel(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
-    assert ratio == pytest.approx(ten / one)
+    first, ten = (AssumedModel(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
+    assert ratio == pytest.approx(ten / first)
 
 
 def test_other_metrics_of_counts() -> None:
@@ -308,11 +308,11 @@ def test_a_pilot_that_cannot_tell() -> None:
     with pytest.raises(ParameterError, match="one task does not show"):
         piloted(Counts.from_cells([("m", "a", 3, 1)]), "pass@1")
     single = piloted(Counts.from_cells([("m", t, 1, t > "b") for t in "abcd"]), "pass@1")
-    (one, two) = rows(single, fact="design", tasks=4)
-    assert one["se"] == pytest.approx(math.sqrt(1 / 3 / 4))
-    assert one["difference"] is None
+    (first, two) = rows(single, fact="design", tasks=4)
+    assert first["se"] == pytest.approx(math.sqrt(1 / 3 / 4))
+    assert first["difference"] is None
     assert two["se"] is None
-    for row in (one, two, *rows(single, fact="detect")):
+    for row in (first, two, *rows(single, fact="detect")):
         assert str(row["note"]).startswith("the pilot has one attempt per task")
     assert "one-attempt-pilot" in said(single)
     assert "modelled-pilot" not in said(single)
@@ -366,8 +366,8 @@ def test_short_tasks() -> None:
     assert "n=2 < k=4 on 1 of 4 tasks" in said(empty)["unplanned-metrics"]
     dropped = piloted(counts, "pass@1,pass@4", "drop", tasks=(10,), attempts=(4,))
     assert (dropped.signature["short-tasks"], "short-tasks" in empty.signature) == ("drop", False)
-    found = {str(r["metric"]): r["se"] for r in rows(dropped, fact="design")}
-    assert found["pass@4"] == pytest.approx(math.sqrt(1 / 3 / 10))
+    actual = {str(r["metric"]): r["se"] for r in rows(dropped, fact="design")}
+    assert actual["pass@4"] == pytest.approx(math.sqrt(1 / 3 / 10))
 
 
 def test_tasks_that_differ_no_more_than_luck() -> None:
@@ -547,8 +547,8 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([], "nothing to plan from; give the FILE of a pilot"),
         (["--mean", "0.6"], "nothing to plan from"),
         ([TAU, "--mean", "0.6"], "a mean and a spread are for planning without a pilot"),
-        (["--mean", "0.6", "--spread", "0.5"], "from 0 to 0.4899, where all are 0 or 1"),
-        (["--mean", "0", "--spread", "0"], "it must lie in (0, 1)"),
+        (["--mean", "0.6", "--spread", "0.5"], "to 0.4899 (all are 0 or 1); got 0.5"),
+        (["--mean", "0", "--spread", "0"], "must be above 0 and below 1"),
         ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: it must be at most 1"),
         ([*ASSUMED[1:], "--level", "1"], "--level 1: it must lie between 0 and 1, as 0.95"),
         ([*ASSUMED[1:], "--detect", "1"], "--detect 1: it must lie between 0 and 1, as 0.05"),
@@ -570,11 +570,11 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
     ],
 )
 def test_refused_in_one_line(passk: Passk, arguments: list[object], message: str) -> None:
-    done = passk("plan", *arguments)
-    assert done.out == ""
-    assert done.code in (2, 3)
-    assert message in done.err
-    assert done.sentences == 1
+    result = passk("plan", *arguments)
+    assert result.out == ""
+    assert result.code in (2, 3)
+    assert message in result.err
+    assert result.sentences == 1
 
 
 def test_errors_have_names(passk: Passk) -> None:
@@ -636,9 +636,9 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
 def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk: Passk) -> None:
     names = list("abcdefghijklmnop")
     pilot = {"task": names, "n": [4] * 16, "c": [0, 1, 2, 4] * 4, "repo": names}
-    alone = passk_cli.plan(pilot, k=[1])
+    single = passk_cli.plan(pilot, k=[1])
     apart = passk_cli.plan(pilot, k=[1], cluster="repo")
-    assert apart.frame["se"].tolist() == pytest.approx(alone.frame["se"].tolist(), rel=1e-12)
+    assert apart.frame["se"].tolist() == pytest.approx(single.frame["se"].tolist(), rel=1e-12)
     with pytest.raises(passk_cli.ParameterError, match="one cluster does not show how clusters"):
         passk_cli.plan({**pilot, "repo": ["u"] * 16}, k=[1], cluster="repo")
     assert passk(*ASSUMED, "--cluster", "repo").code == 2
@@ -668,22 +668,22 @@ def test_too_many_models_for_pairs(
     monkeypatch.setattr(limits, "MOST_PAIRS", 2)
     models = (f"m{i},t{t},4,{(i + t) % 3 + 1}" for i in range(3) for t in range(4))
     (tmp_path / "p.csv").write_text("model,task,n,c\n" + "\n".join(models))
-    done = passk("plan", tmp_path / "p.csv", "-k", "1")
+    result = passk("plan", tmp_path / "p.csv", "-k", "1")
     words = "3 models make 3 differences, at most 2"
-    assert (done.code, words in done.err) == (2, True)
+    assert (result.code, words in result.err) == (2, True)
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_the_cost_of_the_pilot_s_attempts_makes_a_budget_money() -> None:
     costs = SAMPLES / "costs.csv"
-    asked = {"models": "claude-haiku-4-5-20251001", "k": 1, "budget": 20}
-    findings = passk_cli.plan(costs, cost_per_attempt="pilot", **asked)
+    arguments = {"models": "claude-haiku-4-5-20251001", "k": 1, "budget": 20}
+    findings = passk_cli.plan(costs, cost_per_attempt="pilot", **arguments)
     frame = findings.frame.query("fact == 'split'")
     spent = 6.5665476 / 24
     assert (frame["attempts_in_all"] <= 20 / spent).all()
     assert frame["cost"].to_numpy() == pytest.approx(frame["attempts_in_all"] * spent)
     limits = ["cost_low", "cost_high"]
-    same = passk_cli.plan(costs, cost_per_attempt=spent, **asked).frame
+    same = passk_cli.plan(costs, cost_per_attempt=spent, **arguments).frame
     assert same.drop(columns=limits).equals(findings.frame.drop(columns=limits))
     # Those of `cost`; a cost that is given has none.
     assert (same[limits].isna().all().all(), frame["cost_low"].lt(frame["cost"]).all()) == (1, 1)
@@ -764,8 +764,8 @@ def test_budgets_that_are_refused(data: Any, given: dict[str, Any], message: str
 
 def test_a_pipe_with_costs_is_asked_for_the_unit(passk: Passk) -> None:
     piped = (SAMPLES / "costs.csv").read_bytes()
-    done = passk("plan", "-", "-k", "1", "--budget", "20", stdin=piped)
-    assert "a pipe is read once\n  | passk plan - -k 1 --budget 20usd  # is dollars\n" in done.err
+    result = passk("plan", "-", "-k", "1", "--budget", "20", stdin=piped)
+    assert "a pipe is read once\n  | passk plan - -k 1 --budget 20usd  # is dollars\n" in result.err
 
 
 def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
@@ -774,7 +774,7 @@ def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
     p = draw.beta(2, 2, 60)
     c = draw.binomial(6, p)
     counts = Counts.from_cells([("m", f"t{i}", 6, int(x)) for i, x in enumerate(c)])
-    found = passk_cli.plan(counts, next=True, k=1)
+    actual = passk_cli.plan(counts, next=True, k=1)
     within = float((c * (6 - c) / 6 / 5).mean())
     between = float((c / 6).var(ddof=1)) - within / 6
     expected = {
@@ -782,13 +782,13 @@ def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
         "new tasks": (120, 6, 360, (between + within / 6) / 120),
         "attempts": (60, 12, 360, (between + within / 12) / 60),
     }
-    for row in found.frame.to_dict("records"):
+    for row in actual.frame.to_dict("records"):
         tasks, n, more, variance = expected.pop(row["next"])
         assert (row["tasks"], row["n_min"], row["attempts_in_all"]) == (tasks, n, more)
         assert row["se"] == pytest.approx(math.sqrt(variance), rel=1e-9)
     assert not expected
-    assert str(found).startswith("Next: 60 new tasks, 360 attempts. The standard error of pass@1")
-    assert [message.name for message in found.messages if "never" in message.text] == [
+    assert str(actual).startswith("Next: 60 new tasks, 360 attempts. The standard error of pass@1")
+    assert [message.name for message in actual.messages if "never" in message.text] == [
         "tasks-by-outcomes"
     ]
 
@@ -801,8 +801,10 @@ def test_the_cheaper_model_is_run_on_where_it_narrows_more(passk: Passk) -> None
     assert order[2] == "attempts of claude-haiku-4-5-20251001"
     assert all(0 < float(row["cost"]) <= 20 for row in own[1:])
     assert [float(row["se"]) for row in own[1:]] == sorted(float(row["se"]) for row in own[1:])
-    done = passk(*words[:-2], "--budget", "1attempts")
-    assert done.out.startswith("The budget pays for no further task and no further attempt at all")
+    result = passk(*words[:-2], "--budget", "1attempts")
+    assert result.out.startswith(
+        "The budget pays for no further task and no further attempt at all"
+    )
 
 
 def test_shares_may_be_percentages(passk: Passk) -> None:

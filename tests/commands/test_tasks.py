@@ -129,16 +129,16 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
-    said, _ = findings.report.answer
-    assert (said.name, said.fields["most"]) == ("flips-of-single-attempts", 2)
+    sentence, _ = findings.report.answer
+    assert (sentence.name, sentence.fields["most"]) == ("flips-of-single-attempts", 2)
 
 
 def test_tasks_with_one_attempt_stand_apart_from_the_others() -> None:
     rows = counts_of(a="1/1 0/1", b="3/4 1/4", c="4/4 0/4", d="2/2 0/1")
     findings = passk_cli.tasks(rows, against="old")
-    said = findings.report.answer[0]
-    assert said.name == "flips-of-some-single-attempts"
-    assert [said.fields[name] for name in ("several", "repeated", "expected")] == [3, 2, "0.4"]
+    sentence = findings.report.answer[0]
+    assert sentence.name == "flips-of-some-single-attempts"
+    assert [sentence.fields[name] for name in ("several", "repeated", "expected")] == [3, 2, "0.4"]
 
 
 def test_tasks_that_one_side_lacks_are_said() -> None:
@@ -157,13 +157,13 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     new, old = tmp_path / "new.csv", tmp_path / "old.csv"
     new.write_text("model,task,n,c\nx,a,9,9\ny,a,9,0\n")
     old.write_text("model,task,n,c\nx,a,9,0\ny,a,9,1\nz,a,9,9\n")
-    done = passk("tasks", new, "--against", old, "-f", "jsonl")
-    rows = {row["model"]: row for row in map(json.loads, done.out.splitlines())}
+    result = passk("tasks", new, "--against", old, "-f", "jsonl")
+    rows = {row["model"]: row for row in map(json.loads, result.out.splitlines())}
     assert {m: (r["against"], r["passes_against"]) for m, r in rows.items()} == {
         "x": ("x (old.csv)", 0), "y": ("y (old.csv)", 1),
     }  # fmt: skip
-    alone = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
-    assert alone.out.count("\n") == 2
+    single = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
+    assert single.out.count("\n") == 2
     assert "the data has no model that is also there" in passk_error(passk, tmp_path, old)
 
 
@@ -174,9 +174,9 @@ def passk_error(passk: Passk, folder: Path, old: Path) -> str:
 
 
 def test_views_are_asked_for_one_at_a_time(passk: Passk) -> None:
-    done = passk("tasks", AGENTS, "--suspects", "--always", "0.9")
-    assert (done.code, done.out) == (2, "")
-    assert "--suspects: it cannot be combined with another view" in done.err
+    result = passk("tasks", AGENTS, "--suspects", "--always", "0.9")
+    assert (result.code, result.out) == (2, "")
+    assert "--suspects: it cannot be combined with another view" in result.err
     assert "there are claude" in passk("tasks", AGENTS, "--against", "nobody").err
 
 
@@ -197,7 +197,7 @@ def test_a_task_with_a_wrong_key_is_found() -> None:
         (f"m{i}", f"t{j}", 1, int(passed[i, j])) for i in range(60) for j in range(40)
     ]  # fmt: skip
     counts = Counts.from_cells(cells)
-    kinds = {each.task: each.kind for each in find_suspects(counts) if each.kind}
+    kinds = {row.task: row.kind for row in find_suspects(counts) if row.kind}
     assert kinds == {"t7": "weaker models pass it more often", "t8": "nobody solves it"}
     findings = passk_cli.tasks(counts, suspects=True)
     assert findings.report.answer[0].fields["suspects"] == ["t7"]
@@ -211,9 +211,11 @@ def test_few_models_show_little() -> None:
     same = [{"model": m, "task": t, "n": 2, "c": 1} for m in "abcd" for t in "xyz"]
     assert passk_cli.tasks(same, suspects=True).report.answer[0].name == "no-task-tested"
     four = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abcd" for t in "xyz"]
-    said = {each.name: each.fields for each in passk_cli.tasks(four, suspects=True).report.messages}
-    assert said["no-suspect-possible"]["smallest"] == pytest.approx(1 / 6)
-    assert "related-models" in said
+    messages = {
+        row.name: row.fields for row in passk_cli.tasks(four, suspects=True).report.messages
+    }
+    assert messages["no-suspect-possible"]["smallest"] == pytest.approx(1 / 6)
+    assert "related-models" in messages
 
 
 def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
@@ -273,9 +275,9 @@ def test_runs_are_folders_and_keep_apart_by_name(passk: Passk, tmp_path: Path) -
         rows = [json.loads(line) for line in out.splitlines()]
         assert [row["task"] for row in rows] == ["t3", "t28"]
         assert rows[0]["verdict"] == "improved"
-    done = passk("tasks", new / "res.csv", "--against", old / "res.csv", "-v")
-    assert "x (run1/res.csv)" in done.out
-    assert "against=run1/res.csv" in done.out
+    result = passk("tasks", new / "res.csv", "--against", old / "res.csv", "-v")
+    assert "x (run1/res.csv)" in result.out
+    assert "against=run1/res.csv" in result.out
     assert "against=old " in passk("tasks", new, "--against", f"old={old}", "-v").out
 
 

@@ -87,8 +87,8 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
 def test_codellama_prefers_another_temperature_as_k_grows(passk: Passk) -> None:
     """STATISTICS: 0.3595 (T 0.2) > 0.2835 (T 0.8) at k = 1, 0.4499 < 0.5292 at k = 5."""
     path = SAMPLES / "cruxeval.jsonl.gz"
-    done = passk("temperature", path, "--model", "codellama-7b", "-k", "1,5,10", "-f", "csv")
-    rows = records(done.out)
+    result = passk("temperature", path, "--model", "codellama-7b", "-k", "1,5,10", "-f", "csv")
+    rows = records(result.out)
     estimates = {(r["metric"], r["temperature"]): r for r in rows if r["fact"] == "estimate"}
     for metric, cold, warm, best in (
         ("pass@1", 0.3595, 0.2835, "0.2"),
@@ -169,9 +169,9 @@ def test_shares_of_the_lead_are_those_of_resampled_tasks() -> None:
     report = answer(counts_of(cells), "pass@1", Confidence())
     d = (c[1] - c[0]) / 20
     expected = 0.5 * math.erfc(-d.mean() / (d.std() / math.sqrt(300)) / math.sqrt(2))
-    found = {r["temperature"]: r["leads"] for r in facts(report, "estimate")}
-    assert found["1"] == pytest.approx(expected, abs=0.02)
-    assert sum(map(float, found.values())) == pytest.approx(1.0)  # type: ignore[arg-type]
+    actual = {r["temperature"]: r["leads"] for r in facts(report, "estimate")}
+    assert actual["1"] == pytest.approx(expected, abs=0.02)
+    assert sum(map(float, actual.values())) == pytest.approx(1.0)  # type: ignore[arg-type]
 
 
 @pytest.mark.long
@@ -257,10 +257,10 @@ def test_templates_from_names(name: str, expected: tuple[str, str] | None) -> No
 def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,1\nm,a,0\n"
     files = [write("m_T0.2.csv", text), write("m_T0.8.csv", text + "m,b,1\n")]
-    done = passk("estimate", *files, "-k", "1")
-    assert "warning[pooled-temperatures]" in done.err
+    result = passk("estimate", *files, "-k", "1")
+    assert "warning[pooled-temperatures]" in result.err
     settle = ["--path", "{model}_T{temperature}.csv", "--by", "temperature"]
-    assert f"{settle[0]} '{settle[1]}' --by temperature keeps them apart" in done.err
+    assert f"{settle[0]} '{settle[1]}' --by temperature keeps them apart" in result.err
     apart = passk("estimate", *files, "-k", "1", *settle, "-f", "csv")
     assert {row["temperature"] for row in records(apart.out)} == {"0.2", "0.8"}
     plain = [write("part1.csv", text), write("part2.csv", text + "m,b,1\n")]
@@ -274,8 +274,8 @@ def test_a_refusal_proposes_the_template_of_the_names(passk: Passk, write: Write
         refused = passk(*command, *files, "-k", "1")
         assert refused.code == 2
         assert f"--path '{template}'  # reads it from names" in refused.err
-        done = passk(*command, *files, "-k", "1", "--path", template)
-        assert (done.code, "m" in done.out) == (0, True)
+        result = passk(*command, *files, "-k", "1", "--path", template)
+        assert (result.code, "m" in result.out) == (0, True)
 
 
 def test_models_come_best_first() -> None:
@@ -363,9 +363,9 @@ def test_temperatures_must_be_numbers(text: str) -> None:
 
 
 def test_nothing_to_compare() -> None:
-    one = counts_of([("m", "0.2", "a", 2, 1), ("n", "0.2", "a", 2, 1)])
+    first = counts_of([("m", "0.2", "a", 2, 1), ("n", "0.2", "a", 2, 1)])
     with pytest.raises(ParameterError, match=r"the only temperature is 0\.2"):
-        answer(one, "pass@1")
+        answer(first, "pass@1")
     short = counts_of([("m", "0", "a", 1, 1), ("m", "0.8", "a", 4, 2)])
     with pytest.raises(ParameterError, match="n=1 < k=4"):
         answer(short, "pass@4")
@@ -515,6 +515,6 @@ def test_what_leaves_rows_without_a_temperature_out_does(passk: Passk, write: Wr
     ]
     for missing in (rows, [row for row in rows if row["temperature"] != ""]):
         path = write("h.jsonl", jsonl(missing))
-        done = passk("temperature", path)
-        (remedy,) = commands(done.err)
+        result = passk("temperature", path)
+        (remedy,) = commands(result.err)
         assert passk(*remedy).code == 0

@@ -61,31 +61,31 @@ def test_what_cost_says_is_true() -> Iterator[str]:
             rows, groups = [{**row, "suite": s} for s in "xy" for row in rows], {"by": "suite"}
         models = sorted({row["model"] for row in rows})
         each = {m: per_success([r for r in rows if r["model"] == m]) for m in models}
-        known = {m: value for m, value in each.items() if 0 < value < math.inf}
+        finite_costs = {m: value for m, value in each.items() if 0 < value < math.inf}
         try:
-            found = passk_cli.cost(rows, resamples=100, **groups)
+            actual = passk_cli.cost(rows, resamples=100, **groups)
         except passk_cli.PasskError:
             continue
-        frame = found.frame
+        frame = actual.frame
         pairs = frame[frame.against.notna()] if "verdict" in frame else None
-        for said in found.report.answer:
-            fields = said.fields
-            if said.name == "no-price":
+        for sentence in actual.report.answer:
+            fields = sentence.fields
+            if sentence.name == "no-price":
                 assert not any(row["cost"] for row in rows)
-            elif said.name == "no-attempt-passed":
+            elif sentence.name == "no-attempt-passed":
                 assert not any(row["passed"] for row in rows)
-            elif said.name == "no-number":
+            elif sentence.name == "no-number":
                 without = {re.split(r", | [(]", text)[0] for text in fields["without"]}
-                assert without == {*models} - {*known}
-            elif said.name == "cheapest-by-group":
-                best = min(known, key=known.__getitem__)
+                assert without == {*models} - {*finite_costs}
+            elif sentence.name == "cheapest-by-group":
+                best = min(finite_costs, key=finite_costs.__getitem__)
                 assert {*fields["leaders"]} == {f"{best} (suite {s})" for s in "xy"}
-            elif said.name in ("cost-of-one", "cheapest", "cheapest-tie", "cheapest-ties",
+            elif sentence.name in ("cost-of-one", "cheapest", "cheapest-tie", "cheapest-ties",
                                "cheapest-untested"):  # fmt: skip
-                assert known[fields["model"]] == min(known.values())
-                assert fields["estimate"].value == pytest.approx(min(known.values()))
+                assert finite_costs[fields["model"]] == min(finite_costs.values())
+                assert fields["estimate"].value == pytest.approx(min(finite_costs.values()))
                 if pairs is None:
-                    yield said.name
+                    yield sentence.name
                     continue
                 own = pairs[((pairs.model == fields["model"]) | (pairs.against == fields["model"]))
                             & pairs.metric.str.endswith("-per-success")]  # fmt: skip
@@ -93,17 +93,19 @@ def test_what_cost_says_is_true() -> Iterator[str]:
                     (r.against if r.model == fields["model"] else r.model): r.verdict
                     for r in own.itertuples()
                 }
-                if said.name == "cheapest":
+                if sentence.name == "cheapest":
                     assert "tied" not in verdict.values()
-                    times = known[fields["other"]] / known[fields["model"]]
+                    times = finite_costs[fields["other"]] / finite_costs[fields["model"]]
                     assert fields["times"].value == pytest.approx(times)
-                elif said.name in ("cheapest-tie", "cheapest-ties"):
-                    ties = [model for model in known if verdict.get(model) == "tied"]
+                elif sentence.name in ("cheapest-tie", "cheapest-ties"):
+                    ties = [model for model in finite_costs if verdict.get(model) == "tied"]
                     assert {*fields["ties"]} == {*ties}
-                    assert fields["highest"].value == pytest.approx(max(known[m] for m in ties))
-                elif said.name == "cost-of-one":
-                    assert len(known) == 1
-            yield said.name
+                    assert fields["highest"].value == pytest.approx(
+                        max(finite_costs[m] for m in ties)
+                    )
+                elif sentence.name == "cost-of-one":
+                    assert len(finite_costs) == 1
+            yield sentence.name
 
 
 @proves("costs-not-known", "may-need-less")
@@ -118,13 +120,13 @@ def test_what_is_said_of_missing_costs_is_true() -> Iterator[str]:
         free = [{**row, "cost": row["cost"] or 0.0} for row in rows]
         least = {m: per_success([r for r in free if r["model"] == m]) for m in ("m0", "m1")}
         gaps = {row["model"] for row in rows if row["cost"] is None}
-        for said in passk_cli.cost(rows, missing_cost="bounds", resamples=100).report.answer:
-            if said.name == "costs-not-known":
+        for sentence in passk_cli.cost(rows, missing_cost="bounds", resamples=100).report.answer:
+            if sentence.name == "costs-not-known":
                 assert gaps == {"m0", "m1"}
-            elif said.name == "may-need-less":
-                assert said.fields["unsure"] == ["m1"]
+            elif sentence.name == "may-need-less":
+                assert sentence.fields["unsure"] == ["m1"]
                 assert least["m1"] < least["m0"]
-            yield said.name
+            yield sentence.name
 
 
 @proves("budgets-decide")
@@ -137,13 +139,13 @@ def test_budgets_that_change_the_lead_are_true() -> Iterator[str]:
                 for m, price in (("cheap", 1.0), ("big", 4.0))
                 for t in range(60) for p in [0.98 if m == "big" else 0.9 * (t < 35)]
                 for _ in range(8)]  # fmt: skip
-        for said in passk_cli.cost(rows, resamples=200).report.answer:
-            if said.name == "budgets-decide":
-                fields = said.fields
+        for sentence in passk_cli.cost(rows, resamples=200).report.answer:
+            if sentence.name == "budgets-decide":
+                fields = sentence.fields
                 assert (fields["cheap"], fields["big"]) == ("cheap", "big")
                 assert fields["low"] < fields["high"]
                 assert 3 < fields["high"] < 8
-            yield said.name
+            yield sentence.name
 
 
 def size(text: str) -> tuple[int, int]:
@@ -160,46 +162,46 @@ def test_what_plan_says_without_a_pilot_is_true() -> Iterator[str]:
     draw = random.Random(94)
     for _ in range(3 * NUMBER):
         rates = {"mean": 0.5, "spread": draw.choice([0.1, 0.3]), "correlation": 0.5}
-        given = rates | {"detect": draw.choice([0.01, 0.1, 0.3]), "metrics": "pass@1"}
+        options = rates | {"detect": draw.choice([0.01, 0.1, 0.3]), "metrics": "pass@1"}
         budget = draw.choice([None, None, 1, 30, 500])
         if draw.random() < 0.4:
-            given |= {"tasks": draw.choice([2, 20, 100]), "attempts": 3}
+            options |= {"tasks": draw.choice([2, 20, 100]), "attempts": 3}
         if draw.random() < 0.3:
-            given |= {"metrics": "pass@4"}
+            options |= {"metrics": "pass@4"}
         if budget is not None:
-            given |= {"budget": budget}
-        for said in passk_cli.plan(**given).report.answer:
-            fields, k = said.fields, said.fields["k"]
-            if said.name == "budget-too-small":
+            options |= {"budget": budget}
+        for sentence in passk_cli.plan(**options).report.answer:
+            fields, k = sentence.fields, sentence.fields["k"]
+            if sentence.name == "budget-too-small":
                 assert budget is not None
                 assert budget < 2 * k
-            elif said.name == "no-standard-error":
-                assert given["attempts"] < k
-            elif said.name in ("detects", "detects-nothing"):
+            elif sentence.name == "no-standard-error":
+                assert options["attempts"] < k
+            elif sentence.name in ("detects", "detects-nothing"):
                 tasks, n = size(fields["own"])
                 assert tasks * n <= (budget or math.inf)
-                again = passk_cli.plan(**rates, metrics=given["metrics"], tasks=tasks, attempts=n)
+                again = passk_cli.plan(**rates, metrics=options["metrics"], tasks=tasks, attempts=n)
                 row = next(again.frame[again.frame.fact == "design"].itertuples())
-                shown = math.nan if fields["difference"] is None else fields["difference"]
-                assert shown == pytest.approx(row.difference, nan_ok=True)
-                if said.name == "detects" and k == 1 and tasks > 50:
+                printed = math.nan if fields["difference"] is None else fields["difference"]
+                assert printed == pytest.approx(row.difference, nan_ok=True)
+                if sentence.name == "detects" and k == 1 and tasks > 50:
                     # z · √(2 (1 − ρ) σ_b² / T + 2 σ_w² / nT), at 5 % and power .8.
                     between, within = rates["spread"] ** 2, 0.25 - rates["spread"] ** 2
                     se = math.sqrt((between + 2 * within / n) / tasks)
                     assert fields["difference"] == pytest.approx(2.802 * se, rel=0.05)
-            elif said.name == "nothing-detects":
+            elif sentence.name == "nothing-detects":
                 assert fields["why"]
             else:
                 tasks, n = size(fields["needed"])
                 sizes = [tasks - 1, tasks] if tasks > 2 else [tasks, tasks]
-                both = [
-                    passk_cli.plan(**rates, metrics=given["metrics"], tasks=t, attempts=n).frame
+                pair = [
+                    passk_cli.plan(**rates, metrics=options["metrics"], tasks=t, attempts=n).frame
                     for t in sizes
                 ]
-                found = [own[own.fact == "design"].difference.iloc[0] for own in both]
-                assert found[1] <= given["detect"] + 1e-9
-                assert tasks <= 2 or math.isnan(found[0]) or found[0] > given["detect"]
-            yield said.name
+                actual = [own[own.fact == "design"].difference.iloc[0] for own in pair]
+                assert actual[1] <= options["detect"] + 1e-9
+                assert tasks <= 2 or math.isnan(actual[0]) or actual[0] > options["detect"]
+            yield sentence.name
 
 
 def pilot(draw: random.Random, models: int, n: int) -> list[Row]:
@@ -216,14 +218,16 @@ def test_what_plan_says_of_a_pilot_of_one_attempt_is_true() -> Iterator[str]:
     for _ in range(4):
         rows = pilot(draw, 1, 1)
         rate = float(mean(rows, "pass@1") or 0)
-        for said in passk_cli.plan(rows, tasks=100).report.answer:
-            if said.name == "planned-error":
-                tasks, n = size(said.fields["own"])
+        for sentence in passk_cli.plan(rows, tasks=100).report.answer:
+            if sentence.name == "planned-error":
+                tasks, n = size(sentence.fields["own"])
                 # One attempt: the variance over tasks is that of the outcomes, of 12.
                 variance = rate * (1 - rate) * 12 / 11
                 assert n == 1
-                assert said.fields["error"] == pytest.approx(math.sqrt(variance / tasks), rel=0.05)
-            yield said.name
+                assert sentence.fields["error"] == pytest.approx(
+                    math.sqrt(variance / tasks), rel=0.05
+                )
+            yield sentence.name
 
 
 @proves("nothing-next", "new-tasks-next", "attempts-next")
@@ -237,13 +241,13 @@ def test_what_is_next_narrows_most() -> Iterator[str]:
             # New tasks of two attempts cannot be paid for, and more attempts of one model can.
             rows, budget = pilot(draw, 2, draw.choice([4, 12])), 12
         try:
-            found = passk_cli.plan(rows, next=True, budget=budget, metrics="pass@1")
+            actual = passk_cli.plan(rows, next=True, budget=budget, metrics="pass@1")
         except passk_cli.PasskError:
             continue
-        frame = found.frame
-        for said in found.report.answer:
-            fields = said.fields
-            if said.name == "nothing-next":
+        frame = actual.frame
+        for sentence in actual.report.answer:
+            fields = sentence.fields
+            if sentence.name == "nothing-next":
                 assert frame.next.tolist() == ["nothing more"]
             else:
                 ways = frame[frame.next != "nothing more"]
@@ -251,10 +255,10 @@ def test_what_is_next_narrows_most() -> Iterator[str]:
                 assert fields["before"] == frame[frame.next == "nothing more"].se.iloc[0]
                 best = ways[ways.next == fields["way"]].iloc[0]
                 assert fields["more"] == best.attempts_in_all <= budget
-                assert (said.name == "new-tasks-next") == (best.next == "new tasks")
+                assert (sentence.name == "new-tasks-next") == (best.next == "new tasks")
                 if models == 1 and number % 3:
                     assert fields["new"] in (0, best.tasks - 12)
-            yield said.name
+            yield sentence.name
 
 
 @proves("best-temperature", "two-best-temperatures", "best-temperatures")
@@ -272,9 +276,9 @@ def test_what_temperature_says_is_true() -> Iterator[str]:
                     if kind != "turn":
                         c = draw.choice([0, 1, 2] if (heat == 0.2) == (kind == "hot") else [3, 4])
                     rows.append({"model": m, "task": f"t{t}", "temperature": heat, "n": 4, "c": c})
-        found = passk_cli.temperature(rows, k="1,4", resamples=200)
-        (said,) = found.report.answer
-        fields, places = said.fields, {}
+        actual = passk_cli.temperature(rows, k="1,4", resamples=200)
+        (sentence,) = actual.report.answer
+        fields, places = sentence.fields, {}
         for k in (1, 4):
             best = []
             for m in models:
@@ -285,41 +289,41 @@ def test_what_temperature_says_is_true() -> Iterator[str]:
             places.setdefault((most, best.count(most)), []).append(str(k))
         assert [*fields["best"]] == [*next(iter(places))[0]]
         assert fields["metrics"] == next(iter(places.values()))
-        assert (said.name == "best-temperature") == (len(places) == 1)
-        if said.name == "two-best-temperatures":
+        assert (sentence.name == "best-temperature") == (len(places) == 1)
+        if sentence.name == "two-best-temperatures":
             (_, number_first), (second, number_second) = places
             assert number_first == number_second
             assert fields["second"] == " or ".join(second)
         assert fields["leads"] == 2 * len(models)
-        frame = found.frame
+        frame = actual.frame
         assert fields["significant"] <= (frame.verdict == "better").sum()
-        yield said.name
+        yield sentence.name
 
 
 @proves("all-tasks-pass", "range-of-t-star", "t-star-over-k", "fitted-t-star")
 def test_what_the_toy_model_says_is_true() -> Iterator[str]:
     draw = random.Random(98)
     for number in range(8):
-        given = {"toy": "gaussian", "k": "2,8", "spread": draw.choice(["4", "16", "4,16"])}
+        options = {"toy": "gaussian", "k": "2,8", "spread": draw.choice(["4", "16", "4,16"])}
         if number % 4 == 0:
-            given |= {"k": "100000000", "spread": "0.5"}
-        found = passk_cli.temperature(None, **given)
-        frame = found.frame
-        (said,) = found.report.answer
-        if said.name == "all-tasks-pass":
+            options |= {"k": "100000000", "spread": "0.5"}
+        actual = passk_cli.temperature(None, **options)
+        frame = actual.frame
+        (sentence,) = actual.report.answer
+        if sentence.name == "all-tasks-pass":
             assert frame.temperature.isna().all()
-        elif said.name == "range-of-t-star":
-            own = frame[frame.k == said.fields["k"]].temperature
-            assert (said.fields["low"], said.fields["high"]) == (own.min(), own.max())
+        elif sentence.name == "range-of-t-star":
+            own = frame[frame.k == sentence.fields["k"]].temperature
+            assert (sentence.fields["low"], sentence.fields["high"]) == (own.min(), own.max())
         else:
             first, last = (frame[frame.k == k].temperature.iloc[0] for k in (2, 8))
-            assert (said.fields["low"], said.fields["high"]) == (first, last)
-        yield said.name
+            assert (sentence.fields["low"], sentence.fields["high"]) == (first, last)
+        yield sentence.name
     for _ in range(2):
-        found = passk_cli.temperature(None, toy="gaussian", fit=True)
-        (said,) = found.report.answer
-        row = found.frame[found.frame.source == "exact sums"].iloc[0]
-        assert said.fields["factor"] == row.factor
+        actual = passk_cli.temperature(None, toy="gaussian", fit=True)
+        (sentence,) = actual.report.answer
+        row = actual.frame[actual.frame.source == "exact sums"].iloc[0]
+        assert sentence.fields["factor"] == row.factor
         # The article has 0.264 · k^0.728 · s^1.283.
-        assert said.fields["factor"] == pytest.approx(0.264, abs=0.01)
-        yield said.name
+        assert sentence.fields["factor"] == pytest.approx(0.264, abs=0.01)
+        yield sentence.name

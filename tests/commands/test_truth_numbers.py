@@ -42,8 +42,8 @@ def said_by(command: str, data: Any, **options: Any) -> list[AnswerSentence]:
 
 def near(estimate: Any, value: float | None) -> bool:
     """Whether an estimate, or a number, is this number."""
-    found = estimate.value if isinstance(estimate, Estimate) else estimate
-    return value is not None and math.isclose(found, float(value), abs_tol=1e-9)
+    actual = estimate.value if isinstance(estimate, Estimate) else estimate
+    return value is not None and math.isclose(actual, float(value), abs_tol=1e-9)
 
 
 @proves("no-value-of-any", "value-of-one", "one-value", "range-of-values")
@@ -53,21 +53,21 @@ def test_ranges_name_their_ends() -> Iterator[str]:
         values = {m: draw.choice([None, 0.2, 0.5, 0.5, 0.9]) for m in "abcd"[: draw.randint(1, 4)]}
         facts = [Result((m,), "pass@1", 1, Estimate(v)) for m, v in values.items()]
         known = {m: v for m, v in values.items() if v is not None}
-        said = range_of(facts)
-        if said.name == "no-value-of-any":
+        sentence = range_of(facts)
+        if sentence.name == "no-value-of-any":
             assert not known
-        elif said.name == "value-of-one":
-            assert known == {said.fields["model"]: said.fields["estimate"].value}
-        elif said.name == "one-value":
-            assert {*known.values()} == {said.fields["estimate"].value}
+        elif sentence.name == "value-of-one":
+            assert known == {sentence.fields["model"]: sentence.fields["estimate"].value}
+        elif sentence.name == "one-value":
+            assert {*known.values()} == {sentence.fields["estimate"].value}
             assert len(known) > 1
         else:
             ends = [(min, "low", "lowest"), (max, "high", "highest")]
             for end, number, names in ends:
                 value = end(known.values())
-                assert said.fields[number].value == value
-                assert said.fields[names] == ", ".join(m for m in known if known[m] == value)
-        yield said.name
+                assert sentence.fields[number].value == value
+                assert sentence.fields[names] == ", ".join(m for m in known if known[m] == value)
+        yield sentence.name
 
 
 def at(rows: list[Row], k: int, sign: str = "@") -> float | None:
@@ -86,20 +86,20 @@ def test_what_curve_says_of_one_model_is_true() -> Iterator[str]:
                 for own in [n + (number % 3 == 0) * draw.randint(0, 2)]
                 for c in [draw.choice([0, own]) if steady else draw.randint(0, own)]]  # fmt: skip
         metrics = draw.choice([None, "pass@k", "pass^k"])
-        given = {"short_tasks": "drop"} | ({"metrics": metrics} if metrics else {})
-        for said in said_by("curve", rows, **given):
-            fields = said.fields
+        options = {"short_tasks": "drop"} | ({"metrics": metrics} if metrics else {})
+        for sentence in said_by("curve", rows, **options):
+            fields = sentence.fields
             signs = ["^"] if metrics == "pass^k" else ["@"]
             last = [row for row in rows if row["n"] >= fields["k"]]
             ends = [at(last, k, signs[0]) for k in (fields["start"], fields["k"])]
-            if said.name == "no-curve":
+            if sentence.name == "no-curve":
                 assert fields["k"] == fields["start"] == max(row["n"] for row in rows)
                 assert near(fields["estimate"], ends[0])
-            elif said.name in ("flat-curves", "flat-curve"):
+            elif sentence.name in ("flat-curves", "flat-curve"):
                 assert all(row["c"] in (0, row["n"]) for row in last)
                 assert near(fields["first"], ends[0])
                 assert near(fields["first"], ends[1])
-            elif said.name != "last-of-fewer-tasks":
+            elif sentence.name != "last-of-fewer-tasks":
                 assert near(fields["first"], ends[0])
                 assert near(fields["last"], ends[1])
                 assert fields["change"] == (ends[1] > ends[0] + 1e-12) - (ends[1] < ends[0] - 1e-12)
@@ -108,9 +108,9 @@ def test_what_curve_says_of_one_model_is_true() -> Iterator[str]:
                     hat = at(last, fields["k"], "^")
                     assert near(fields["hat"], hat)
                     assert fields["hat_change"] == (hat > ends[0]) - (hat < ends[0] - 1e-12)
-                assert (said.name == "curve-of-fewer-tasks") == (len(last) < len(rows))
+                assert (sentence.name == "curve-of-fewer-tasks") == (len(last) < len(rows))
                 assert (fields["tasks"], fields["all"]) == (len(last), len(rows))
-            yield said.name
+            yield sentence.name
 
 
 @proves("last-of-fewer-tasks")
@@ -119,12 +119,12 @@ def test_a_curve_of_fewer_tasks_without_a_gain_says_its_last_number() -> Iterato
     for _ in range(10):
         rows = [{"model": "m", "task": f"t{t}", "n": n, "c": draw.randint(0, n)}
                 for t in range(6) for n in [draw.choice([2, 4])]]  # fmt: skip
-        for said in said_by("curve", rows, short_tasks="drop", metrics="pass^k"):
-            if said.name == "last-of-fewer-tasks":
-                k = said.fields["k"]
-                assert near(said.fields["last"], at(rows, k, "^"))
-                assert said.fields["tasks"] == sum(row["n"] >= k for row in rows) < len(rows)
-            yield said.name
+        for sentence in said_by("curve", rows, short_tasks="drop", metrics="pass^k"):
+            if sentence.name == "last-of-fewer-tasks":
+                k = sentence.fields["k"]
+                assert near(sentence.fields["last"], at(rows, k, "^"))
+                assert sentence.fields["tasks"] == sum(row["n"] >= k for row in rows) < len(rows)
+            yield sentence.name
 
 
 @proves("changes-apart")
@@ -132,14 +132,14 @@ def test_what_curve_says_of_changes_of_exact_rates_is_true() -> Iterator[str]:
     draw = random.Random(78)
     for _ in range(6):
         rates = {m: [draw.choice([0.2, 0.5, 0.9]) for _ in range(3)] for m in "abc"}
-        for said in said_by("curve", None, rates=rates, metrics="pass^k", max_k=4):
+        for sentence in said_by("curve", None, rates=rates, metrics="pass^k", max_k=4):
             changes = {m: sum(p**4 - p for p in own) / 3 for m, own in rates.items()}
             most = min(changes.values())
-            if said.name == "changes-apart":
-                assert {*said.fields["most"]} == {m for m in changes if near(changes[m], most)}
-                assert near(said.fields["high"], most)
-                assert near(said.fields["low"], max(changes.values()))
-            yield said.name
+            if sentence.name == "changes-apart":
+                assert {*sentence.fields["most"]} == {m for m in changes if near(changes[m], most)}
+                assert near(sentence.fields["high"], most)
+                assert near(sentence.fields["low"], max(changes.values()))
+            yield sentence.name
 
 
 @proves("gains-alike", "gains-range", "gains-untested", "gains-overlap", "gains-apart")
@@ -155,12 +155,12 @@ def test_what_curve_says_of_several_models_is_true() -> Iterator[str]:
         if draw.random() < 0.2:
             rows, groups = random_rows(draw, groups=2), {"by": "suite"}
         sign = draw.choice("@@^")
-        given = groups | {"interval": draw.choice(["guard", "guard", "none"])}
-        if given["interval"] == "guard":
-            del given["interval"]
-        for said in said_by("curve", rows, metrics=f"pass{sign}k", **given):
-            fields = said.fields
-            if not said.name.startswith(("gains-", "changes-")):
+        options = groups | {"interval": draw.choice(["guard", "guard", "none"])}
+        if options["interval"] == "guard":
+            del options["interval"]
+        for messages in said_by("curve", rows, metrics=f"pass{sign}k", **options):
+            fields = messages.fields
+            if not messages.name.startswith(("gains-", "changes-")):
                 continue
             keys = {(row["model"], row.get("suite")) for row in rows}
             own = {key: [r for r in rows if (r["model"], r.get("suite")) == key] for key in keys}
@@ -183,9 +183,9 @@ def test_what_curve_says_of_several_models_is_true() -> Iterator[str]:
             assert fields["leaders"] == len(most)
             if len(most) <= 3 and not groups:
                 assert {*fields["most"]} == {model for model, _ in most}
-            assert (said.name == "gains-alike") == (len(most) == len(gains))
-            assert said.name != "changes-apart" or sign == "^"
-            yield said.name
+            assert (messages.name == "gains-alike") == (len(most) == len(gains))
+            assert messages.name != "changes-apart" or sign == "^"
+            yield messages.name
 
 
 def counted(draw: random.Random, models: int, tasks: int, n: int) -> list[Row]:
@@ -232,10 +232,10 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
         curves = [Curve(draw, m, 30, family="pass@", known_k=draw.choice([10, 30]))
                   for m in "abc"[: number % 3 + 1]]  # fmt: skip
         curves.sort(key=lambda row: -(row.number.value or row.number.low or 0.0))
-        (said,) = first_true(PREDICTED, RankedPredictions(curves, 30, ""))
-        fields, best = said.fields, curves[0].number
+        (sentence,) = first_true(PREDICTED, RankedPredictions(curves, 30, ""))
+        fields, best = sentence.fields, curves[0].number
         unknown = [row for row in curves if row.number.value is None]
-        assert bool(unknown) == (said.name in ("not-determined", "some-not-determined"))
+        assert bool(unknown) == (sentence.name in ("not-determined", "some-not-determined"))
         if unknown:
             assert (fields["open"], fields["models"]) == (len(unknown), len(curves))
             widest = max(row.number.high - row.number.low for row in unknown)
@@ -245,24 +245,24 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
             assert fields["estimate"].value == max(values)
             assert fields["model"] == curves[0].rates.name
             overlap = [row.rates.name for row in curves[1:] if row.number.high >= best.low]
-            if said.name == "predicted-highest":
+            if sentence.name == "predicted-highest":
                 assert not overlap
-            elif said.name == "predicted-alike":
+            elif sentence.name == "predicted-alike":
                 assert max(values) - min(values) < 0.0005
-            elif said.name == "predicted-range":
+            elif sentence.name == "predicted-range":
                 assert fields["rivals"] == overlap
                 assert fields["lowest"].value == min(values)
             assert fields["within"] == (curves[0].known_k >= 30)
-        yield said.name
+        yield sentence.name
     # At the tasks that both have, attempts ended with the first pass; at others they did not.
     shared = [(10, 0)] * 20 + [(1, 1), (2, 1), (2, 1), (3, 1), (7, 1)]
     rows = [{"model": m, "task": f"{'' if t < 25 else m}{t}", "n": n, "c": c}
             for m in "ab"
             for t, (n, c) in enumerate([*shared, *[(10, 5)] * 40, *[(5, 0)] * 20])]  # fmt: skip
     for _ in range(2):
-        for said in said_by("extrapolate", rows, to=20):
-            assert said.name == TOO_FEW_SHARED.name
-            yield said.name
+        for sentence in said_by("extrapolate", rows, to=20):
+            assert sentence.name == TOO_FEW_SHARED.name
+            yield sentence.name
 
 
 @proves("target-of-one", "target-alike", "target-first")
@@ -271,22 +271,22 @@ def test_what_extrapolate_says_of_a_target_is_true() -> Iterator[str]:
     for number in range(NUMBER):
         family = draw.choice(["pass@", "pass^"])
         curves = [Curve(draw, m, 30, family=family, known_k=10) for m in "abc"[: number % 3 + 1]]
-        (said,) = first_true(REACHED, TargetReached(curves, 0.9, ""))
+        (sentence,) = first_true(REACHED, TargetReached(curves, 0.9, ""))
         ends = {
             row.rates.name: (row.reaches[0].estimate.low, row.reaches[0].estimate.high or math.inf)
             for row in curves
         }
         first = (min if family == "pass@" else max)(ends.values())
-        assert (said.fields["low"], said.fields["high"]) == first
-        if said.name == "target-first":
-            assert ends[said.fields["model"]] == first
-            others = {m: e for m, e in ends.items() if m != said.fields["model"]}
-            assert {*said.fields["rivals"]} == {
+        assert (sentence.fields["low"], sentence.fields["high"]) == first
+        if sentence.name == "target-first":
+            assert ends[sentence.fields["model"]] == first
+            others = {m: e for m, e in ends.items() if m != sentence.fields["model"]}
+            assert {*sentence.fields["rivals"]} == {
                 m for m, (low, high) in others.items() if low <= first[1] and high >= first[0]
             }
         else:
             assert len({*ends.values()}) == 1
-        yield said.name
+        yield sentence.name
 
 
 @proves("one-method", "methods-agree", "methods-differ")
@@ -299,27 +299,27 @@ def test_what_bootstrap_says_is_true() -> Iterator[str]:
         methods = draw.choice(["guard", "percentile,guard", "percentile,bca,guard"])
         if number % 3 == 0:
             methods = "percentile,bca"
-        given = {"interval": methods, "metrics": "pass@1", "resamples": 200}
-        frame = passk_cli.bootstrap(rows, **given).frame
+        options = {"interval": methods, "metrics": "pass@1", "resamples": 200}
+        frame = passk_cli.bootstrap(rows, **options).frame
         values = {m: float(mean([r for r in rows if r["model"] == m], "pass@1") or 0)
                   for m in ("m0", "m1")}  # fmt: skip
         gaps = {
             (model, end): own[end].max() - own[end].min()
             for model, own in frame.groupby("model") for end in ("low", "high")
         }  # fmt: skip
-        (said,) = said_by("bootstrap", rows, **given)
-        fields = said.fields
-        if said.name == "one-method":
+        (sentence,) = said_by("bootstrap", rows, **options)
+        fields = sentence.fields
+        if sentence.name == "one-method":
             assert "," not in methods
             assert near(fields["estimate"], values[fields["model"]])
-        elif said.name == "methods-agree":
+        elif sentence.name == "methods-agree":
             assert max(gaps.values()) < 1e-9
         else:
             assert near(fields["gap"], max(gaps.values()))
             assert near(gaps[fields["model"], "low"], max(gaps.values())) or near(
                 gaps[fields["model"], "high"], max(gaps.values())
             )
-        yield said.name
+        yield sentence.name
 
 
 @proves("different-solutions")
@@ -329,16 +329,16 @@ def test_what_diversity_says_is_true() -> Iterator[str]:
         rows = [{"model": "m", "task": f"t{t}", "attempt": a, "solution": text,
                  "passed": text in "ab"}
                 for t in range(5) for a in range(3) for text in [draw.choice("abc")]]  # fmt: skip
-        for said in said_by("diversity", rows):
-            k = said.fields["k"]
-            both = []
-            for wanted in ("abc", "ab"):
+        for sentence in said_by("diversity", rows):
+            k = sentence.fields["k"]
+            pair = []
+            for expected in ("abc", "ab"):
                 counts = [
-                    len({r["solution"] for r in some if r["solution"] in wanted})
+                    len({r["solution"] for r in some if r["solution"] in expected})
                     for t in range(5)
                     for some in combinations([r for r in rows if r["task"] == f"t{t}"], k)
                 ]
-                both.append(sum(counts) / len(counts))
-            assert near(said.fields["different"], both[0])
-            assert near(said.fields["correct"], both[1])
-            yield said.name
+                pair.append(sum(counts) / len(counts))
+            assert near(sentence.fields["different"], pair[0])
+            assert near(sentence.fields["correct"], pair[1])
+            yield sentence.name

@@ -61,17 +61,17 @@ def test_what_tasks_says_is_true() -> Iterator[str]:
         of_task = {t: [r for r in rows if r["task"] == t] for t in {r["task"] for r in rows}}
         agreed = [all(r["c"] == end * r["n"] for r in own) for own in of_task.values()
                   for end in (1, 0)]  # fmt: skip
-        for said in said_by("tasks", rows):
-            fields = said.fields
-            if said.name.startswith("flaky"):
+        for sentence in said_by("tasks", rows):
+            fields = sentence.fields
+            if sentence.name.startswith("flaky"):
                 passed, failed, flaky = classes(rows)
                 assert (fields["passed"], fields["failed"], fields["flaky"]) == (
                     passed, failed, flaky,
                 )  # fmt: skip
                 attempts = {row["n"] for row in rows}
                 assert (fields["least"], fields["most"]) == (min(attempts), max(attempts))
-                assert (said.name == "flaky") == (len(attempts) > 1)
-            elif said.name in ("equally-flaky", "flakiest"):
+                assert (sentence.name == "flaky") == (len(attempts) > 1)
+            elif sentence.name in ("equally-flaky", "flakiest"):
                 flaky_of = {m: classes([r for r in rows if r["model"] == m])[2] for m in models}
                 ends = min(flaky_of.values()), max(flaky_of.values())
                 assert (fields["least"], fields["most"]) == ends
@@ -79,7 +79,7 @@ def test_what_tasks_says_is_true() -> Iterator[str]:
             else:
                 assert (fields["passed"], fields["failed"]) == (sum(agreed[::2]), sum(agreed[1::2]))
                 assert fields["tasks"] == len(of_task)
-            yield said.name
+            yield sentence.name
 
 
 @proves("shown-to-pass")
@@ -88,13 +88,13 @@ def test_what_is_shown_to_pass_above_a_rate_is_true() -> Iterator[str]:
     for _ in range(5):
         rows = [{"model": "m", "task": f"t{t}", "n": n, "c": n - draw.choice([0, 0, 1])}
                 for t in range(5) for n in [draw.choice([5, 20, 40])]]  # fmt: skip
-        for said in said_by("tasks", rows, always=0.9):
+        for sentence in said_by("tasks", rows, always=0.9):
             # Without a failure n attempts show it if .9^n is at most 5 %; with one failure more do.
             sure = [r for r in rows if 0.9 ** r["n"] + (r["n"] - r["c"]) * r["n"] * 0.1 * 0.9 ** (
                 r["n"] - 1) <= 0.05]  # fmt: skip
-            assert said.fields["shown"] == len(sure)
-            assert 0.9 ** said.fields["needed"] <= 0.05 < 0.9 ** (said.fields["needed"] - 1)
-            yield said.name
+            assert sentence.fields["shown"] == len(sure)
+            assert 0.9 ** sentence.fields["needed"] <= 0.05 < 0.9 ** (sentence.fields["needed"] - 1)
+            yield sentence.name
 
 
 @proves(
@@ -119,28 +119,28 @@ def test_what_is_said_of_flips_is_true() -> Iterator[str]:
         turns = {m: [rate[m, f"t{t}"] - rate["base", f"t{t}"] for t in range(12)] for m in others}
         flips = {m: sum(abs(turn) > 0.5 for turn in own) for m, own in turns.items()}
         try:
-            found = passk_cli.tasks(rows, against="base")
+            actual = passk_cli.tasks(rows, against="base")
         except passk_cli.PasskError:
             # Copies.
             continue
-        verdicts = found.frame.verdict.tolist()
-        for said in found.report.answer:
-            fields = said.fields
-            if said.name == "flips-of-pairs":
+        verdicts = actual.frame.verdict.tolist()
+        for sentence in actual.report.answer:
+            fields = sentence.fields
+            if sentence.name == "flips-of-pairs":
                 assert (fields["pairs"], fields["all_flips"]) == (len(others), sum(flips.values()))
-            elif said.name in ("flips", "flips-of-single-attempts",
+            elif sentence.name in ("flips", "flips-of-single-attempts",
                                "flips-of-some-single-attempts"):  # fmt: skip
                 own = turns[fields["model"]]
                 assert fields["flips"] == flips[fields["model"]]
                 assert fields["gains"] == sum(turn > 0.5 for turn in own)
                 assert fields["losses"] == sum(turn < -0.5 for turn in own)
-            elif said.name in ("flips-beyond-chance", "pairs-beyond-chance"):
+            elif sentence.name in ("flips-beyond-chance", "pairs-beyond-chance"):
                 assert fields["repeated"] > float(fields["expected"])
-            elif said.name != "no-pair-beyond-chance":
+            elif sentence.name != "no-pair-beyond-chance":
                 improved, regressed = verdicts.count("improved"), verdicts.count("regressed")
                 assert (fields["improved"], fields["regressed"]) == (improved, regressed)
-                assert (said.name == "no-task-changed") == (improved + regressed == 0)
-            yield said.name
+                assert (sentence.name == "no-task-changed") == (improved + regressed == 0)
+            yield sentence.name
 
 
 @proves(
@@ -170,22 +170,22 @@ def test_what_is_said_of_suspects_is_true() -> Iterator[str]:
             # Models with the same outcomes are copies.
             rows = [{**row, "n": 2, "c": 2 * row["c"]} for row in rows]
         try:
-            found = passk_cli.tasks(rows, suspects=True)
+            actual = passk_cli.tasks(rows, suspects=True)
         except passk_cli.PasskError:
             continue
-        frame = found.frame
-        for said in found.report.answer:
-            if said.name == "suspect-tasks":
+        frame = actual.frame
+        for sentence in actual.report.answer:
+            if sentence.name == "suspect-tasks":
                 weak = frame[(frame.p_adjusted <= 0.05) & (frame.estimate < 0)].task.tolist()
-                assert [*said.fields["suspects"]] == weak
-                assert said.fields["count"] == len(weak)
-            elif said.name == "no-suspect-task":
+                assert [*sentence.fields["suspects"]] == weak
+                assert sentence.fields["count"] == len(weak)
+            elif sentence.name == "no-suspect-task":
                 assert not ((frame.p_adjusted <= 0.05) & (frame.estimate < 0)).any()
-            elif said.name == "no-task-tested":
+            elif sentence.name == "no-task-tested":
                 assert frame.p_adjusted.isna().all()
             else:
-                assert (said.fields["none"], said.fields["every"]) == (none, every)
-            yield said.name
+                assert (sentence.fields["none"], sentence.fields["every"]) == (none, every)
+            yield sentence.name
 
 
 def ordered(draw: random.Random, kind: str, model: str) -> list[Row]:
@@ -210,21 +210,21 @@ def test_what_order_says_is_true() -> Iterator[str]:
     for number in range(12):
         kinds = [["even"], ["falling"], ["stopped"], ["falling", "stopped"]][number % 4]
         rows = [row for m, kind in enumerate(kinds) for row in ordered(draw, kind, f"{kind}{m}")]
-        found = passk_cli.order(rows)
-        frame = found.frame[found.frame.metric.isin(["trend", "lag-1"])]
+        actual = passk_cli.order(rows)
+        frame = actual.frame[actual.frame.metric.isin(["trend", "lag-1"])]
         tested = {model: own.p_adjusted.dropna().min() for model, own in frame.groupby("model")}
-        for said in found.report.answer:
-            if said.name == "dependent":
-                assert {*said.fields["dependent"]} == {f"falling{kinds.index('falling')}"}
-                assert all(tested[model] <= 0.05 for model in said.fields["dependent"])
-                assert "fall" in said.fields["reasons"]
-            elif said.name == "no-dependence":
-                assert all(tested[model] > 0.05 for model in said.fields["independent"])
-            elif said.name == "independence-not-tested":
+        for sentence in actual.report.answer:
+            if sentence.name == "dependent":
+                assert {*sentence.fields["dependent"]} == {f"falling{kinds.index('falling')}"}
+                assert all(tested[model] <= 0.05 for model in sentence.fields["dependent"])
+                assert "fall" in sentence.fields["reasons"]
+            elif sentence.name == "no-dependence":
+                assert all(tested[model] > 0.05 for model in sentence.fields["independent"])
+            elif sentence.name == "independence-not-tested":
                 assert kinds == ["stopped"]
             else:
-                assert said.fields["untested"] == ["stopped1"]
-            yield said.name
+                assert sentence.fields["untested"] == ["stopped1"]
+            yield sentence.name
 
 
 @proves(
@@ -248,31 +248,31 @@ def test_what_describe_says_is_true() -> Iterator[str]:
         if kind == 4:
             rows = [{**row, "passed": draw.choice([0.0, 0.5, 1.0])} for row in rows]
         data = rows + repeated
-        for said in said_by("describe", data):
-            fields = said.fields
+        for sentence in said_by("describe", data):
+            fields = sentence.fields
             attempts: dict[tuple[str, str], int] = {}
             for row in data:
                 key = row["model"], row["task"]
                 attempts[key] = attempts.get(key, 0) + 1
-            if said.name == "data-read":
+            if sentence.name == "data-read":
                 assert (fields["models"], fields["tasks"]) == (2, 4)
                 assert fields["k"] <= min(attempts.values())
-            elif said.name == "attempts-differ-in":
+            elif sentence.name == "attempts-differ-in":
                 assert fields["settings"] == ["temperature"]
                 assert kind == 3
-            elif said.name == "attempts-without-outcome":
+            elif sentence.name == "attempts-without-outcome":
                 assert fields["missing"] == sum(row["passed"] is None for row in rows) > 0
-            elif said.name == "outcomes-not-understood":
+            elif sentence.name == "outcomes-not-understood":
                 assert 0 < fields["unclear"] <= len(rows)
                 assert kind == 4
-            elif said.name in ("repeated-rows", "repeated-numbers"):
+            elif sentence.name in ("repeated-rows", "repeated-numbers"):
                 assert fields["repeated"] > 0
                 assert bool(repeated) or kind == 3
             else:
                 assert not repeated
                 assert all(row["passed"] is not None for row in rows)
-                assert (said.name == "nothing-missing-or-repeated") == numbered
-            yield said.name
+                assert (sentence.name == "nothing-missing-or-repeated") == numbered
+            yield sentence.name
 
 
 @proves("draft-with-choices", "draft-without-choices")
@@ -283,11 +283,11 @@ def test_what_a_draft_leaves_open_is_true(tmp_path: Path) -> Iterator[str]:
         outcome = "passed" if number % 2 else "verdict_x"
         rows = [{"model": m, "task": f"t{t}", outcome: draw.choice([0, 1])}
                 for m in "ab" for t in range(4) for _ in range(2)]  # fmt: skip
-        for said in said_by("describe", rows, init=str(path)):
+        for sentence in said_by("describe", rows, init=str(path)):
             lines = path.read_text().splitlines()
             still = [line for line in lines if line.partition("#")[0].strip().endswith('= ""')]
-            assert bool(said.fields["open"]) == bool(still)
-            yield said.name
+            assert bool(sentence.fields["open"]) == bool(still)
+            yield sentence.name
 
 
 @proves("counts-written", "attempts-written", "attempts-written-with-gaps")
@@ -297,15 +297,15 @@ def test_what_convert_says_is_true(tmp_path: Path) -> Iterator[str]:
         outcomes = [True, False, *([None] if number % 3 == 0 else [])]
         rows = [{"model": m, "task": f"t{t}", "passed": draw.choice(outcomes)}
                 for m in "ab" for t in range(3) for _ in range(draw.randint(1, 3))]  # fmt: skip
-        given = {"counts": True} if number % 3 == 1 else {}
+        options = {"counts": True} if number % 3 == 1 else {}
         path = str(tmp_path / f"{number}.csv")
-        for said in said_by("convert", rows, output=path, **given):
+        for sentence in said_by("convert", rows, output=path, **options):
             written = Path(path).read_text().splitlines()[1:]
-            fields = said.fields
+            fields = sentence.fields
             assert (fields["models"], fields["tasks"], fields["attempts"]) == (2, 3, len(rows))
             assert len(written) == (fields["rows"] or len(rows))
-            assert fields["empty"] == sum(row["passed"] is None for row in rows) * (not given)
-            yield said.name
+            assert fields["empty"] == sum(row["passed"] is None for row in rows) * (not options)
+            yield sentence.name
 
 
 @proves("recorded")
@@ -316,15 +316,15 @@ def test_what_record_says_is_true(tmp_path: Path) -> Iterator[str]:
         rows = [{"model": m, "task": f"t{t}", "passed": draw.choice([True, False])}
                 for m in "ab" for t in range(tasks)]  # fmt: skip
         to = str(tmp_path / "history.parquet")
-        for said in said_by("record", rows, to=to, at=f"r{number}", incomplete=True, suite="s"):
-            fields = said.fields
+        for messages in said_by("record", rows, to=to, at=f"r{number}", incomplete=True, suite="s"):
+            fields = messages.fields
             assert (fields["models"], fields["tasks"], fields["to"]) == (2, tasks, to)
             assert (fields["run"], fields["suite"], fields["incomplete"]) == (
                 f"r{number}",
                 "s",
                 True,
             )
-            yield said.name
+            yield messages.name
 
 
 @proves("judge-errs", "judge-passes-failures", "judge-differs")
@@ -346,9 +346,9 @@ def test_what_judge_says_is_true() -> Iterator[str]:
                 for verdict in (False, True)]
             for m in "ab"
         }  # fmt: skip
-        for said in said_by("judge", rows, truth="human"):
-            fields = said.fields
-            if said.name == "judge-differs":
+        for sentence in said_by("judge", rows, truth="human"):
+            fields = sentence.fields
+            if sentence.name == "judge-differs":
                 assert fields["p"] <= 0.05
                 assert abs(shares["a"][0] - shares["b"][0]) > 0.1
             else:
@@ -357,7 +357,7 @@ def test_what_judge_says_is_true() -> Iterator[str]:
                 assert passed == pytest.approx(max(own[0] for own in shares.values()))
                 if fields["failed"] is not None:
                     assert fields["failed"].value == pytest.approx(failed)
-            yield said.name
+            yield sentence.name
 
 
 @proves("to-label", "more-to-label", "nothing-to-label")
@@ -370,27 +370,29 @@ def test_what_is_said_of_attempts_to_label_is_true(tmp_path: Path) -> Iterator[s
         if number % 3 == 1:
             rows = [{k: v for k, v in row.items() if k != "human"} for row in rows]
         path = str(tmp_path / f"{number}.csv")
-        given = {"truth": "human"} if number % 3 == 0 else {}
-        for said in said_by("judge", rows, to_label=path, number=draw.choice([3, 5]), **given):
-            if said.name.startswith("judge"):
+        options = {"truth": "human"} if number % 3 == 0 else {}
+        for sentence in said_by(
+            "judge", rows, to_label=path, number=draw.choice([3, 5]), **options
+        ):
+            if sentence.name.startswith("judge"):
                 continue
             written = Path(path).read_text().splitlines()[1:]
-            assert said.fields["attempts"] == len(written)
-            if said.name == "more-to-label":
-                assert len(written) > said.fields["number"] * 2
-            assert (said.name == "nothing-to-label") == (not written)
-            yield said.name
+            assert sentence.fields["attempts"] == len(written)
+            if sentence.name == "more-to-label":
+                assert len(written) > sentence.fields["number"] * 2
+            assert (sentence.name == "nothing-to-label") == (not written)
+            yield sentence.name
 
 
 @proves("formats-read", "format-read", "format-refused")
 def test_what_formats_says_is_true() -> Iterator[str]:
     frame = passk_cli.formats().frame
     for _ in range(2):
-        (said,) = passk_cli.formats().report.answer
-        assert dict(said.fields) == frame.kind.value_counts().to_dict()
-        yield said.name
+        (sentence,) = passk_cli.formats().report.answer
+        assert dict(sentence.fields) == frame.kind.value_counts().to_dict()
+        yield sentence.name
         for name, kind in zip(frame.format[:40], frame.kind[:40], strict=True):
-            (said,) = passk_cli.formats(name).report.answer
-            assert (said.name == "format-refused") == (kind == "refused")
-            assert said.fields["name"] == name
-            yield said.name
+            (sentence,) = passk_cli.formats(name).report.answer
+            assert (sentence.name == "format-refused") == (kind == "refused")
+            assert sentence.fields["name"] == name
+            yield sentence.name
