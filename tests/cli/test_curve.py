@@ -142,9 +142,9 @@ def test_errors_of_bad_rates_name_the_place(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rates", "0.5,x"], "'x' is no probability"),
-        ([TOYS, "--where", "rate > 0.1"], "--where: it is for outcomes"),
-        ([TOYS, "--cluster", "task"], "--cluster: it is for outcomes"),
+        (["--rates", "0.5,x"], "'x' is not a probability"),
+        ([TOYS, "--where", "rate > 0.1"], "--where: it applies to outcomes"),
+        ([TOYS, "--cluster", "task"], "--cluster: it applies to outcomes"),
         ([TOYS, "--band", "simultaneous"], "--band: it is for outcomes"),
         ([TAU, "--max-k", "5"], "the most any task has is 4"),
         ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
@@ -158,7 +158,7 @@ def test_wrong_options_are_refused(passk: Passk, arguments: list[object], messag
 
 def test_rates_and_outcomes_are_not_mixed(passk: Passk) -> None:
     result = passk("curve", TOYS, TAU)
-    assert (result.code, "holds exact rates" in result.err) == (3, True)
+    assert (result.code, "contains exact rates" in result.err) == (3, True)
 
 
 def test_outcomes_from_a_pipe_are_read(passk: Passk) -> None:

@@ -125,8 +125,8 @@ def test_ctrl_c_stops_importing(tmp_path: Path) -> None:
     )
     script = (
         "import time\n"
-        "from passk_cli.cli.process import ending_on_signals\n"
-        "with ending_on_signals():\n"
+        "from passk_cli.cli.process import end_on_signals\n"
+        "with end_on_signals():\n"
         "    import library\n"
         "    time.sleep(60)\n"
     )
