@@ -58,7 +58,7 @@ def test_names_come_from_a_file(rules: Any, passk: Passk, write: Write) -> None:
     code, (row,) = rules(TAU, "--must-pass", names)
     assert (code, row["rule"]) == (1, "3 named tasks pass all attempts")
     names.write_text("\n")
-    assert "it names no task" in passk("gate", TAU, "--must-pass", names).err
+    assert "the file contains no task" in passk("gate", TAU, "--must-pass", names).err
     names.write_bytes(b"\xff\xfe\x00")
     assert "not a text file" in passk("gate", TAU, "--must-pass", names).err
 

@@ -265,7 +265,7 @@ def test_a_page_of_scores_invents_no_passes(tmp_path: Path) -> None:
         for part in ("Curves over k", "Order of attempts", "Tasks", "Flips"):
             assert (part in panels(findings)) is displayed
             assert (f"{part}: {path}:" in absent) != displayed
-        assert ("--threshold X says" in absent) != displayed
+        assert ("--threshold X sets" in absent) != displayed
 
 
 def by_benchmark(shared: bool) -> list[dict[str, Any]]:

@@ -331,7 +331,7 @@ def test_a_second_watcher_is_refused(run: Callable[..., WatchedRun]) -> None:
             _until(one.looks.exists)
             result = one.watch()
             assert (result.code, result.error) == (2, "unwritable-output")
-            assert "another run uses it" in result.err
+            assert "another run is using it" in result.err
         finally:
             follower.send_signal(signal.SIGINT)
         assert follower.wait(10) == 130

@@ -509,7 +509,7 @@ def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
                 SeriesName(row.series),
-                f"no attempt that the judge {verdict} has a label, so its errors there are unknown",
+                f"the attempts that the judge {verdict} have no label, so its errors are unknown",
                 name="missing-labels",
                 settles=[
                     SuggestedFix(

@@ -14,9 +14,9 @@ from passk_cli.option import Option
 class RecordOptions:
     """Add a run to a history, for trend and gate.
 
-    A history is either one Parquet file with a row per run, model and task, to which jobs can add
-    at the same time. Or it is a folder with one file per run, which needs no locks and can be in
-    any object store. A run is added completely or not at all.
+    A history is one Parquet file with a row per run, model and task, and several jobs can add to it
+    at the same time. It can also be a folder with one file per run, which needs no locks and can be
+    in any object store. A run is added completely or not at all.
 
     # add a run to a history file
     passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
