@@ -129,7 +129,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
         monkeypatch.setattr(history, "copy_rows", slow)
         if not links:
             monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("none")))
-        with pytest.raises(DataError, match="run a of m is there already"):
+        with pytest.raises(DataError, match="run a of m is already recorded"):
             append(f"{folder}/", columns("a", [0, 0]))
         assert first.read_bytes() == content
         assert list(folder.iterdir()) == [first]
@@ -155,7 +155,7 @@ def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_pat
     )
     assert writer.stdout is not None
     assert writer.stdout.readline() == b"there\n"
-    with pytest.raises(DataError, match="run a of m is there already"):
+    with pytest.raises(DataError, match="run a of m is already recorded"):
         append(f"{folder}/", pair)
     assert writer.wait() == 0
     writer.stdout.close()
