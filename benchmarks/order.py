@@ -89,8 +89,8 @@ def slopes(start: NDArray[np.int64], passed: NDArray[np.int64]) -> Sample:
 
 
 def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, ...]:
-    """Flags of trend, neighbours and copies, of any after Holm, and of the reported trend and
-    copies."""
+    """Whether trend, neighbours and copies are flagged, any of them after Holm, and which are
+    reported."""
     trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
     pairs = copies_test(start, passed)
     raw = np.array([trend.p, neighbours.p, pairs.smallest])

@@ -339,7 +339,7 @@ class Coupled:
 
 
 def shifted(metric: Metric, rates: BetaRates, drop: float) -> BetaRates:
-    """Rates with the expected value that is wanted, two attempts at a task as much alike."""
+    """Rates with another mean and the same correlation between two attempts at a task."""
 
     def at(mean: float) -> BetaRates:
         return BetaRates(mean, sqrt(rates.correlation * mean * (1 - mean)))

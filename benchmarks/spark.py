@@ -119,7 +119,7 @@ def write_with_spark(spark: Any, folder: Path, form: str, rows: int, tasks: int)
 
 
 def measured(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list[Any]:
-    """One line of the table, without the master."""
+    """One row of the table, without the column of the master."""
     files = write_with_spark(spark, folder, form, rows, tasks)
     size = sum(map(os.path.getsize, files)) / 1e6
     module: Any = counting

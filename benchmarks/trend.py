@@ -266,7 +266,7 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
 
 
 def early(histories: int = 200, after: int = 60, tasks: int = 50, n: int = 4) -> None:
-    """A drop after few nights: in how many histories, and after how many nights, it is seen."""
+    """How many histories show a drop after few nights, and after how many nights."""
     drops = (0.05, 0.1, 0.2)
     heads = [f"drop of {100 * drop:g} points: seen" for drop in drops]
     print("| nights before | effect | " + " | ".join(f"{head} | nights" for head in heads) + " |")

@@ -162,7 +162,7 @@ CHANGE_HEAD = [
 
 
 def bars(runs: int, interval: int) -> list[list[object]]:
-    """A row per situation: the truth on the bar, and 10 points below it."""
+    """One row per situation: a true value at the limit, and one that is 10 points below it."""
     rows = []
     for name, (tasks, n, (a, b)) in BARS.items():
         rng, results = np.random.default_rng([tasks, n, 11]), []

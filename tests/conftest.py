@@ -38,7 +38,7 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-# Where a runner runs the tests, they are not its gate.
+# If tests run in a GitHub workflow, their output must not look like that of a gate there.
 os.environ.pop("GITHUB_ACTIONS", None)
 
 # Commands that tests start find the package compiled, as they do once it is installed.

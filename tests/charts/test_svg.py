@@ -80,7 +80,7 @@ def test_undefined_values_are_not_drawn() -> None:
 
 
 def test_neighbouring_cells_touch() -> None:
-    """Paper between neighbours would look like a pattern."""
+    """A gap between neighbouring cells would look like a pattern."""
     cells = [{"m": "m", "from": t, "to": t + 1, "rate": 0.5, "task": str(t)} for t in range(77)]
     plot = heat(cells, label="m", low="from", high="to", value="rate", words="task")
     _, (panel,) = drawings(plot, LIGHT, False, ROOM)

@@ -770,7 +770,7 @@ def test_a_gzip_file_that_unpacks_to_far_more_is_refused_before_it_is_counted(
 
 @pytest.mark.parametrize("last", ["b", "2.0", " "])
 def test_attempts_of_csv_may_turn_from_numbers_into_texts(write: Write, last: str) -> None:
-    """They are read as numbers first, since that is faster."""
+    """passk reads these values as numbers first, because that is faster."""
     numbers = "".join(f"a,{attempt},1\n" for attempt in range(20_000))
     path = write("m.csv", f"task,attempt,passed\n{numbers}a,{last},0\n")
     for options in ({}, {"skip_bad": True}):

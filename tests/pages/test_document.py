@@ -90,7 +90,7 @@ class Elements(HTMLParser):
 def test_names_stay_text(text: str) -> None:
     elements = Elements(text)
     names = [tag for tag, _ in elements.tags]
-    # The results at every task, as JSON, and what shows them.
+    # The page contains the results at every task as JSON, and the script that shows them.
     assert names.count("script") == 2
     assert "img" not in names
     data, script = re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL)

@@ -17,7 +17,7 @@ from tests.conftest import Passk, mark_long_except, records
 
 NAMES = ("gpass@4:0.5", "mgpass@4", "first@2", "maj@3", "best@2", "worst@2", "mean", "distinct@2")
 
-# The file has a verdict and a score: which one is the outcome is not guessed.
+# The file has a verdict and a score, and passk does not guess which one is the outcome.
 PASSED = ["--field", "outcome=passed"]
 
 

@@ -157,7 +157,7 @@ def test_repeats_that_differ_in_a_setting_of_one_file_are_refused(write: Write) 
 def test_lines_that_are_skipped_keep_their_numbers(write: Write) -> None:
     rows = jsonl(ROWS[:2]) + '{"task\n[1]\n\n' + jsonl([{"task": "a", "passed": "maybe"}])
     assert refusal(path := write("a.jsonl", rows), skip_bad=True).place == f"{path}:6"
-    # A delimiter too many adds nothing; a field too many makes it no row.
+    # A trailing delimiter is harmless. A row with one more field is skipped.
     text = "task,passed\na,1\nb,0,\nx,1,2\n\nc,1,,\nd\ne,maybe\n"
     assert refusal(path := write("b.csv", text), skip_bad=True).place == f"{path}:8"
 

@@ -67,7 +67,8 @@ def test_the_verdict_of_the_harness_is_read_and_a_scorer_by_its_name(name: str) 
 
 
 def test_an_evaluator_that_raised_leaves_a_missing_outcome() -> None:
-    """`odd` raised at both wrong answers to 2 + 2, `likeness` at the wrong one to 1 + 2."""
+    """The scorer `odd` failed at both wrong answers to 2 + 2, and `likeness` failed at the wrong
+    answer to 1 + 2."""
     cell_counts = cells(DATA / "braintrust/results.json", outcome="odd", missing="drop")
     assert cell_counts == {("results", x): n for x, n in
                      {"1 + 1": (3, 3), "1 + 2": (2, 2), "2 + 2": (1, 1)}.items()}  # fmt: skip

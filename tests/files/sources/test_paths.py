@@ -143,8 +143,7 @@ def test_results_outside_of_the_template_are_refused_and_other_files_skipped(
 
 @pytest.mark.parametrize("form", ["table", "record", "harness"])
 def test_errors_name_all_files_outside_of_the_template(tmp_path: Path, form: str) -> None:
-    """This includes files that would need a column of the path; only files inside have the
-    outcome."""
+    """The error counts files without a column of the path. Only files inside have the outcome."""
     text = {
         "table": "id,passed\na,1\nb,0\n",
         "record": '{"passed": true}',
