@@ -94,7 +94,7 @@ class Question:
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # The most groups of an answer. More would take minutes, and nobody would read them.
     most_groups: ClassVar[float] = math.inf
-    # Whether it answers for metrics that counts leave a range, as cover@0.8.
+    # Whether it has an answer for metrics that are ranges, for example cover@0.8.
     ranged: ClassVar[bool] = False
     # Whether to test that attempts and tasks are independent, as its intervals assume.
     sampled: ClassVar[bool] = False
@@ -189,7 +189,7 @@ class Question:
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """The data with the metrics, confidence and rules of the question."""
-        _ = options.confidence.method  # refused before anything is read
+        _ = options.confidence.method  # An invalid method is an error before anything is read.
         counts = read(self.request(options))
         metrics = self.metrics_of(options, counts)
         confidence = options.confidence.for_metrics(metrics)

@@ -554,7 +554,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([*ASSUMED[1:], "--detect", "1"], "--detect 1: it must lie between 0 and 1, as 0.05"),
         (
             [CRUX, "--by", "temperature", "--correlation", "0.5"],
-            "this pilot shows it",
+            "this pilot measures it",
         ),
         ([*ASSUMED[1:], "--tasks", "1"], "whole numbers from 2"),
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),

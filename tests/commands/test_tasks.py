@@ -164,7 +164,7 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     }  # fmt: skip
     single = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
     assert single.out.count("\n") == 2
-    assert "the data has no model that is also there" in passk_error(passk, tmp_path, old)
+    assert "it shares no model with the data" in passk_error(passk, tmp_path, old)
 
 
 def passk_error(passk: Passk, folder: Path, old: Path) -> str:

@@ -32,7 +32,7 @@ FRONTIER = "frontier"
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 # The largest usual budget is at least this many times the smallest.
 _REACH = 4.0
-# The number of budgets at which leads are computed, and the most models with a lead for each pair.
+# Leads are computed at this many budgets, and for all pairs of up to this many models.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 

@@ -119,7 +119,7 @@ class Prediction(_PredictedCurve):
         return next(fact.estimate for fact in self.further if fact.name == name)
 
     def prospect(self, k: int) -> AttemptsNeeded | None:
-        """What more attempts would determine."""
+        """How many more attempts would determine the number at k; None if none would."""
         return self.extrapolation.attempts_needed(k)
 
 

@@ -280,7 +280,8 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
     if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
-                OptionValue("--correlation"), "it is for a pilot of one model; this pilot shows it",
+                OptionValue("--correlation"),
+                "it is for a pilot of one model; this pilot measures it",
                 name="contradicting-options", settles=[
                     SuggestedFix({"--correlation": None}),
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one"),

@@ -424,7 +424,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "the data has no model that is also there, in the same groups", name="no-such-model",
+            "it shares no model with the data, in the same groups", name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in all_flips):

@@ -29,7 +29,7 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# What a task shows about differences between models.
+# The kinds of tasks, by what they show about differences between models.
 KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
@@ -158,8 +158,9 @@ def facts_by_task(
 ) -> Sequence[Result]:
     """A result per model and task, sorted for reading.
 
-    Tasks near the rate come first, then those that vary most, and among these those with more
-    attempts.
+    Tasks near the rate come first, then the tasks that vary most. Among equally variable tasks,
+    those
+    with more attempts come first.
 
     rate : the rate that tasks should pass above; None for no such rate.  by_name : sort by name.
     """

@@ -56,12 +56,14 @@ CUT_POWER_LAW = DiagnosticType(
 )  # fmt: skip
 NOTHING_TO_CHOOSE = DiagnosticType(
     "nothing-to-choose", NOTE,
-    "no T* at {lost} of {points} points, from k = {k} at spread {spread} ({family})",
+    "no best temperature T* at {lost} of {points} points, from k = {k} at spread {spread}"
+    " ({family})",
     meaning="At these points, all tasks except a share of 1e-12 pass at the best temperatures.",
     why="Any of these temperatures is as good as another, so there is no best one.",
     advice="Use a smaller k or a larger spread.",
     example="passk temperature --toy gaussian --spread 1 -k 1,16384\n"
-    "note[nothing-to-choose]: no T* at 1 of 2 points, from k = 16,384 at spread 1 (gaussian)",
+    "note[nothing-to-choose]: no best temperature T* at 1 of 2 points, from k = 16,384 at spread 1"
+    " (gaussian)",
 )  # fmt: skip
 SCALES_OF_GRID = DiagnosticType(
     "scales-of-grid", NOTE,
