@@ -185,7 +185,7 @@ def _unnamed_words_error(
         for word in words_left
         for option, verb in (("--passes", "passes"), ("--fails", "fails"))
     ]
-    problem = f"neither --passes nor --fails names these outcomes: {', '.join(words_left)}"
+    problem = f"no option names these outcomes as passes or failures: {', '.join(words_left)}"
     return error.with_changes(type(error), problem=problem, remedy="", settles=settles)
 
 
