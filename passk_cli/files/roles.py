@@ -243,7 +243,7 @@ EACH = "[]"
 # A step into the entry of a list that another of its keys names: scores[name=correct].value.
 PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
-# Between the keys of a path.
+# Dots separate the keys of a path, except in brackets.
 _DOT = re.compile(r"\.(?![^\[\]]*\])")
 # This sign compares two columns. The outcome passes if they agree.
 EQUAL = "=="
