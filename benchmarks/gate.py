@@ -384,7 +384,7 @@ def histories(sets: int) -> str:
             blank: PooledBaseline = blank, base: Counts = base, scale: float = scale, p: Any = p,
             scales: dict[Any, float] = scales, rng: np.random.Generator = rng,
         ) -> GateContext:  # fmt: skip
-            past, passes = blank.resample_runs(base, p, scales, rng)
+            past, passes = blank.simulate_runs(base, p, scales, rng)
             new = rng.binomial(n, shift_logits(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
             study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)

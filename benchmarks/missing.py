@@ -23,7 +23,7 @@ from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_pairs
-from passk_cli.study.pairs import compare_pairs
+from passk_cli.study.pairwise_tests import compare_pairs
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import compute_values
 

@@ -26,7 +26,7 @@ from passk_cli.commands.tasks.discrimination import item_rest
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.flips import Flips, RunSide, find_flips
+from passk_cli.study.flips import Flips, NamedSeries, find_flips
 
 FILE = "tasks.md"
 HERE = Path(__file__).parent
@@ -83,7 +83,7 @@ def of_pair(n: int, c: np.ndarray, base: int, c_base: np.ndarray) -> Flips:
         [("new",)] * len(c) + [("old",)] * len(c), tasks * 2,
         np.repeat([n, base], len(c)), np.concatenate([c, c_base]),
     )  # fmt: skip
-    (flips,) = find_flips([(RunSide(counts, 0, "new"), RunSide(counts, 1, "old"))])
+    (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
     return flips
 
 

@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
 
 
-class _Package(ModuleType):
+class _ReportStaysCommand(ModuleType):
     """This module, in which `report` stays the command after the folder of that name is
     imported.
     """
@@ -60,7 +60,7 @@ class _Package(ModuleType):
         """Importing `passk_cli.report.model` would put the folder here."""
 
 
-sys.modules[__name__].__class__ = _Package
+sys.modules[__name__].__class__ = _ReportStaysCommand
 
 
 def __dir__() -> list[str]:

@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if out and not Path(out).absolute().parent.is_dir():
         raise pytest.UsageError(f"--passk-out {out}: no such folder for the output; make it first")
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(AttemptedTests(config, out), "passk-verdicts")
+        config.pluginmanager.register(AttemptCollector(config, out), "passk-verdicts")
     if xml := config.stash.get(xml_key, None):
         # The JUnit report contains the verdicts and the errors of attempts.
         config.pluginmanager.unregister(xml)
@@ -328,7 +328,7 @@ class Test:
         return "\n\n".join(blocks)
 
 
-class AttemptedTests:
+class AttemptCollector:
     """Collects attempts from all workers, and reports one verdict per test."""
 
     def __init__(self, config: pytest.Config, out: str | None) -> None:

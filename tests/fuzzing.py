@@ -149,8 +149,8 @@ def inserted(data: bytes, chance: random.Random) -> bytes:
 
 
 def copied(data: bytes, chance: random.Random) -> bytes:
-    place, other = chance.randrange(len(data)), chance.randrange(len(data))
-    return data[:place] + data[other : other + chance.choice([5, 30, 300])] + data[place:]
+    place, second = chance.randrange(len(data)), chance.randrange(len(data))
+    return data[:place] + data[second : second + chance.choice([5, 30, 300])] + data[place:]
 
 
 def recoded(data: bytes, chance: random.Random) -> bytes:
@@ -279,7 +279,7 @@ def law(seed: Seed, data: bytes) -> str:
         return ""
     if len(after) < len(before) and after == before[: len(after)]:
         return "fewer"
-    different = sum(one != other for one, other in zip(before, after, strict=False))
+    different = sum(first != second for first, second in zip(before, after, strict=False))
     return "few" if len(after) == len(before) and different == 1 else ""
 
 
@@ -319,10 +319,10 @@ def try_file(seed: Seed, data: bytes, before: Cells, place: Path) -> Outcome:
     try:
         with warnings.catch_warnings(action="ignore"):
             counts = read(path, **seed.options)
-        after, end, own = cells_of(counts), Outcome("read"), law(seed, data)
+        after, end, own_values = cells_of(counts), Outcome("read"), law(seed, data)
         warned = any(message.name == "other-encoding" for message in counts.facts.messages)
-        if not warned if own == "warned" else broken(own, before, after):
-            end = Outcome(f"law {own!r} broken", f"{len(before)} → {len(after)} cells")
+        if not warned if own_values == "warned" else broken(own_values, before, after):
+            end = Outcome(f"law {own_values!r} broken", f"{len(before)} → {len(after)} cells")
     except PasskError as error:
         end = _of_message(f"error[{error.name}]: {error}\n", "refused")
     except Exception:
@@ -375,12 +375,12 @@ def try_process(words: list[str]) -> Outcome:
     """Run a command line as a process of its own; whatever is wrong with how it ends."""
     command = [sys.executable, "-m", "passk_cli", *words]
     try:
-        done = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL,
+        result = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL,
                               timeout=PATIENCE)  # fmt: skip
     except subprocess.TimeoutExpired:
         return Outcome(f"above {PATIENCE} s")
-    out, err = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
-    return _of_end(done.returncode, out.replace("\t", "") if "tsv" in words else out, err)
+    out, err = (stream.decode(errors="replace") for stream in (result.stdout, result.stderr))
+    return _of_end(result.returncode, out.replace("\t", "") if "tsv" in words else out, err)
 
 
 def _of_end(code: int, out: str, err: str) -> Outcome:
@@ -427,14 +427,18 @@ def command_line(chance: random.Random, file: str) -> list[str]:
     """A command with one to three of its options, most of absurd values."""
     name = chance.choice(NAMES)
     command = command_of(name)
-    edge = (each for _, options in output_sections(command) for each in options)
+    edge = (entry for _, options in output_sections(command) for entry in options)
     options = [*command.options(), *edge]
     words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
     for _, option, _, _, base, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):
-        own = [*option.values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
+        own_values = [*option.values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
         # A million resamples are allowed, and take their time.
-        own = [value for value in own if value != "1000000"]
-        value = chance.choice(own) if own and chance.random() < 0.3 else chance.choice(ABSURD)
+        own_values = [value for value in own_values if value != "1000000"]
+        value = (
+            chance.choice(own_values)
+            if own_values and chance.random() < 0.3
+            else chance.choice(ABSURD)
+        )
         words += [chance.choice(option.flags.split()), *[value] * (base is not bool)]
     return words
 
@@ -474,18 +478,18 @@ def file_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
     known: dict[str, Cells] = {}
     for number in range(count):
         chance = random.Random(f"file {seed} {number}")
-        one, kind = chance.choice(sown), chance.choice(list(MUTATIONS))
-        if one.name not in known:
-            (place / one.label).write_bytes(one.content)
-            known[one.name] = cells(place / one.label, **one.options)
-        data = MUTATIONS[kind](one.content, chance)
-        outcome = try_file(one, data, known[one.name], place)
-        name = f"{number}-{one.name.replace('/', '-')}"
+        first, kind = chance.choice(sown), chance.choice(list(MUTATIONS))
+        if first.name not in known:
+            (place / first.label).write_bytes(first.content)
+            known[first.name] = cells(place / first.label, **first.options)
+        data = MUTATIONS[kind](first.content, chance)
+        outcome = try_file(first, data, known[first.name], place)
+        name = f"{number}-{first.name.replace('/', '-')}"
         yield Case(f"file: {kind}", name, outcome, data)
-        if outcome.kind == "read" and "/" not in one.name and chance.random() < 0.25:
-            words = plain_line(chance, str(place / one.label))
+        if outcome.kind == "read" and "/" not in first.name and chance.random() < 0.25:
+            words = plain_line(chance, str(place / first.label))
             yield Case("command on such a file", shlex.join(words), try_command(words), data)
-        (place / one.label).unlink()
+        (place / first.label).unlink()
 
 
 # Written files of the user's own: rules, prices, histories, and times.

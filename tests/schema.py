@@ -34,8 +34,8 @@ def errors(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> It
     if "enum" in schema and value not in schema["enum"]:
         yield f"{value!r} is none of {schema['enum']}"
     if "anyOf" in schema:
-        every = [list(errors(value, each, root)) for each in schema["anyOf"]]
-        yield from [] if [] in every else min(every, key=len)
+        all_values = [list(errors(value, entry, root)) for entry in schema["anyOf"]]
+        yield from [] if [] in all_values else min(all_values, key=len)
     if isinstance(value, int | float) and not (
         schema.get("minimum", value) <= value <= schema.get("maximum", value)
     ):
@@ -46,10 +46,10 @@ def errors(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> It
     for name, content in value.items() if isinstance(value, dict) else ():
         if name in properties:
             yield from (f"{name}: {error}" for error in errors(content, properties[name], root))
-        elif (others := schema.get("additionalProperties", True)) is False:
+        elif (rivals := schema.get("additionalProperties", True)) is False:
             yield f"{name} is not declared"
-        elif isinstance(others, dict):
-            yield from (f"{name}: {error}" for error in errors(content, others, root))
+        elif isinstance(rivals, dict):
+            yield from (f"{name}: {error}" for error in errors(content, rivals, root))
     yield from (f"{name} is absent" for name in schema.get("required", ()) if name not in value)
     if isinstance(value, list) and "items" in schema:
         for each in value:

@@ -27,7 +27,7 @@ def same_picture(svg: str, other: str) -> bool:
     """Whether two pictures have the same words and shapes, each at the same place."""
     if words(svg) != words(other) or _NUMBER.split(svg) != _NUMBER.split(other):
         return False
-    places = [np.array(_NUMBER.findall(one), dtype=float) for one in (svg, other)]
+    places = [np.array(_NUMBER.findall(first), dtype=float) for first in (svg, other)]
     return np.allclose(*places, rtol=0, atol=_NEAR)
 
 

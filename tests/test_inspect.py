@@ -77,8 +77,8 @@ def run(tmp_path: Path) -> Run:
 
 def stopping_metadata(log: Any) -> dict[str, Any]:
     """What the log says of the stop."""
-    found: dict[str, Any] = log.results.early_stopping.metadata
-    return found
+    result: dict[str, Any] = log.results.early_stopping.metadata
+    return result
 
 
 def test_it_ends_once_it_is_decided(run: Run) -> None:

@@ -72,7 +72,9 @@ def write_rows(rows: list[Row], shape: str, place: Path) -> Path:
         cells.setdefault(key, []).append(row["passed"])
     heads = [dict(zip(("model", "task", "language"), key, strict=True)) for key in cells]
     if shape == "lists":
-        rows = [head | {"results": each} for head, each in zip(heads, cells.values(), strict=True)]
+        rows = [
+            head | {"results": entry} for head, entry in zip(heads, cells.values(), strict=True)
+        ]
     if shape == "counts":
         rows = [head | {"n": len(each), "c": sum(map(bool, each))}
                 for head, each in zip(heads, cells.values(), strict=True)]  # fmt: skip

@@ -169,7 +169,9 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
     ]
 
 
-def row_labels(plot: Plot, room: float, extent: Callable[[str], float]) -> list[tuple[Any, str]]:
+def row_label_lines(
+    plot: Plot, room: float, extent: Callable[[str], float]
+) -> list[tuple[Any, str]]:
     """The lines of text next to the rows, from the top.
 
     A line is a row's label with its name, or None with a heading.  A heading "head −" is the first

@@ -513,7 +513,9 @@ class _RowDrawer(_Drawer):
             8 * self.plot.has_roles("head"),
         )
         extent = partial(text_width, size=_SMALL)
-        lines = layout.row_labels(self.plot, most * (1 if self.size else _GROWTH) - indent, extent)
+        lines = layout.row_label_lines(
+            self.plot, most * (1 if self.size else _GROWTH) - indent, extent
+        )
         # Like the names, a heading ends before the axis.
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)

@@ -124,13 +124,13 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
             function = (
                 _typer_function(name, None, completing)
                 if is_run
-                else _placeholder(name, completing)
+                else _unrun_command(name, completing)
             )
         app.command(name, cls=DeclaredCommand)(function)
     return app
 
 
-def _placeholder(name: str, completing: bool) -> Callable[[], None]:
+def _unrun_command(name: str, completing: bool) -> Callable[[], None]:
     """A function without options for a command that is not run."""
 
     def stand() -> None:
@@ -235,7 +235,7 @@ def main() -> None:
             function: Callable[..., None] = _help
             if first[0] != HELP:
                 function = (
-                    _placeholder(first[0], False) if helped else _typer_function(first[0], words)
+                    _unrun_command(first[0], False) if helped else _typer_function(first[0], words)
                 )
             # A topic can be an option, which begins with hyphens.
             topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
@@ -276,12 +276,12 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
         if problem.startswith("Missing argument"):
             return _without_files(path, arguments)
         if problem.startswith("No such option"):
-            from passk_cli.cli.remedies import flags_of
+            from passk_cli.cli.remedies import options_by_flag
 
             place = next(at for at, word in enumerate(arguments) if word.startswith(str(option)))
             _, equals, value = arguments[place].partition("=")
             value = value if equals else next(iter(arguments[place + 1 :]), "")
-            question = option_suggestion(first, str(option), value, flags_of)
+            question = option_suggestion(first, str(option), value, options_by_flag)
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"

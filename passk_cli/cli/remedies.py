@@ -57,7 +57,7 @@ def possible_fixes(
     return tuple(
         settle
         for settle in settles
-        if settle.options.keys() <= flags_of(settle.command or "".join(words[:1])).keys()
+        if settle.options.keys() <= options_by_flag(settle.command or "".join(words[:1])).keys()
         and settle.labels.keys() <= {*words}
     )
 
@@ -80,7 +80,7 @@ def _reads_stdin(words: Sequence[str]) -> bool:
     """Whether a command line reads standard input: -, label=- or --baseline -."""
     return any(
         parts[-1].rpartition("=")[2] == "-"
-        for option, _, parts in _parse_words(words[1:], flags_of(words[0]))
+        for option, _, parts in _parse_words(words[1:], options_by_flag(words[0]))
         if option is None or option.option.file == "read"
     )
 
@@ -110,7 +110,7 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     'record a.csv --to h.parquet'
     """
     name = settle.command or words[0]
-    flags, other_flags = flags_of(words[0]), flags_of(name)
+    flags, other_flags = options_by_flag(words[0]), options_by_flag(name)
     arguments = list(words[1 : words.index("--")] if "--" in words else words[1:])
     trailing = list(words[len(arguments) + 1 :])
     values = {other_flags[flag].field: value for flag, value in settle.options.items()}
@@ -166,7 +166,7 @@ def _parse_words(
         place += width
 
 
-def flags_of(command: str) -> Mapping[str, DeclaredOption]:
+def options_by_flag(command: str) -> Mapping[str, DeclaredOption]:
     """Flag → option of a command, including options about its output."""
     options = options_by_title(command_of(command)) if command in COMMANDS else ()
     return by_flag(option for _, option in options)

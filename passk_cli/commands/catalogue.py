@@ -16,7 +16,7 @@ from passk_cli.suggestions import meant
 # Modules that declare messages or errors and do not belong to a command.
 _DECLARING_MODULES = (
     "passk_cli.error_names", "passk_cli.files.counting.checks",
-    "passk_cli.files.counting.outcome_words", "passk_cli.files.formats",
+    "passk_cli.files.counting.outcome_word_messages", "passk_cli.files.formats",
     "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.column_questions",
     "passk_cli.files.load", "passk_cli.files.attempts.spending", "passk_cli.files.attempts.labels",
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.missing_outcomes",
@@ -65,7 +65,7 @@ def parse_names(names: Any) -> tuple[str, ...]:
     return message_names
 
 
-def parse_names_or_all(names: Any) -> tuple[str, ...]:
+def parse_message_names(names: Any) -> tuple[str, ...]:
     """Parse names of messages or "all". "all" includes every other name."""
     message_names = parse_names([name for name in split(names) if name != "all"])
     return ("all",) if "all" in split(names) else message_names

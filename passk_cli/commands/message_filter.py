@@ -22,7 +22,7 @@ class WantedMessages:
     error: Annotated[tuple[str, ...], Option(
         "--error", "NAME|all", "Make a message an error (exit code 3).",
         detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
-        parse="passk_cli.commands.catalogue:parse_names_or_all")] = ()
+        parse="passk_cli.commands.catalogue:parse_message_names")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Leave a message out.",
         detail="By its name. Repeatable. The signature lists the names.",

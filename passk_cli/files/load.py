@@ -33,10 +33,10 @@ from passk_cli.files.checks import (
 )
 from passk_cli.files.counting.checks import require_complete_rows, require_original_spelling
 from passk_cli.files.counting.diagnosis import explained_error
-from passk_cli.files.counting.outcome_words import named_outcome_messages
+from passk_cli.files.counting.outcome_word_messages import named_outcome_messages
 from passk_cli.files.counting.policies import build_counts
 from passk_cli.files.counting.sample import profile_cells, profile_files
-from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run_statement
+from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
 from passk_cli.files.database import connect, parquet_keys
 from passk_cli.files.mapping import apply_maps
 from passk_cli.files.reading.condition import columns_in, with_less_than
@@ -208,7 +208,7 @@ class _CountsReader:
             settings = {str(finding.fields.get("column", "")) for finding in findings_found}
             facts["sampled"] = sampled_rows(context, statement, settings)
         if tolerant:
-            from passk_cli.files.choices import column_choices
+            from passk_cli.files.column_choices import column_choices
 
             facts["columns"] = tuple(
                 column_choices(self.con, self.sources, context, findings_found)
@@ -308,7 +308,7 @@ class _CountsReader:
                 queries = (sql for role in empty for sql in statement.renamed_columns(role))
                 if any(con.execute(sql).fetchone() is not None for sql in queries):
                     continue
-            except LateColumn:
+            except LateColumnError:
                 continue
             except duckdb.Error as error:
                 raise explained_error(con, error, batches, request) from None

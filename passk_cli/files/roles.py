@@ -348,7 +348,7 @@ def assign_roles(
             raise DataError(place, problem, name="ambiguous-column", settles=settles)
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
-    lists = find(outcome, columns) is not None and is_listed(outcome, columns)
+    lists = find(outcome, columns) is not None and holds_list(outcome, columns)
     shape = "counts" if counts else "lists" if lists else "attempts"
     if lists:
         by_role.pop("attempt", None)
@@ -362,7 +362,7 @@ def assign_roles(
         raise DataError(place, problem, "write one row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
         (part, _), *further = addends(role, column, columns)
-        if role in (*UNITS, TRUTH) and (further or not is_listed(part, columns)):
+        if role in (*UNITS, TRUTH) and (further or not holds_list(part, columns)):
             problem = f"{column!r} contains one {role} for a list of outcomes"
             list_fix = SuggestedFix(
                 {"--field": {role: Placeholder("COLUMN")}},
@@ -557,7 +557,7 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
     return None
 
 
-def is_listed(column: str, columns: Mapping[str, set[str]]) -> bool:
+def holds_list(column: str, columns: Mapping[str, set[str]]) -> bool:
     """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
     base, keys = find(column, columns) or (column, [])
     return EACH in keys or ("list" in columns[base] and not keys)
@@ -863,7 +863,7 @@ def _spelled(column: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def leaf(column: str) -> str:
+def spelled_leaf(column: str) -> str:
     """The last key of a column's path, in the spelling of ROLES.
 
     >>> leaf("config.promptVersion")
@@ -888,7 +888,7 @@ def words(column: str) -> set[str]:
     >>> sorted(words("meta.startedAt"))
     ['at', 'started']
     """
-    return {word for word in re.split(r"[\W_]+", leaf(column)) if word}
+    return {word for word in re.split(r"[\W_]+", spelled_leaf(column)) if word}
 
 
 def candidates(role: str, columns: Iterable[str]) -> list[str]:

@@ -62,7 +62,7 @@ def band_level_these_tasks(
     fixed.
 
     The draws are normal, with the covariances that the errors at different k's have over repeated
-    attempts, expected under the mixing distribution of the success rates. k = n is no exception.
+    attempts, expected under the mixing distribution of the success rates. This includes k = n.
     """
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))

@@ -35,7 +35,7 @@ _BLOCK_ELEMENTS = 1 << 22
 _AT_MOST = 1e-6
 # A share of the variance that can be rounding.
 _NO_LUCK = 1e-9
-# A split whose standard error is within 1 % of the best counts as equally good. Of these splits the
+# A split whose standard error is within 1 % of the best counts as equally good. Among these, the
 # one with the most tasks is chosen.
 _AS_GOOD = 1.01
 
@@ -479,8 +479,9 @@ def best_splits(
 ) -> dict[str, Split]:
     """The best split for each metric, and "all" for the best compromise between several metrics.
 
-    The best split has the smallest standard error. Of the splits within 1 % of it, the one with the
-    most tasks and then the fewest attempts is chosen. The compromise has the smallest excess of any
+    The best split has the smallest standard error. Among the splits within 1 % of it, the one
+    with the most tasks and then the fewest attempts is chosen.
+    The compromise has the smallest excess of any
     metric over its own best split.
 
     options : (tasks, attempts) of each split.

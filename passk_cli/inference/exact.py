@@ -236,7 +236,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     skew = 2.0 * ((alpha * (e * sigma[:, None]) ** 3).sum(axis=1) - (sigma / c) ** 3)
     paths = _straightened(_Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0)))
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
-    tails, ends = np.empty(len(d)), _ends(paths)
+    tails, ends = np.empty(len(d)), _integration_ends(paths)
     # np.unique would import numpy.ma, which takes as long as reading a small file.
     for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
@@ -326,7 +326,7 @@ def _straightened(paths: _Paths) -> _Paths:
     return paths._replace(bend=bend)
 
 
-def _ends(paths: _Paths) -> Floats:
+def _integration_ends(paths: _Paths) -> Floats:
     """How far along each path the integrand matters."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
     # With many atoms the first place is far enough, and a second check would cost as much again.

@@ -152,7 +152,7 @@ def agreement(n: Ints, c: Ints) -> Agreement:
     agreeing, shared, expected = [], [], []
     for submission, partner_row in enumerate(partner):
         counts = (n[submission], c[submission]), (n[partner_row], c[partner_row])
-        matches, common = _matched_outcomes(*counts)
+        matches, common = _agreeing_outcomes(*counts)
         agreeing.append(int(matches.sum()))
         shared.append(int(common.sum()))
         expected.append(
@@ -166,7 +166,7 @@ def agreement(n: Ints, c: Ints) -> Agreement:
     )  # fmt: skip
 
 
-def _matched_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
     """Outcomes that agree if attempts are matched as well as possible, and outcomes that both
     have.
     """
@@ -181,7 +181,7 @@ def _agreement_across_tasks(
 ) -> float:
     """Share of outcomes that agree between different tasks."""
     (n, c), (n_other, c_other) = first, second
-    matches, common = _matched_outcomes(
+    matches, common = _agreeing_outcomes(
         (n[tasks, None], c[tasks, None]), (n_other[None, tasks], c_other[None, tasks])
     )
     different = ~np.eye(len(tasks), dtype=bool)

@@ -13,7 +13,7 @@ from passk_cli.suggested_fix import SuggestedFix
 
 
 @dataclass(frozen=True)
-class InputFacts:
+class FileReading:
     """How one input file was read: its format and the roles of its columns.
 
     format : the layout of the file and how it was recognised.
@@ -108,7 +108,7 @@ class ReadFacts:
         one.
     """
 
-    inputs: tuple[InputFacts, ...] = ()
+    inputs: tuple[FileReading, ...] = ()
     missing: int = 0
     missing_policy: str = "error"
     missing_outcomes: MissingOutcomes | None = None

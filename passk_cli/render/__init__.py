@@ -20,10 +20,10 @@ FORMATS = {
 }
 # Format → the place of the function that writes an error which kept a gate from its verdict.
 FAILURES = {
-    "junit": "passk_cli.render.checks:junit_failure",
-    "github": "passk_cli.render.checks:github_failure",
-    "gitlab": "passk_cli.render.checks:gitlab_failure",
-    "markdown": "passk_cli.render.markup:markdown_failure",
+    "junit": "passk_cli.render.checks:junit_error",
+    "github": "passk_cli.render.checks:github_error",
+    "gitlab": "passk_cli.render.checks:gitlab_error",
+    "markdown": "passk_cli.render.markup:markdown_error",
 }
 # The place of the function for annotations, which GitHub shows next to a step for every format.
 ANNOTATIONS = "passk_cli.render.checks:github_alarms"

@@ -53,7 +53,7 @@ def junit(report: Report, style: Style) -> str:
     return _xml_document(suite)
 
 
-def junit_failure(problem: str) -> str:
+def junit_error(problem: str) -> str:
     """JUnit XML with one test case: the error that kept the rules from being checked."""
     suite = ElementTree.Element(
         "testsuite", name="passk", tests="1", failures="0", skipped="0", errors="1"
@@ -83,7 +83,7 @@ def github(report: Report, style: Style) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def github_failure(problem: str) -> str:
+def github_error(problem: str) -> str:
     """The workflow command for an error that kept the rules from being checked."""
     return f"::error title=passk::{_command_text(problem)}\n"
 
@@ -127,7 +127,7 @@ def gitlab(report: Report, style: Style) -> str:
     return strict_json(issues, indent=2) + "\n"
 
 
-def gitlab_failure(problem: str) -> str:
+def gitlab_error(problem: str) -> str:
     """The issue for an error that kept the rules from being checked."""
     issue = _issue("passk: error", problem, "blocker", _PIPELINE, "error")
     return strict_json([issue], indent=2) + "\n"

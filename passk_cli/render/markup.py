@@ -57,7 +57,7 @@ def markdown(report: Report, style: Style) -> str:
     """GitHub Markdown: the answer and the tables, with escaped names; see also `_comment`."""
     style = style.typeset
     if any(table.shown == COMMENT for table in report.tables):
-        return _comment(report, style)
+        return _pull_request_comment(report, style)
     visible = visible_parts(report, style)
     blocks = [escape_markdown(visible.answer)]
     for table in visible.tables:
@@ -81,7 +81,7 @@ def caveats_details(report: Report, style: Style) -> str:
     return _details(line, _bounded_lines([*lines, *signature])) if line else ""
 
 
-def _comment(report: Report, style: Style) -> str:
+def _pull_request_comment(report: Report, style: Style) -> str:
     """A gate's report as a comment on a pull request.
 
     The comment shows the verdict, the rules that do not pass, the numbers, the warnings and the
@@ -138,7 +138,7 @@ def _details(title: str, text: str) -> str:
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
 
 
-def markdown_failure(problem: str) -> str:
+def markdown_error(problem: str) -> str:
     """The error that kept a gate's rules from being checked, in place of the verdict."""
     return f"**ERROR:** {escape_markdown(problem)}\n"
 

@@ -18,7 +18,7 @@ from passk_cli.report.model import AnswerSentence
 ANSWERS: dict[str, Answer] = {}
 
 
-def _default_fields(subject: Any) -> Mapping[str, Any]:
+def _fields_of(subject: Any) -> Mapping[str, Any]:
     return subject if isinstance(subject, Mapping) else subject.fields
 
 
@@ -43,7 +43,7 @@ class Answer:
     name: str
     when: Callable[[Any], object]
     template: str
-    fields: Callable[[Any], Mapping[str, Any]] = _default_fields
+    fields: Callable[[Any], Mapping[str, Any]] = _fields_of
 
     def __post_init__(self) -> None:
         if ANSWERS.setdefault(self.name, self).template != self.template:

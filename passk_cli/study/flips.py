@@ -33,7 +33,7 @@ _FLIPS = {1: "to passing", -1: "to failing", 0: ""}
 _VERDICTS = {1: "improved", -1: "regressed", 0: ""}
 
 
-class RunSide(NamedTuple):
+class NamedSeries(NamedTuple):
     """One model (and its groups) in one run: a series of some counts, and its name."""
 
     counts: Counts
@@ -175,13 +175,15 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
     return facts
 
 
-def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) -> list[Flips]:
+def find_flips(
+    pairs: Sequence[tuple[NamedSeries, NamedSeries]], level: float = 0.95
+) -> list[Flips]:
     """The flips of each pair at the tasks that both sides have, tested and adjusted together.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
     >>> counts = Counts.from_cells(cells)
-    >>> (flips,) = find_flips([(RunSide(counts, 0, "new"), RunSide(counts, 1, "old"))])
+    >>> (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
     >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
     ([1, 0], [1, 0], 0.057)
     """
@@ -213,7 +215,7 @@ def find_flips(pairs: Sequence[tuple[RunSide, RunSide]], level: float = 0.95) ->
     return [replace(flips, adjusted=part) for flips, part in zip(all_flips, parts, strict=True)]
 
 
-def compared_sides(study: Analysis) -> list[tuple[RunSide, RunSide]]:
+def compared_sides(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     """Pairs of each model with one model of the same data, or with the same model in another run.
 
     study : its entry "against" in `decided` names the model or run to compare with.
@@ -233,8 +235,8 @@ def compared_sides(study: Analysis) -> list[tuple[RunSide, RunSide]]:
         rival_series = (model, *series[1:])
         if rival_series in places and (base is not None or series[0] != against):
             name = f"{model} ({against})" if model == series[0] else model
-            side = RunSide(counts, s, SeriesName(series))
-            pairs.append((side, RunSide(rivals, places[rival_series], name)))
+            side = NamedSeries(counts, s, SeriesName(series))
+            pairs.append((side, NamedSeries(rivals, places[rival_series], name)))
     return pairs
 
 

@@ -578,7 +578,7 @@ class PooledBaseline:
             return 0.0, 0.0, len(setup.runs)
         return *run_variances(setup.c / setup.n), len(setup.runs)
 
-    def resample_runs(
+    def simulate_runs(
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip

@@ -131,7 +131,7 @@ class SubmissionBoard:
         return sorted(unsorted, key=lambda submission: (*submission.order, submission.series))
 
 
-class Figure(NamedTuple):
+class SubmissionRemark(NamedTuple):
     """A number of attempts or tasks of a submission, and its p-value.
 
     number, total : for example 594 of 600.  words : the remark about it.
@@ -163,7 +163,7 @@ class Submission:
     place: int
 
     @cached_property
-    def figures(self) -> dict[str, Figure]:
+    def figures(self) -> dict[str, SubmissionRemark]:
         """Name → figure: agreement, equal texts, missing attempts, stopped tasks, certain tasks."""
         return dict(self._figures())
 
@@ -183,7 +183,7 @@ class Submission:
         p = min(p_values, default=1.0)
         return (0 if p < _RARE else 1 if self.remarks else 2), p
 
-    def _figures(self) -> Iterator[tuple[str, Figure]]:
+    def _figures(self) -> Iterator[tuple[str, SubmissionRemark]]:
         at, board = self.place, self.board
         names = [series[0] for series in board.counts.series]
         pair = board.agreement
@@ -195,7 +195,7 @@ class Submission:
         # If two are closest to each other, the one that fits the difficulty better comes second.
         second = bool(pair.fits[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
-        yield AGREEMENT, Figure(number, total, words, p, expected, names[partner], second)
+        yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
         texts = board.equal
         if texts is not None and texts.attempts[at]:
             closest, number, total = (
@@ -205,22 +205,22 @@ class Submission:
             words = f"shares {number:,} of {plural(total, 'text')} with {name}"
             chance = float(texts.p[at]) if number >= _SHARE_OF_TEXTS * total else None
             second = second and p < LEVEL and closest == partner
-            yield EQUAL_TEXTS, Figure(number, total, words, chance, None, name, second)
+            yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
         losses = board.missing
         if number := int(losses.missing[at]):
             words = f"lacks {number:,} of {plural(losses.usual, 'attempt')}"
             words += ", mostly at tasks that others fail"
-            yield MISSING, Figure(number, losses.usual, words, float(losses.p[at]))
+            yield MISSING, SubmissionRemark(number, losses.usual, words, float(losses.p[at]))
         if (end := board.stopped[at]) is not None:
             tasks, chance = int((board.n[at] > 0).sum()), end.chance * len(names)
             words = f"{_STOPPED[end.kind]} at {end.short:,} of {plural(tasks, 'task')}"
-            yield STOPPED, Figure(end.short, tasks, words, chance)
+            yield STOPPED, SubmissionRemark(end.short, tasks, words, chance)
         certain = board.certain
         if total := int(certain.tasks[at]):
             number, expected = int(certain.number[at]), float(certain.expected[at])
             words = f"passes all or no attempts at {number:,} of {plural(total, 'task')}"
             words += f"; {expected:,.0f} expected"
-            yield CERTAIN, Figure(number, total, words, float(certain.p[at]), expected)
+            yield CERTAIN, SubmissionRemark(number, total, words, float(certain.p[at]), expected)
 
 
 def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[SubmissionBoard]:

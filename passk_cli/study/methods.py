@@ -22,7 +22,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import count_range, number_range, plural
-from passk_cli.study.metrics import judge_labels
+from passk_cli.study.metrics import truth_labels
 from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
@@ -170,7 +170,7 @@ def _labels(counts: Counts) -> str:
             f" ({passed} false passes among {plural(false, 'failing attempt')}, {failed} false"
             f" failures among {plural(true, 'passing attempt')}){_cited('rogan1978')}."
         )
-    partial = [labels for labels in judge_labels(counts) if not labels.complete]
+    partial = [labels for labels in truth_labels(counts) if not labels.complete]
     if not partial:
         return ""
     number = sum(int(labels.label_counts.sum()) for labels in partial)

@@ -125,7 +125,7 @@ class Metrics(Completeness):
         if not ks and not metrics:
             # With few attempts, use the k that every model allows, to avoid columns with one model.
             most, least = usual_k(counts), int(counts.n.min())
-            most = min([most, *(labels.largest_k for labels in judge_labels(counts))])
+            most = min([most, *(labels.largest_k for labels in truth_labels(counts))])
             most = 1 if counts.facts.judge_errors else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
@@ -155,7 +155,7 @@ class Metrics(Completeness):
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
 
 
-def judge_labels(counts: Counts) -> list[Labels]:
+def truth_labels(counts: Counts) -> list[Labels]:
     """The labels of each series; an empty list for counts that were read without labels."""
     if TRUTH not in counts.attempts:
         return []
@@ -171,7 +171,7 @@ def judge_labels(counts: Counts) -> list[Labels]:
 def is_corrected(counts: Counts) -> bool:
     """Whether labels correct a judge's verdicts, and not all attempts are labelled."""
     return bool(counts.facts.judge_errors) or not all(
-        labels.complete for labels in judge_labels(counts)
+        labels.complete for labels in truth_labels(counts)
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS_FIX
-from passk_cli.files.roles import COLUMN, SETTINGS, leaf, strength
+from passk_cli.files.roles import COLUMN, SETTINGS, spelled_leaf, strength
 from passk_cli.files.sources.paths import run_labels, temperature_template
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
@@ -545,7 +545,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 def _may_name_models(column: str) -> bool:
     """Whether an unused column is named like a model or a setting."""
-    is_setting = leaf(column) in SETTING_NAMES or leaf(column) in SETTINGS
+    is_setting = spelled_leaf(column) in SETTING_NAMES or spelled_leaf(column) in SETTINGS
     return is_setting or strength("model", column) > 0
 
 

@@ -16,7 +16,7 @@ from passk_cli.report.model import Cell, number_or_range
 from passk_cli.report.words import number_range
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import BETTER, WORSE, ranking_scores
+from passk_cli.study.pairwise_tests import BETTER, WORSE, ranking_scores
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 

@@ -182,7 +182,7 @@ class TaskValues:
         from passk_cli.inference.ratio import Spending
 
         if not self.metric.kind.ratio or self.attempts is None:
-            raise TypeError(f"{self.metric.name} is no ratio of means")
+            raise TypeError(f"{self.metric.name} is not a ratio of means")
         a = self.attempts
         return Spending.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
 

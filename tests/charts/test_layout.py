@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from passk_cli.charts.chart_options import Appearance, prepare_plots
-from passk_cli.charts.layout import CurveLayout, density_outlines, row_labels
+from passk_cli.charts.layout import CurveLayout, density_outlines, row_label_lines
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Rule, curves, densities, forest
@@ -110,7 +110,7 @@ def test_long_names_keep_the_part_that_differs() -> None:
     short = [f"…{size}b-instruct… {heat}" for size in (7, 70) for heat in ("0.2", "0.8")]
     assert [label["text"] for label in lines.labels] == short
     trees = forest(rows, label="m", value="v", low="l", high="h")
-    assert [text for _, text in row_labels(trees, 18, len)] == short
+    assert [text for _, text in row_label_lines(trees, 18, len)] == short
 
 
 def test_undefined_values_break_the_line_and_isolated_values_are_points() -> None:

@@ -211,8 +211,8 @@ def test_the_example_of_a_message_has_its_words(name: str) -> None:
     words = re.sub(r"<\w+>", ".+", re.escape(pattern(message.template).replace("'", "")))
     words = re.sub(r"\\\[(.*?)\\\]", r"(?:\1)?", words)
     # An example may be about one thing, and a pattern is about several.
-    for several, one in {"are": "is", "have": "has", "do": "does", "were": "was"}.items():
-        words = re.sub(rf"\b{several}\b", f"(?:{several}|{one})", words)
+    for several, first in {"are": "is", "have": "has", "do": "does", "were": "was"}.items():
+        words = re.sub(rf"\b{several}\b", f"(?:{several}|{first})", words)
     words = re.sub(r"(?<=[a-z]{3})s\b", "s?", words)
     line = message.example.splitlines()[-1].replace("'", "")
     # Fixes that a call cannot use are left out.

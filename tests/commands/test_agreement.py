@@ -76,7 +76,7 @@ def test_models_that_are_equal_but_for_rounding_are_in_the_order_of_their_names(
     assert np.mean(np.array(passes["aa"]) / 5) < np.mean(np.array(passes["zz"]) / 5)
     data = pd.DataFrame([
         {"model": model, "task": f"t{t}", "n": 5, "c": c}
-        for model, each in passes.items() for t, c in enumerate(each)
+        for model, entry in passes.items() for t, c in enumerate(entry)
     ])  # fmt: skip
     assert found(command, data, metrics="pass@1").frame.model[0] == "aa"
 
@@ -96,7 +96,7 @@ def test_compare_and_report(case: int) -> None:
                 pair = (row.model, row.against)[:: 1 if row.verdict == "better" else -1]
                 beaten[pair[0]].append(pair[1])
         for row in frame.itertuples():
-            above = sum(row.model in others for others in beaten.values())
+            above = sum(row.model in rivals for rivals in beaten.values())
             below = len(beaten[row.model])
             assert (row.rank_low, row.rank_high) == (1 + above, 4 - below), metric
     page = found("report", data, metrics=metrics, level=level, **more)

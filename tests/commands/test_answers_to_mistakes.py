@@ -68,14 +68,14 @@ def _lines(err: str) -> list[list[str]]:
 def test_part_of_a_name_is_answered_by_what_it_means(
     passk: Passk, folder: Path, line: str, models: list[str]
 ) -> None:
-    done = passk(*line.split())
-    assert (done.code, done.error) == (2, "no-such-model")
-    for words in (lines := _lines(done.err)):
+    result = passk(*line.split())
+    assert (result.code, result.error) == (2, "no-such-model")
+    for words in (lines := _lines(result.err)):
         again = passk(*words, "-f", "json")
         assert again.code == 0, again.err
         rows = json.loads(again.out)["rows"]
         named = {row[key] for row in rows for key in ("model", "against") if row.get(key)}
-        assert {name for each in named for name in each.split(" → ")} <= {*models}
+        assert {name for entry in named for name in entry.split(" → ")} <= {*models}
         if line.startswith("estimate"):
             assert named == {*models}
     assert lines
@@ -84,13 +84,13 @@ def test_part_of_a_name_is_answered_by_what_it_means(
 def test_a_model_of_a_chart_is_refused_before_anything_is_printed(
     passk: Passk, folder: Path
 ) -> None:
-    done = passk("estimate", "many.jsonl", "--chart", "x.svg", "--highlight", "gemma")
-    assert (done.code, done.out) == (2, "")
-    (words,) = _lines(done.err)
+    result = passk("estimate", "many.jsonl", "--chart", "x.svg", "--highlight", "gemma")
+    assert (result.code, result.out) == (2, "")
+    (words,) = _lines(result.err)
     assert passk(*words).code == 0
     assert (folder / "x.svg").exists()
-    done = passk("estimate", "many.jsonl", "--chart", "x.svg", "--panel", "gemma")
-    assert (done.code, done.out) == (2, "")
+    result = passk("estimate", "many.jsonl", "--chart", "x.svg", "--panel", "gemma")
+    assert (result.code, result.out) == (2, "")
     # In Python one name is no list of letters.
     findings = passk_cli.estimate("many.jsonl")
     with pytest.raises(PasskError, match=r'highlight="gemma": .*highlight=\["\*Gemma\*"\]'):
@@ -111,10 +111,10 @@ def test_a_model_of_a_chart_is_refused_before_anything_is_printed(
 def test_nothing_that_fails_again_is_proposed(
     passk: Passk, folder: Path, line: str, said: str
 ) -> None:
-    done = passk(*shlex.split(line))
-    assert done.code in (2, 3)
-    assert said in done.err
-    assert not _lines(done.err)
+    result = passk(*shlex.split(line))
+    assert result.code in (2, 3)
+    assert said in result.err
+    assert not _lines(result.err)
 
 
 def test_attempts_to_label_are_listed_where_they_have_numbers(passk: Passk, folder: Path) -> None:
@@ -132,8 +132,8 @@ def test_runs_of_one_model_are_answered_in_one_way(passk: Passk, folder: Path) -
             labelled = " ".join(f"{Path(file).stem}={file}" for file in files)
             err = passk(command, *files).err
             assert labelled in err
-            done = passk(command, *labelled.split(), "-m", "pass@1", "-f", "json")
-            assert done.code == 0, done.err
+            result = passk(command, *labelled.split(), "-m", "pass@1", "-f", "json")
+            assert result.code == 0, result.err
     assert passk("estimate", "other").err.count("=zz.jsonl") == 0
     with pytest.raises(PasskError) as caught:
         passk_cli.compare(["n1.jsonl", "n2.jsonl"])
@@ -145,9 +145,9 @@ def test_a_table_of_nights_is_recorded_by_the_line_that_trend_prints(
     passk: Passk, folder: Path
 ) -> None:
     for files in (["night1.jsonl"], ["night1.jsonl", "night2.jsonl"]):
-        done = passk("trend", *files)
-        assert done.error == "no-history"
-        (words,) = _lines(done.err)
+        result = passk("trend", *files)
+        assert result.error == "no-history"
+        (words,) = _lines(result.err)
         words = [word.replace("history", f"of{len(files)}") for word in words]
         recorded = passk(*words)
         assert recorded.code == 0, recorded.err
@@ -157,19 +157,19 @@ def test_a_table_of_nights_is_recorded_by_the_line_that_trend_prints(
 
 def test_a_baseline_with_more_models_is_answered(passk: Passk, folder: Path) -> None:
     line = "gate few.jsonl --baseline many.jsonl --max-drop pass@1=0.5"
-    done = passk(*line.split())
-    assert done.code == 1
-    assert "every baseline task fails for 4 of 5 models" in done.out
-    assert "4 of 5 models of the baseline have no attempts" in done.err
+    result = passk(*line.split())
+    assert result.code == 1
+    assert "every baseline task fails for 4 of 5 models" in result.out
+    assert "4 of 5 models of the baseline have no attempts" in result.err
     for more in (["--model", GEMMA[0]], ["--unpaired", "drop"]):
-        assert " ".join(more) in done.err
+        assert " ".join(more) in result.err
         assert passk(*line.split(), *more).code == 0
     assert passk(*line.split(), "--unpaired", "drop").err.count("have no attempts") == 1
 
 
 def test_a_limit_in_points_is_answered_by_the_share(passk: Passk, folder: Path) -> None:
-    done = passk("gate", "few.jsonl", "--baseline", "few.jsonl", "--max-drop", "pass@1=2")
-    (words,) = _lines(done.err)
+    result = passk("gate", "few.jsonl", "--baseline", "few.jsonl", "--max-drop", "pass@1=2")
+    (words,) = _lines(result.err)
     assert words[-1] == "pass@1=0.02"
     assert passk(*words).code == 0
 
@@ -178,10 +178,10 @@ def test_a_setting_called_as_a_column_of_the_output_is_answered(passk: Passk, fo
     rows = [json.loads(line) for line in (folder / "n1.jsonl").read_text().splitlines()]
     noted = [{**row, "note": "xy"[place % 2]} for place, row in enumerate(rows)]
     (folder / "noted.jsonl").write_text("\n".join(map(json.dumps, noted)))
-    done = passk("estimate", "noted.jsonl")
-    assert done.error == "pooled-settings"
-    assert "--by" not in done.err
-    assert all(passk(*words).code == 0 for words in _lines(done.err))
+    result = passk("estimate", "noted.jsonl")
+    assert result.error == "pooled-settings"
+    assert "--by" not in result.err
+    assert all(passk(*words).code == 0 for words in _lines(result.err))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -200,9 +200,9 @@ def test_help_names_further_options(passk: Passk, name: str) -> None:
 def test_a_history_named_as_by_cp_is_recorded(
     passk: Passk, folder: Path, beside: list[str]
 ) -> None:
-    done = passk("record", "n1.jsonl", *beside)
-    (line,) = _lines(done.err)
-    assert (done.code, line[:3]) == (2, ["record", "n1.jsonl", "--to"])
+    result = passk("record", "n1.jsonl", *beside)
+    (line,) = _lines(result.err)
+    assert (result.code, line[:3]) == (2, ["record", "n1.jsonl", "--to"])
     assert line[3] == ("h.parquet" if beside[0] == "h.parquet" else "history.parquet")
     assert passk(*line).code == 0
     assert (folder / line[3]).exists()
@@ -217,9 +217,9 @@ def test_a_history_offers_as_many_runs_as_it_has(passk: Passk, folder: Path) -> 
         assert (
             passk("record", f"n{night}.jsonl", "--to", "h.parquet", "--at", f"a{night}").code == 0
         )
-    done = passk("gate", "n2.jsonl", "--no-regression", "--baseline", "h.parquet")
-    assert "--baseline h.parquet:all:last2  # the last 2 runs\n" in done.err
-    (line,) = _lines(done.err)
+    result = passk("gate", "n2.jsonl", "--no-regression", "--baseline", "h.parquet")
+    assert "--baseline h.parquet:all:last2  # the last 2 runs\n" in result.err
+    (line,) = _lines(result.err)
     assert passk(*line).code == 0
     named = passk("gate", "n2.jsonl", "--no-regression", "--baseline", "h.parquet:all:a1")
     assert "reads the last runs of a history (h.parquet:last1), not a run by its name" in named.err
@@ -253,6 +253,6 @@ def test_runs_of_one_model_are_a_list_in_python(folder: Path) -> None:
 def test_a_mistake_is_answered_with_what_its_command_takes(
     passk: Passk, folder: Path, line: str, answer: str
 ) -> None:
-    done = passk(*shlex.split(line))
-    assert (done.code, answer in done.err) == (2, True), done.err
-    assert all(passk(*each).code == 0 for each in _lines(done.err))
+    result = passk(*shlex.split(line))
+    assert (result.code, answer in result.err) == (2, True), result.err
+    assert all(passk(*entry).code == 0 for entry in _lines(result.err))

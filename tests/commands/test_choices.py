@@ -59,11 +59,11 @@ def test_a_model_that_was_renamed_is_one_with_an_alias(passk: Passk, renamed: Pa
         'baseline = "h.parquet:last3"\nmax-drop = {"pass@1" = 0.3}\n'
     )
     assert passk("gate", "--rules", renamed / "passk.toml").code == 0
-    one = passk_cli.gate(
+    first = passk_cli.gate(
         renamed / "new.jsonl", baseline=base, max_drop="pass@1=0.3",
         alias={"agent-v1": "agent-v2"},
     )  # fmt: skip
-    assert one.report.checks[-1].verdict in ("pass", "undecided")
+    assert first.report.checks[-1].verdict in ("pass", "undecided")
 
 
 def test_two_spellings_are_pooled_and_what_repeats_is_refused(tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ def test_tasks_are_kept_and_left_out_in_the_run_and_its_baseline(
 ) -> None:
     run, base = rows("a", 1, difficulty=1), rows("a", 2, difficulty=1)
     less = passk_cli.gate(run, baseline=base, max_drop="pass@1=0.5", exclude_tasks=["t1", "t2"])
-    kept = ~run.task.isin(["t1", "t2"])
-    same = passk_cli.gate(run[kept], baseline=base[kept], max_drop="pass@1=0.5")
+    remaining = ~run.task.isin(["t1", "t2"])
+    same = passk_cli.gate(run[remaining], baseline=base[remaining], max_drop="pass@1=0.5")
     assert less.frame.equals(same.frame)
     assert "2 tasks left out" in less.report.context
     assert said(less)["excluded-tasks"].endswith("2 tasks left out: t1, t2")
@@ -102,8 +102,8 @@ def test_tasks_are_kept_and_left_out_in_the_run_and_its_baseline(
     assert "3 tasks × 4 attempts" in only.out
     assert "3 tasks chosen" in only.out
     page = tmp_path / "page.html"
-    done = passk("report", tmp_path / "run.jsonl", "--exclude-task", "t1", "--board", "-o", page)
-    assert done.code == 0, done.err
+    result = passk("report", tmp_path / "run.jsonl", "--exclude-task", "t1", "--board", "-o", page)
+    assert result.code == 0, result.err
     assert "1 task left out" in page.read_text()
 
 

@@ -153,8 +153,8 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
 def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: Write) -> None:
     baseline_rows = "".join(f"old,t{t:02},10,{10 - t}\n" for t in range(10))
     part = "".join(f"new,t{t:02},10,{10 - t}\n" for t in range(4))
-    others = "".join(f"mid,t{t:02},10,{10 - (t ^ 1)}\n" for t in range(10))
-    data = write("lost.csv", "model,task,n,c\n" + baseline_rows + part + others)
+    rivals = "".join(f"mid,t{t:02},10,{10 - (t ^ 1)}\n" for t in range(10))
+    data = write("lost.csv", "model,task,n,c\n" + baseline_rows + part + rivals)
     against = passk("compare", data, "-m", "pass@1", "--baseline", "old").out.splitlines()[3:]
     # The baseline on its own ten tasks; the new run and the difference on the four shared ones.
     assert against[1].split() == ["old", "0.550", "baseline", "10"]
@@ -169,8 +169,8 @@ def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: 
 def test_models_rank_by_what_they_share(passk: Passk, write: Write) -> None:
     """The one that lacks the difficult tasks has the highest rate, and passes fewest of each."""
     rates = {"a": (16, 10), "b": (18, 12), "c": (15,)}
-    cells = [(m, f"{hard}{t}", 20, c) for m, each in rates.items()
-             for hard, c in enumerate(each) for t in range(9)]  # fmt: skip
+    cells = [(m, f"{hard}{t}", 20, c) for m, entry in rates.items()
+             for hard, c in enumerate(entry) for t in range(9)]  # fmt: skip
     data = write("x.csv", "\n".join(["model,task,n,c", *(",".join(map(str, r)) for r in cells)]))
     result = passk("compare", data, "-m", "pass@1")
     ranking = [line.split() for line in result.out.splitlines()[2:6]]
@@ -335,9 +335,9 @@ def test_p_and_interval_agree(passk: Passk, write: Write) -> None:
         )
         actual = records(result.out)
         for row in actual:
-            apart = float(row["low"]) > 0 or float(row["high"]) < 0
+            separate = float(row["low"]) > 0 or float(row["high"]) < 0
             assert row["test"] in ("guarded-t", "suissa-shuster")
-            assert (row["verdict"] in ("better", "worse")) == apart
+            assert (row["verdict"] in ("better", "worse")) == separate
         assert {row["verdict"] for row in actual} >= {"better", "tied"}
 
 
@@ -482,8 +482,8 @@ def test_pairs_with_other_tasks_and_clusters(passk: Passk, write: Write) -> None
     for row in records(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
         assert float(row["p_adjusted"]) >= min(1, 3 * float(row["p"])) - 1e-9
     same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))
-    others = same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,")
-    third = write("z.csv", others.replace(",t1,", ",t31,"))
+    rivals = same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,")
+    third = write("z.csv", rivals.replace(",t1,", ",t31,"))
     result = passk("compare", same, third, "--cluster", "repo", "-f", "csv")
     assert result.code == 0
     for row in records(result.out):

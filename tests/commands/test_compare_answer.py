@@ -140,7 +140,9 @@ def test_of_two_labelled_runs_the_second_is_compared_with_the_first(
 ) -> None:
     """In the order typed, whichever is better; models of one file are compared best first."""
     passes = {"a": [4] * 25 + [0] * 5, "b": [4] * 5 + [0] * 25}
-    files = {run: write(f"{run}.csv", table({run: own})) for run, own in passes.items()}
+    files = {
+        run: write(f"{run}.csv", table({run: own_values})) for run, own_values in passes.items()
+    }
     worse = passk("compare", f"one={files['a']}", f"two={files['b']}", "--flips").out
     assert worse.startswith("two is significantly worse than one at pass@1: -0.667")
     assert "20 of 30 tasks flipped from one to two, 0 to passing and 20 to failing" in worse

@@ -121,11 +121,11 @@ def test_a_margin_hides_no_significant_difference(passk: Passk) -> None:
     """Also one that is within the margin is significant, and the order still reverses."""
     words = ["compare", *FLIPPED, "--change", "pass@1:pass@10", "-m", "pass@1,pass@10"]
     plain, within = (passk(*words, *more).out for more in ((), ("--margin", "0.25")))
-    first, *others = plain.splitlines()[0].split(". ")
+    first, *rivals = plain.splitlines()[0].split(". ")
     sentence = within.splitlines()[0]
     assert sentence.startswith(f"{first}; within the margin, p < 0.0001. ")
     assert "The order reverses: at pass@10, 0.8 is significantly better." in sentence
-    assert all(other in sentence for other in others)
+    assert all(second in sentence for second in rivals)
     rows = records(passk(*words, "--margin", "0.25", "-f", "csv").out)
     assert [row["verdict"] for row in rows] == ["better", "worse", "lower"]
     assert [float(row["p_equivalence"]) <= 0.05 for row in rows] == [True, True, False]

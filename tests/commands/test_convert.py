@@ -105,21 +105,21 @@ def rows(outcomes: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, A
 @given(graded=st.booleans(), data=st.data())
 def test_attempts_read_back_as_the_same_counts(form: str, graded: bool, data: Any) -> None:
     original = data.draw(rows(SCORES if graded else OUTCOMES))
-    own = {"fields": {"attempt": "attempt", "model": "model"}}
+    own_values = {"fields": {"attempt": "attempt", "model": "model"}}
     missing = {"missing": data.draw(st.sampled_from(["error", "fail", "drop"]))}
     by = ["temperature"] if any("temperature" in row for row in original) else []
     by = data.draw(st.sampled_from([by, []]))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "original.jsonl"
         path.write_text(jsonl(original))
-        table = convert(path, Path(folder) / f"table.{form}", **own, by=by)
+        table = convert(path, Path(folder) / f"table.{form}", **own_values, by=by)
         for threshold in (0.5, None) if graded else (None,):
             options = {**missing, "threshold": threshold, "by": by}
-            assert_same(read(path, **own, **options), read(table, **options))
+            assert_same(read(path, **own_values, **options), read(table, **options))
         options = {"missing": "fail", "threshold": 0.5, "by": by}
-        counts = read(path, **own, **options)
+        counts = read(path, **own_values, **options)
         assert counts is not None
-        table = convert(path, table, **own, **options, counts=True)
+        table = convert(path, table, **own_values, **options, counts=True)
         assert_same(counts, read(table, by=by))
 
 
@@ -230,34 +230,34 @@ def test_a_threshold_judges_the_scores_of_a_table(write: Write) -> None:
 
 def test_attempts_stay_in_order(tmp_path: Path) -> None:
     """More rows than DuckDB takes at a time, of several files, one without a model."""
-    every = []
+    all_values = []
     for part in "cab":
-        own = [
+        own_values = [
             {"task": f"{part}{i // 8}", "attempt": i % 8, "passed": i % 3 == 0}
             | ({} if part == "a" else {"model": f"m{i % 2}"})
             for i in range(2_400)
         ]
-        (tmp_path / f"{part}.jsonl").write_text(jsonl(own))
-        every += [(r.get("model", "a"), r["task"], r["attempt"]) for r in own]
+        (tmp_path / f"{part}.jsonl").write_text(jsonl(own_values))
+        all_values += [(r.get("model", "a"), r["task"], r["attempt"]) for r in own_values]
     files = [tmp_path / f"{part}.jsonl" for part in "cab"]
 
     def order(**options: Any) -> list[tuple[str, str, int]]:
         table = lines(convert(files, tmp_path / "table.jsonl", **options))
         return [(row["model"], row["task"], row["attempt"]) for row in table]
 
-    assert order() == every
-    kept = [key for key in every if key[0] in ("m1", "a")]
-    assert order(models=["m1", "a"]) == kept
+    assert order() == all_values
+    remaining = [key for key in all_values if key[0] in ("m1", "a")]
+    assert order(models=["m1", "a"]) == remaining
     (tmp_path / "c.jsonl").write_text(files[0].read_text() * 2)
-    assert order(duplicates="first") == every
-    assert order(duplicates="last", models=["m1", "a"]) == kept
+    assert order(duplicates="first") == all_values
+    assert order(duplicates="last", models=["m1", "a"]) == remaining
 
 
 def test_counts_of_parts_estimate_like_the_whole(passk: Passk, tmp_path: Path) -> None:
     original = pd.read_csv(SAMPLES / "tau_airline.csv", dtype=str)
     texts = []
-    for part, own in original.groupby(original["task_id"].astype(int) % 2):
-        own.to_csv(tmp_path / f"part{part}.csv", index=False)
+    for part, own_values in original.groupby(original["task_id"].astype(int) % 2):
+        own_values.to_csv(tmp_path / f"part{part}.csv", index=False)
         texts.append(passk("convert", f"m={tmp_path}/part{part}.csv", "--counts").out)
     (tmp_path / "m.csv").write_text(texts[0] + texts[1].split("\n", 1)[1])
     all_parts = passk("estimate", f"m={SAMPLES / 'tau_airline.csv'}", "-f", "csv")
@@ -465,8 +465,8 @@ def test_a_score_that_could_be_several_columns_is_optional(passk: Passk, write: 
     pair = passk("convert", path, "--field", "score=grade")
     assert [row["score"] for row in csv.DictReader(io.StringIO(pair.out))] == ["0.5", "0.75"]
     assert "several-scores" not in pair.err
-    kept = passk("convert", path, "--with", "reward,grade").out
-    assert kept.splitlines()[0].endswith("reason,grade,reward")
+    remaining = passk("convert", path, "--with", "reward,grade").out
+    assert remaining.splitlines()[0].endswith("reason,grade,reward")
     table = write("n.csv", "task,passed,score,reward\na,1,1,2\n")
     for command in ("estimate", "convert"):
         assert "3 columns could be the outcome" in passk(command, table).err

@@ -94,8 +94,10 @@ def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
         first = {"models": model.split()[0], "at": at, "resamples": 100}
         for policy in (p for p, number in POLICIES.items() if number in expected):
             # Of τ² one suite lacks costs, and all are read.
-            kept = "drop" if key[0] == "tau2" else policy
-            actual = passk_cli.cost(source, of=amount, missing_cost=kept, **options, **first).frame
+            remaining = "drop" if key[0] == "tau2" else policy
+            actual = passk_cli.cost(
+                source, of=amount, missing_cost=remaining, **options, **first
+            ).frame
             if " " in model:
                 actual = actual[actual["suite"] == model.split()[1]]
             row = actual.set_index("metric").loc
@@ -119,7 +121,8 @@ def made(*models: tuple[str, list[list[tuple[bool, float | None]]]]) -> list[dic
     """Rows of models: per task its attempts as (passed, cost)."""
     return [
         {"model": model, "task": f"t{task}", "passed": passed, "cost": cost}
-        for model, tasks in models for task, own in enumerate(tasks) for passed, cost in own
+        for model, tasks in models for task, own_values in enumerate(tasks) for passed, cost
+        in own_values
     ]  # fmt: skip
 
 
@@ -304,9 +307,9 @@ def test_a_ratio_of_some_tasks_is_that_of_their_sums() -> None:
     frame = passk_cli.compare(data, "cost-per-success").frame.set_index(["metric", "model"])
     pair = frame.loc["cost-per-success"].query("against == 'b' or model == 'b'")
     assert set(pair["adjustment"]) == {"bonferroni"}
-    own = sum(x[0][1] for x in costs[:6]) / 4
+    own_values = sum(x[0][1] for x in costs[:6]) / 4
     same = pair[(pair["estimate_model"] - pair["estimate_against"]).abs() < 1e-12]
-    assert same["estimate_model"].tolist() == pytest.approx([own])
+    assert same["estimate_model"].tolist() == pytest.approx([own_values])
     assert same["p"].tolist() == [1.0]
 
 

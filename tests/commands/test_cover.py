@@ -55,7 +55,7 @@ def test_what_estimate_says_of_ranges_is_true() -> Iterator[str]:
             cells(draw, models, groups=groups), metrics=METRIC, **options
         )  # fmt: skip
         rows = actual.frame.to_dict("records")
-        said = [each for each in actual.report.answer if each.name.startswith("cover")]
+        sentence = [entry for entry in actual.report.answer if entry.name.startswith("cover")]
         ranges = {
             f"{r['model']}, language {r['language']}" if groups else r["model"]: limits_of(r)
             for r in rows
@@ -65,7 +65,7 @@ def test_what_estimate_says_of_ranges_is_true() -> Iterator[str]:
             has_value = row["estimate"] is not None and not math.isnan(row["estimate"])
             assert has_value == (row["high"] - row["low"] <= WIDEST)
         wide = {name for name, width in widths.items() if width > WIDEST}
-        first = said[0]
+        first = sentence[0]
         fields, model = first.fields, first.fields["model"]
         assert (fields["limits"].low, fields["limits"].high) == ranges[model]
         rivals = {m for m, (_, high) in ranges.items() if m != model and high >= ranges[model][0]}
@@ -77,13 +77,13 @@ def test_what_estimate_says_of_ranges_is_true() -> Iterator[str]:
             assert (fields["lowest"].low, fields["lowest"].high) == ranges[fields["last"]]
         else:
             assert first.name == ("cover-overlaps" if rivals else "cover-highest")
-        assert (len(said) == 2) == bool(wide and len(ranges) > 1)
-        for each in said:
+        assert (len(sentence) == 2) == bool(wide and len(ranges) > 1)
+        for each in sentence:
             assert each.fields["open"] == len(wide)
             if wide:
                 assert widths[each.fields["widest"]] == max(widths.values())
-                needed = each.fields["ahead"], each.fields["tasks"], each.fields["both"]
-                assert sum(map(bool, needed)) == 1
+                required_values = each.fields["ahead"], each.fields["tasks"], each.fields["both"]
+                assert sum(map(bool, required_values)) == 1
             yield each.name
 
 
@@ -100,17 +100,17 @@ def test_what_compare_says_of_ranges_is_true() -> Iterator[str]:
     stopped = [(10, 0)] * 20 + [(1, 1), (2, 1), (2, 1), (3, 1), (7, 1)]
     data = [{"model": m, "task": f"t{t}", "n": n, "c": c}
             for m in "ab" for t, (n, c) in enumerate(stopped)]  # fmt: skip
-    (said,), (row,) = said_by_compare(data)
+    (sentence,), (row,) = said_by_compare(data)
     assert row["low"] is None
-    assert "stopped" in said.fields["reason"]
-    yield said.name
+    assert "stopped" in sentence.fields["reason"]
+    yield sentence.name
     draw = random.Random(92)
     for number in range(40):
         data = cells(draw, number % 2 + 2)
         # A model alone has the range that its pairs have.
         actual = passk_cli.estimate(data, metrics=METRIC).frame
         single = {row["model"]: limits_of(row) for row in actual.to_dict("records")}
-        (said,), rows = said_by_compare(data)
+        (sentence,), rows = said_by_compare(data)
         verdicts = {}
         for row in rows:
             (low, high), (other_low, other_high) = single[row["model"]], single[row["against"]]
@@ -121,27 +121,27 @@ def test_what_compare_says_of_ranges_is_true() -> Iterator[str]:
             assert row["verdict"] == verdict
             verdicts[row["model"], row["against"]] = verdict
         assert len(rows) == len(list(combinations(single, 2)))
-        fields = said.fields
-        if said.name == "cover-pairs":
+        fields = sentence.fields
+        if sentence.name == "cover-pairs":
             assert fields["pairs"] == len(rows) > 1
             assert fields["differ"] == sum(v in ("better", "worse") for v in verdicts.values())
         else:
             ((pair, verdict),) = verdicts.items()
-            assert said.name == ("cover-tied" if verdict == "tied" else "cover-higher")
+            assert sentence.name == ("cover-tied" if verdict == "tied" else "cover-higher")
             model, against = pair[::-1] if verdict == "worse" else pair
             assert (fields["model"], fields["against"]) == (model, against)
             assert (fields["limits"].low, fields["limits"].high) == single[model]
             assert (fields["others"].low, fields["others"].high) == single[against]
-        yield said.name
+        yield sentence.name
 
 
 def test_only_shared_tasks_are_compared() -> None:
     rows = [{"model": m, "task": f"{m if t > 20 else ''}{t}", "n": 20, "c": 20 * (t > 20)}
             for m in "ab" for t in range(40)]  # fmt: skip
-    (said,), (row,) = said_by_compare(rows)
-    assert (said.name, row["tasks"], row["low_model"]) == ("cover-tied", 21, 0)
-    (said, *_) = passk_cli.estimate(rows, metrics=METRIC).report.answer
-    assert "21 tasks" in said.fields["where"]
+    (sentence,), (row,) = said_by_compare(rows)
+    assert (sentence.name, row["tasks"], row["low_model"]) == ("cover-tied", 21, 0)
+    (sentence, *_) = passk_cli.estimate(rows, metrics=METRIC).report.answer
+    assert "21 tasks" in sentence.fields["where"]
 
 
 @pytest.mark.parametrize(

@@ -196,12 +196,12 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
     plain, band = (
         report_of(counts, Confidence(), Curve(band=name)) for name in ("pointwise", "simultaneous")
     )
-    for first, other in zip(rows(plain), rows(band), strict=True):
+    for first, second in zip(rows(plain), rows(band), strict=True):
         if first["metric"].startswith("pass") and "-" not in first["metric"]:
-            assert (other["level"], first["pointwise_level"]) == (0.95, 0.95)
-            assert 0.96 < other["pointwise_level"] < 0.998
-            assert other["estimate"] == first["estimate"]
-            assert other["low"] <= first["low"] <= first["high"] <= other["high"]
+            assert (second["level"], first["pointwise_level"]) == (0.95, 0.95)
+            assert 0.96 < second["pointwise_level"] < 0.998
+            assert second["estimate"] == first["estimate"]
+            assert second["low"] <= first["low"] <= first["high"] <= second["high"]
     assert any("each k: 9" in str(part) for part in band.context)
     assert not any("simultaneous" in str(part) for part in plain.context)
     assert " · ".join(plain.explain()) == "pointwise intervals"
@@ -313,19 +313,19 @@ def test_charts() -> None:
 @pytest.mark.long
 def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
     plan = Curve(band="simultaneous", delta=True)
-    two, one = simulated(models=2), simulated(models=1)
+    two, single = simulated(models=2), simulated(models=1)
 
     def numbers(counts: Counts, seed: int) -> list[Row]:
         report = report_of(counts, Confidence(seed=seed), plan)
         return [r for r in rows(report) if r["model"] == "m0"]
 
-    first, other = numbers(one, 0), numbers(one, 1)
-    assert first == numbers(one, 0)
+    first, second = numbers(single, 0), numbers(single, 1)
+    assert first == numbers(single, 0)
     cells = [(two.series[s][0], two.tasks[t], int(n), int(c)) for s, t, n, c in zip(
         two.series_codes, two.task_codes, two.n, two.c, strict=True) if s == 0]  # fmt: skip
     assert numbers(two, 0) == numbers(Counts.from_cells(cells), 0)
-    assert [a["metric"] for a, b in zip(first, other, strict=True) if a != b]
-    assert not any(math.isnan(r["estimate"] or 0.0) for r in other)
+    assert [a["metric"] for a, b in zip(first, second, strict=True) if a != b]
+    assert not any(math.isnan(r["estimate"] or 0.0) for r in second)
 
 
 def asked(short_tasks: str = "empty") -> SharedOptions:
@@ -387,10 +387,14 @@ def test_the_answer_is_about_the_k_that_are_asked(ks: list[int], words: str) -> 
 
 def test_gains_are_compared_on_tasks_that_all_models_have() -> None:
     passes = {"a": [2, 2, 2, 0, 0, 0], "b": [2, 0]}
-    cells = [(m, f"t{t}", 4, c) for m, every in passes.items() for t, c in enumerate(every)]
+    cells = [
+        (m, f"t{t}", 4, c) for m, all_values in passes.items() for t, c in enumerate(all_values)
+    ]
     table = dict(zip(("model", "task", "n", "c"), zip(*cells, strict=True), strict=True))
     with pytest.warns(PasskWarning, match="models lack tasks"):
-        actual = str(passk_cli.curve({name: [*own] for name, own in table.items()}, k=[1, 4]))
+        actual = str(
+            passk_cli.curve({name: [*own_values] for name, own_values in table.items()}, k=[1, 4])
+        )
     words = (
         "From 1 to 4 attempts on the 2 tasks that all models have, gains of pass@k range from"
         " +0.250 (b) to +0.500 (a); the intervals of a and b overlap."

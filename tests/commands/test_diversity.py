@@ -91,9 +91,11 @@ def test_cruxeval_equals_the_mean_over_subsets_of_the_texts(crux: Counts) -> Non
         correct = mean(len({text for text, passed in s if passed}) for s in subsets)
         assert here[0].values[place] == pytest.approx(kinds, rel=1e-12)
         assert here[1].values[place] == pytest.approx(correct, rel=1e-12)
-    every = facts(diversity_report(crux, (10,)))
-    mine = {metric: row for (m, t, metric), row in every.items() if (m, t) == ("gpt-4-0613", "0.8")}
-    counted = [Counter(text for text, _ in each) for each in texts.values()]
+    all_values = facts(diversity_report(crux, (10,)))
+    mine = {
+        metric: row for (m, t, metric), row in all_values.items() if (m, t) == ("gpt-4-0613", "0.8")
+    }
+    counted = [Counter(text for text, _ in entry) for entry in texts.values()]
     assert mine["distinct"]["estimate"] == pytest.approx(mean(map(len, counted)))
     assert mine["duplicates"]["estimate"] == pytest.approx(mean(1 - len(c) / 10 for c in counted))
     agree = mean(sum(m * (m - 1) for m in c.values()) / 90 for c in counted)
@@ -177,8 +179,8 @@ def test_variants_that_are_merged_are_flagged() -> None:
     variants = [f"{body} + {i}" for i in range(8)]
     rows = varied("variants", variants, set(variants[:2]))
     frame = pd.DataFrame(rows, columns=["model", "task", "solution", "passed"])
-    apart = facts(diversity_report(read(frame, attempts=["solution"]), (4,)))
-    assert apart["variants", "variety@4"]["note"] == ""
+    separate = facts(diversity_report(read(frame, attempts=["solution"]), (4,)))
+    assert separate["variants", "variety@4"]["note"] == ""
     near = read(frame, attempts=["solution"], similarity=0.8)
     merged = facts(diversity_report(near, (4,)))
     assert merged["variants", "distinct@4"]["estimate"] == 1

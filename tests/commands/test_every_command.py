@@ -390,8 +390,8 @@ def test_the_smallest_files_are_answered_or_refused(
         for model, most in (("a", 2), ("b", 1)) for task in range(tasks) for at in range(attempts)
     )  # fmt: skip
     path = write("x.jsonl", jsonl(rows))
-    needed = [word for word in NEEDED.get(name, []) if word not in POOL]
-    result = passk(name, path, *needed)
+    required_values = [word for word in NEEDED.get(name, []) if word not in POOL]
+    result = passk(name, path, *required_values)
     assert result.code in (0, 1, 2, 3, 5), result.err
 
 
@@ -438,10 +438,10 @@ def test_help_says_what_is_declared(
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
-    own = declared(command_of(name).options_type)
+    own_values = declared(command_of(name).options_type)
     for field, option, _, default, *_ in options:
         assert not (option.rare and option.name in few)
-        for words in (every_word, *[few] * (field in own and not option.rare)):
+        for words in (every_word, *[few] * (field in own_values and not option.rare)):
             assert "".join(option.help.removesuffix(".").split()) in words
             assert all(flag in words for flag in option.flags.split())
             if isinstance(default, str) and default:
@@ -514,8 +514,8 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     refused = {"truth", "truth_from"} if command_of(name).question.uncorrected else set()
     refused |= {"truth_from"} if name == "judge" else set()
     expected = {field: READING[field] for field in READING if field in taken - refused}
-    given = needed(name) | {field: value for field, (value, _) in expected.items()}
-    question, options = command_of(name).question.ask(given, results, requires_data=True)
+    values = needed(name) | {field: value for field, (value, _) in expected.items()}
+    question, options = command_of(name).question.ask(values, results, requires_data=True)
     requests: list[Request] = []
 
     def read(request: Request, source: object = None) -> NoReturn:
@@ -572,8 +572,10 @@ def test_no_group_shares_its_name_with_a_column(
     records = [json.loads(line) for line in results.read_text().splitlines()]
     columns = findings(name).frame.columns
     path = tmp_path / "results.jsonl"
-    own = [column for column in columns if column not in RESERVED and column not in records[0]]
-    taken = [*own[:1], "note"]
+    own_values = [
+        column for column in columns if column not in RESERVED and column not in records[0]
+    ]
+    taken = [*own_values[:1], "note"]
     lines = (json.dumps(record | dict.fromkeys(taken, "x")) for record in records)
     path.write_text("".join(f"{line}\n" for line in lines))
     for column in taken:
@@ -664,8 +666,8 @@ def test_python_says_what_the_command_line_says(
     cells = findings.frame.astype(object).where(findings.frame.notna(), "")
     assert list(findings.frame.columns) == list(expected.columns)
     for column in expected:
-        for first, other in zip(cells[column], expected[column], strict=True):
-            assert str(first) == other or float(first) == float(other)
+        for first, second in zip(cells[column], expected[column], strict=True):
+            assert str(first) == second or float(first) == float(second)
     assert len(findings.tables) >= 1
     assert not command_of(name).judges or findings.passed
 

@@ -190,11 +190,11 @@ def test_the_ends_of_a_targets_k_are_where_the_limits_reach_it() -> None:
 def test_the_answer_of_several_models() -> None:
     alike = Counts.from_cells([(m, f"t{t}", 20, t % 6) for m in ("a", "b") for t in range(60)])
     assert first_sentence(report_of(alike, (40,))).endswith(" for both models.")
-    apart = Counts.from_cells(
+    separate = Counts.from_cells(
         [("a", f"t{t}", 20, t % 2) for t in range(90)] + [("b", f"t{t}", 20, 9) for t in range(90)]
     )
-    assert first_sentence(report_of(apart, (30,))).startswith("pass@30 is highest for b: ")
-    assert "of 2 of 2 models" not in first_sentence(report_of(apart, (30,)))
+    assert first_sentence(report_of(separate, (30,))).startswith("pass@30 is highest for b: ")
+    assert "of 2 of 2 models" not in first_sentence(report_of(separate, (30,)))
     near = Counts.from_cells(
         [("a", f"t{t}", 20, t % 5) for t in range(90)]
         + [("b", f"t{t}", 20, (t % 5) * (t % 17 > 0)) for t in range(90)]

@@ -19,9 +19,10 @@ def test_on_the_frontier_nobody_is_as_good_in_both_and_better_in_one(
 ) -> None:
     expected = [
         not any(
-            other != own and other[0] <= own[0] and other[1] >= own[1] for other in every
+            second != own_values and second[0] <= own_values[0] and second[1] >= own_values[1]
+            for second in every
         )
-        for own in every
+        for own_values in every
     ]  # fmt: skip
     cost, rate = np.array(every).T
     assert frontier(cost, rate).tolist() == expected

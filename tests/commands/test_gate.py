@@ -278,9 +278,9 @@ def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
     assert code == 0
     assert [r["estimate"] for r in output["rows"] if r["metric"]] == [0.25, 0.0]
     # One against one, whatever they are called; several against one.
-    one = models("one.csv", {"q": 2})
-    assert document(passk, models("y.csv", {"z": 2}), "--baseline", one, *DROP)[0] == 0
-    assert document(passk, models("y.csv", {"z": 2, "q": 2}), "--baseline", one, *DROP)[0] == 0
+    first = models("one.csv", {"q": 2})
+    assert document(passk, models("y.csv", {"z": 2}), "--baseline", first, *DROP)[0] == 0
+    assert document(passk, models("y.csv", {"z": 2, "q": 2}), "--baseline", first, *DROP)[0] == 0
     # A name that the baseline lacks cannot be checked; a model of it that was not run is lost.
     code, output = document(passk, models("y.csv", {"z": 2, "a": 2}), "--baseline", old, *DROP)
     assert code == 1
@@ -449,7 +449,7 @@ def test_sides() -> None:
     assert BaselineMatch.without_baseline(new).coverage(("z",)) is None
     names = BaselineMatch.from_one_run(new, "m")
     assert (names.series, names.base_series(("z",))) == ([("z",)], ("m",))
-    np.testing.assert_array_equal(names.base_tasks["m",], [0, 1])
+    np.testing.assert_array_equal(names.baseline_tasks["m",], [0, 1])
     with pytest.raises(ValueError, match="every task"):
         new.over_tasks(["a"])
 

@@ -72,8 +72,8 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     setting = simulation_setup(full, rules, "pass")
     trials = [setting.run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
-        for one, output in zip(trials, verdicts_of(rules, trials, [place]), strict=True):
-            (lines,) = rule.judge([one])
+        for first, output in zip(trials, verdicts_of(rules, trials, [place]), strict=True):
+            (lines,) = rule.judge([first])
             verdicts = {(place, line.fact.series, line.fact.name): line.verdict for line in lines}
             assert output == (verdicts if rule.can_simulate else {})
 
@@ -108,12 +108,12 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     pass_1 = parse("pass@1")
     gate = Gate(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
     study = Analysis(counts, (pass_1,), Confidence(), Rules())
-    one, rules = (
+    first, rules = (
         GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
         [r for r in gate.active_rules if r.named],
     )
     (odds,), (predicted,) = (
-        simulation_setup(one, rules, "pass", predictive=item).unchanged_verdicts[0].values()
+        simulation_setup(first, rules, "pass", predictive=item).unchanged_verdicts[0].values()
         for item in (False, True)
     )
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
@@ -310,11 +310,11 @@ def test_of_suites_the_whole_gate_fails_where_one_does(
         text = "task,n,c\n" + rows.replace("t", prefix)
         (tmp_path / f"{name}.csv").write_text(text.replace("uask", "task"))
     (tmp_path / "b.csv").write_text((tmp_path / "b.csv").read_text().replace(",5,2", ",5,1", 1))
-    one = '[[suite]]\nname = "{}"\nruns = "m={}.csv"\nmin = {{"pass@1" = 0.485}}\n'
-    one += 'min-by = "estimate"\n'
+    single = '[[suite]]\nname = "{}"\nruns = "m={}.csv"\nmin = {{"pass@1" = 0.485}}\n'
+    single += 'min-by = "estimate"\n'
     output = {}
     for second in ("a", "b"):
-        path = write("passk.toml", one.format("one", "a") + one.format("two", second))
+        path = write("passk.toml", single.format("one", "a") + single.format("two", second))
         rows_of = {row["suite"]: row for row in document(passk, "--rules", path)["rows"]}
         output[second] = [rows_of[name]["false_alarm"] for name in ("one", "two", "")]
     first, second, pair = output["a"]

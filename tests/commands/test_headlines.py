@@ -36,22 +36,22 @@ def random_rows(draw: random.Random, groups: int = 0) -> list[Row]:
     for model in models:
         for task in range(tasks):
             for group in range(groups or 1):
-                own = n if constant else draw.randint(1, 4)
-                c = own if same else draw.randint(0, own)
+                own_values = n if constant else draw.randint(1, 4)
+                c = own_values if same else draw.randint(0, own_values)
                 suite = {"suite": f"s{group}"} if groups else {}
-                row = {"model": model, "task": f"{group}-{task}", **suite, "n": own, "c": c}
+                row = {"model": model, "task": f"{group}-{task}", **suite, "n": own_values, "c": c}
                 rows += [row] * (not rows or draw.random() >= lacking)
     return rows
 
 
 def mean(rows: list[Row], metric: str, tasks: set[str] | None = None) -> Fraction | None:
     """pass@k or pass^k over the tasks; None if one of the rows has fewer than k attempts."""
-    k, kept = int(metric[5:]), [r for r in rows if tasks is None or r["task"] in tasks]
-    if not kept or any(row["n"] < k for row in rows):
+    k, remaining = int(metric[5:]), [r for r in rows if tasks is None or r["task"] in tasks]
+    if not remaining or any(row["n"] < k for row in rows):
         return None
     missed = [
         Fraction(math.comb(r["c"] if "^" in metric else r["n"] - r["c"], k), math.comb(r["n"], k))
-        for r in kept
+        for r in remaining
     ]
     value = sum(missed, Fraction(0)) / len(missed)
     return value if "^" in metric else 1 - value
@@ -60,7 +60,9 @@ def mean(rows: list[Row], metric: str, tasks: set[str] | None = None) -> Fractio
 def values_of(rows: list[Row], metric: str) -> dict[str, Fraction]:
     """Model → mean on the tasks that all models with a value have; {} if they share none."""
     of_model = {m: [r for r in rows if r["model"] == m] for m in {r["model"] for r in rows}}
-    valued = {m: own for m, own in of_model.items() if mean(own, metric) is not None}
+    valued = {
+        m: own_values for m, own_values in of_model.items() if mean(own_values, metric) is not None
+    }
     tasks = [{r["task"] for r in own} for own in valued.values()]
     shared = set.intersection(*tasks) if tasks else set[str]()
     actual = {m: mean(own, metric, shared) for m, own in valued.items()}
@@ -102,15 +104,15 @@ def check_estimate(said: AnswerSentence, rows: list[Row]) -> None:
         return
     metric = fields["metric"]
     values = values_of(rows, metric)
-    every = {
+    all_values = {
         m: mean([r for r in rows if r["model"] == m], metric) for m in {r["model"] for r in rows}
     }
     if name in ("estimate", "value-of-one"):
-        (only,) = (m for m, value in every.items() if value is not None)
+        (only,) = (m for m, value in all_values.items() if value is not None)
         assert fields["model"] == only
-        assert math.isclose(fields["estimate"].value, float(every[only] or 0), abs_tol=1e-12)
+        assert math.isclose(fields["estimate"].value, float(all_values[only] or 0), abs_tol=1e-12)
     elif name == "no-value-of-any":
-        assert all(value is None for value in every.values())
+        assert all(value is None for value in all_values.values())
     elif name in ("range-of-values", "one-value"):
         assert not values
     elif name.startswith("same-estimates"):
@@ -125,9 +127,9 @@ def check_estimate(said: AnswerSentence, rows: list[Row]) -> None:
         assert best(values) == {fields["model"]}
         assert near(fields["estimate"], values[fields["model"]])
     if name in ("highest-at-both", "highest-per-metric"):
-        others = values_of(rows, fields["other"])
-        assert best(others) == {fields["other_model"]}
-        assert near(fields["other_estimate"], others[fields["other_model"]])
+        rivals = values_of(rows, fields["other"])
+        assert best(rivals) == {fields["other_model"]}
+        assert near(fields["other_estimate"], rivals[fields["other_model"]])
         assert (name == "highest-at-both") == (fields["model"] == fields["other_model"])
 
 
@@ -140,14 +142,14 @@ def test_what_estimate_says_of_models_is_true() -> Iterator[str]:
     draw = random.Random(57)
     # One model leads at the first metric, the other one at the second.
     passes = {"steady": (4, 4, 0, 0), "wide": (2, 2, 2, 1)}
-    apart = [{"model": m, "task": str(t), "n": 4, "c": c}
-             for m, own in passes.items() for t, c in enumerate(own)]  # fmt: skip
+    separate = [{"model": m, "task": str(t), "n": 4, "c": c}
+             for m, own_values in passes.items() for t, c in enumerate(own_values)]  # fmt: skip
     equal = [[{"model": m, "task": "t", "n": 1, "c": int(m > least)} for m in "abcdef"]
              for least in "AAbb"]  # fmt: skip
-    for rows in (apart, *equal, *(random_rows(draw) for _ in range(NUMBER))):
+    for rows in (separate, *equal, *(random_rows(draw) for _ in range(NUMBER))):
         metrics = (
             "pass@1,pass@2"
-            if rows is apart
+            if rows is separate
             else draw.choice(
                 ["pass@1", "pass@1,pass@2", "pass@1,pass^2", "pass@2", "pass@1,pass@2,pass^2"]
             )
@@ -155,11 +157,11 @@ def test_what_estimate_says_of_models_is_true() -> Iterator[str]:
         if max(row["n"] for row in rows) < 2:
             metrics = "pass@1"
         try:
-            said = list(sentences("estimate", rows, metrics=metrics))
+            printed_text = list(sentences("estimate", rows, metrics=metrics))
         except passk_cli.PasskError:
             # No number has a value.
             continue
-        for sentence in said:
+        for sentence in printed_text:
             check_estimate(sentence, rows)
             yield sentence.name
 
@@ -175,7 +177,7 @@ def test_what_estimate_says_of_groups_is_true() -> Iterator[str]:
         for sentence in sentences("estimate", rows, metrics="pass@1", by="suite"):
             suites = sorted({row["suite"] for row in rows})
             values = {s: values_of([r for r in rows if r["suite"] == s], "pass@1") for s in suites}
-            ranked = {s: own for s, own in values.items() if len(own) > 1}
+            ranked = {s: own_values for s, own_values in values.items() if len(own_values) > 1}
             leaders = {s: best(own) for s, own in ranked.items()}
             single = {s: next(iter(own)) for s, own in leaders.items() if len(own) == 1}
             if sentence.name == "highest-in-groups":
@@ -234,7 +236,9 @@ def skilled_rows(draw: random.Random, models: int, choices: str = "259") -> list
 def difference(rows: list[Row], model: str, other: str, metric: str) -> float:
     """The first model's mean minus the other one's, on the tasks that both have."""
     of_model = {m: [r for r in rows if r["model"] == m] for m in (model, other)}
-    shared = set.intersection(*({r["task"] for r in own} for own in of_model.values()))
+    shared = set.intersection(
+        *({r["task"] for r in own_values} for own_values in of_model.values())
+    )
     means = [mean([r for r in of_model[m] if r["task"] in shared], metric) for m in (model, other)]
     return float((means[0] or 0) - (means[1] or 0))
 
@@ -272,14 +276,17 @@ def test_what_compare_says_is_true() -> Iterator[str]:
         # Holm draws nothing.
         options |= {"adjust": "holm"} if number % 8 else {}
         try:
-            said, actual = list(sentences("compare", rows, **options)), verdicts(rows, **options)
+            printed_text, actual = (
+                list(sentences("compare", rows, **options)),
+                verdicts(rows, **options),
+            )
         except passk_cli.PasskError:
             continue
-        for sentence in said:
+        for sentence in printed_text:
             check_compare(sentence, rows, actual)
             yield sentence.name
-        if said and said[0].name == "better":
-            turned = passk_cli.compare(rows, baseline=said[0].fields["model"], **options)
+        if printed_text and printed_text[0].name == "better":
+            turned = passk_cli.compare(rows, baseline=printed_text[0].fields["model"], **options)
             check_compare(turned.report.answer[0], rows, actual)
             yield turned.report.answer[0].name
 
@@ -301,11 +308,11 @@ def check_compare(said: AnswerSentence, rows: list[Row], actual: Verdicts) -> No
         assert estimate == pytest.approx(difference(rows, model, against, fields["metric"]))
     elif name in ("leads", "leads-all-differ", "leads-ties-below"):
         model = fields["model"]
-        own = {o: difference(rows, model, o, "pass@1") for m, o in actual if m == model}
+        own_values = {o: difference(rows, model, o, "pass@1") for m, o in actual if m == model}
         assert models - beaten == {model}
-        assert all(actual[model, other][0] == "better" for other in own)
-        assert fields["lead"].value == pytest.approx(min(own.values()))
-        assert own[fields["second"]] == pytest.approx(min(own.values()))
+        assert all(actual[model, second][0] == "better" for second in own_values)
+        assert fields["lead"].value == pytest.approx(min(own_values.values()))
+        assert own_values[fields["second"]] == pytest.approx(min(own_values.values()))
         assert fields["ties"] == len(actual) // 2 - significant
         assert fields["rest"] == len(actual) // 2 - 1
     elif name in ("comes-first", "pairs-that-differ"):
@@ -319,8 +326,8 @@ def check_compare(said: AnswerSentence, rows: list[Row], actual: Verdicts) -> No
         assert len(fields["first"]) + fields["more"] == fields["count"]
         assert {*fields["first"]} <= models - beaten
         assert fields["rest"] == len(beaten)
-        own = {r["model"]: [x for x in rows if x["model"] == r["model"]] for r in rows}
-        rest = [float(mean(own[model], "pass@1") or 0) for model in beaten]
+        own_values = {r["model"]: [x for x in rows if x["model"] == r["model"]] for r in rows}
+        rest = [float(mean(own_values[model], "pass@1") or 0) for model in beaten]
         assert fields["last"].value == pytest.approx(max(rest))
 
 
@@ -353,7 +360,7 @@ def against_a_baseline(draw: random.Random, models: int) -> Iterator[str]:
     rows = skilled_rows(draw, models)
     options = {"metrics": "pass@1", "baseline": "m0", "resamples": 500}
     sentence, actual = next(sentences("compare", rows, **options)), verdicts(rows, **options)
-    against = {m: difference(rows, m, "m0", "pass@1") for m, other in actual if other == "m0"}
+    against = {m: difference(rows, m, "m0", "pass@1") for m, second in actual if second == "m0"}
     assert against[sentence.fields["best"]] == pytest.approx(max(against.values()))
     assert sentence.fields["difference"].value == pytest.approx(max(against.values()))
     assert sentence.fields["difference"].low is None
@@ -431,8 +438,10 @@ def test_what_compare_says_of_changes_is_true() -> Iterator[str]:
                     sentence.name, sentence.name.removeprefix("change-")
                 )
                 assert row.verdict == verdict
-                own = [difference(rows, row.model, row.against, f"pass@{k}") for k in (1, k)]
-                assert sentence.fields["difference"].value == pytest.approx(own[1] - own[0])
+                own_values = [difference(rows, row.model, row.against, f"pass@{k}") for k in (1, k)]
+                assert sentence.fields["difference"].value == pytest.approx(
+                    own_values[1] - own_values[0]
+                )
             yield sentence.name
 
 
@@ -444,8 +453,8 @@ def test_models_whose_long_tasks_differ_are_not_ranked() -> Iterator[str]:
                 for m in "ab" for t in range(2)]  # fmt: skip
         enough = [{r["task"] for r in rows if r["model"] == m and r["n"] > 1} for m in "ab"]
         if all(enough):
-            said = list(sentences("estimate", rows, metrics="pass@2", short_tasks="drop"))
-            names = [sentence.name for sentence in said]
+            printed_text = list(sentences("estimate", rows, metrics="pass@2", short_tasks="drop"))
+            names = [sentence.name for sentence in printed_text]
             assert ("no-task-with-attempts" in names) == (not enough[0] & enough[1])
             yield from names
 
@@ -459,7 +468,7 @@ def test_where_missing_outcomes_decide_all_that_may_lead_are_named() -> Iterator
         ends = {m: [sum(r["passed"] is True or (r["passed"] is None and fill) for r in rows
                         if r["model"] == m) / 4 for fill in (False, True)]
                 for m in {row["model"] for row in rows}}  # fmt: skip
-        least, most = (max(own[end] for own in ends.values()) for end in (0, 1))
+        least, most = (max(own_values[end] for own_values in ends.values()) for end in (0, 1))
         may = {model for model, (_, high) in ends.items() if high >= least}
         for sentence in sentences("estimate", rows, metrics="pass@1", missing="bounds"):
             if sentence.name == "highest-unsure":

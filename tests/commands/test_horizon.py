@@ -30,9 +30,9 @@ def rows_of(
 def answer(rows: Any, **options: Any) -> tuple[Any, Mapping[str, Mapping[str, Any]]]:
     """The rows of the first horizon by shape, and the fields of the messages by name."""
     with pytest.warns(passk_cli.PasskWarning):
-        found = passk_cli.horizon(rows, cluster="family", resamples=300, **options)
-    messages = {message.name: message.fields for message in found.report.messages}
-    frame = found.frame[found.frame.metric == "horizon@0.5"]
+        result = passk_cli.horizon(rows, cluster="family", resamples=300, **options)
+    messages = {message.name: message.fields for message in result.report.messages}
+    frame = result.frame[result.frame.metric == "horizon@0.5"]
     return frame.set_index("shape"), messages
 
 
@@ -89,8 +89,8 @@ def test_tasks_without_a_length_above_0_are_left_out_and_counted(wrong: Any) -> 
         rows_of(lambda t, i: t + i < 6, minutes=lambda t: wrong if t in (2, 5) else 2.0**t)
     )
     assert messages["no-length"] == {"tasks": 2, "names": ["t2", "t5"]}
-    kept, _ = answer([row for row in rows if row["task"] not in ("t2", "t5")])
-    assert frame.estimate["logistic"] == kept.estimate["logistic"]
+    remaining, _ = answer([row for row in rows if row["task"] not in ("t2", "t5")])
+    assert frame.estimate["logistic"] == remaining.estimate["logistic"]
     assert frame.tasks["logistic"] == 6
 
 
@@ -104,12 +104,12 @@ def test_a_horizon_beyond_the_tasks_is_extrapolated() -> None:
 
 def test_the_order_of_rows_and_other_models_change_no_number() -> None:
     rows = rows_of(lambda t, i: t + i < 6)
-    others = [{**row, "model": "other", "passed": not row["passed"]} for row in rows]
+    rivals = [{**row, "model": "other", "passed": not row["passed"]} for row in rows]
     first, _ = answer(rows)
-    second, _ = answer([*others, *reversed(rows)])
-    own = second[second.model == "m"]
-    assert own.estimate.tolist() == pytest.approx(first.estimate.tolist())
-    assert own.low["logistic"] == pytest.approx(first.low["logistic"])
+    second, _ = answer([*rivals, *reversed(rows)])
+    own_values = second[second.model == "m"]
+    assert own_values.estimate.tolist() == pytest.approx(first.estimate.tolist())
+    assert own_values.low["logistic"] == pytest.approx(first.low["logistic"])
 
 
 def test_more_attempts_at_a_task_do_not_weigh_more() -> None:
@@ -137,12 +137,12 @@ def test_the_longest_horizon_doubles_every_year() -> None:
     rows = [{**row, "task": f"{row['model']} {row['task']}"} for row in rows]
     rows += [{**row, "model": "late", "released": "soon"} for row in rows if row["model"] == "m0"]
     with pytest.warns(passk_cli.PasskWarning):
-        found = passk_cli.horizon(rows, fields={"date": "released"}, resamples=200)
-    [growth] = found.frame[found.frame.metric == "doubling@0.5"].itertuples()
+        result = passk_cli.horizon(rows, fields={"date": "released"}, resamples=200)
+    [growth] = result.frame[result.frame.metric == "doubling@0.5"].itertuples()
     assert growth.estimate == pytest.approx(365.25, rel=1e-3)
     assert growth.models == 4
     assert growth.low < 365 < growth.high
-    undated = [m.fields["models"] for m in found.report.messages if m.name == "undated-models"]
+    undated = [m.fields["models"] for m in result.report.messages if m.name == "undated-models"]
     assert undated == [["late"]]
 
 
@@ -173,14 +173,14 @@ def test_data_that_have_no_horizons_are_refused(rows: list[dict[str, Any]], name
 
 
 def test_the_sample_is_answered_as_it_was_published(passk: Passk) -> None:
-    done = passk(
+    result = passk(
         "horizon", str(SAMPLES / "cyber.csv.gz"), "--cluster", "family", "--field",
         "date=release_date", "--resamples", "1000", "--ignore", "few-families",
     )  # fmt: skip
-    assert done.code == 0
-    assert done.err == ""
-    assert "longest for GPT-5.5: 5.07 h" in done.out
-    assert "doubles every 282 days" in done.out
+    assert result.code == 0
+    assert result.err == ""
+    assert "longest for GPT-5.5: 5.07 h" in result.out
+    assert "doubles every 282 days" in result.out
 
 
 @pytest.mark.parametrize("models", [1, 3, 16])
@@ -193,9 +193,10 @@ def test_pictures_have_curves_and_horizons_over_dates(
     ]  # fmt: skip
     text = "\n".join(["model,task,human_minutes,passed,date", *rows])
     file, chart = write("runs.csv", text), write("chart.svg", "")
-    done = passk("horizon", str(file), "--field", "date=date", "--chart", str(chart), "--resamples",
+    result = passk("horizon", str(file), "--field", "date=date", "--chart", str(chart),
+    "--resamples",
                  "100")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     drawn = chart.read_text()
     assert "time of a human expert" in drawn
     assert ("release date" in drawn) == (models > 2)

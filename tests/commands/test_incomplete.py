@@ -51,9 +51,9 @@ def test_a_run_that_lacks_tasks_or_attempts_is_refused_or_marked(
     # It is compared with the last complete run, so that a second loss is seen as well.
     assert passk("record", "night.csv", *to, "r3", "--date", "2026-01-03").code == 3
     assert passk("record", night(STEADY), *to, "r3", "--date", "2026-01-03").code == 0
-    done = passk("trend", "h.parquet")
-    assert "2 runs are too few" in done.out
-    assert "note[incomplete-runs]: 1 run recorded as incomplete is left out: r2" in done.err
+    result = passk("trend", "h.parquet")
+    assert "2 runs are too few" in result.out
+    assert "note[incomplete-runs]: 1 run recorded as incomplete is left out: r2" in result.err
     gate = passk("gate", "night.csv", "--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.5")
     assert gate.code == 0
     assert re.search("every baseline task +20 of 20", gate.out)
@@ -68,8 +68,8 @@ def test_one_short_run_does_not_hide_the_next(passk: Passk, night: Night) -> Non
     short = passk("gate", night(STEADY[:15]), *rule)
     assert short.code == 1
     assert short.out.startswith("FAIL: 5 of 20 baseline tasks have no attempts in m")
-    said = "last5: 1 run of the baseline lacks tasks: r5 has 15 of 20; --skip-run r5 leaves"
-    assert said in short.err
+    sentence = "last5: 1 run of the baseline lacks tasks: r5 has 15 of 20; --skip-run r5 leaves"
+    assert sentence in short.err
     whole = passk("gate", night(STEADY), *rule)
     assert whole.code == 0
     assert re.search("every baseline attempt +80 of 80", whole.out)
@@ -87,9 +87,9 @@ def test_tasks_of_fewer_than_half_of_the_runs_are_not_asked_for(passk: Passk, ni
     for day in range(1, 6):
         append("h.parquet", columns(f"r{day}", [*STEADY, *[4] * 3 * (day == 2)], n=4, day=day))
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.5"]
-    done = passk("gate", night(STEADY), *rule)
-    assert done.code == 0
-    assert re.search("every baseline task +20 of 20", done.out)
+    result = passk("gate", night(STEADY), *rule)
+    assert result.code == 0
+    assert re.search("every baseline task +20 of 20", result.out)
 
 
 def test_attempts_are_those_of_the_latest_complete_run(passk: Passk, night: Night) -> None:
@@ -104,10 +104,12 @@ def test_attempts_are_those_of_the_latest_complete_run(passk: Passk, night: Nigh
 def test_a_model_of_another_name_is_said_when_it_is_recorded(passk: Passk, night: Night) -> None:
     to = ["--to", "h.parquet", "--at"]
     assert passk("record", night(STEADY), *to, "r1").code == 0
-    other = passk("record", night(STEADY, model="m2"), *to, "r2")
-    assert other.code == 0
-    said = "warning[new-model]: suite all has no earlier run of m2; it has runs of m; --alias m2=m"
-    assert said in other.err
+    second = passk("record", night(STEADY, model="m2"), *to, "r2")
+    assert second.code == 0
+    sentence = (
+        "warning[new-model]: suite all has no earlier run of m2; it has runs of m; --alias m2=m"
+    )
+    assert sentence in second.err
     assert passk("record", "night.csv", *to, "r3", "--alias", "m2=m").code == 0
 
 
@@ -115,10 +117,10 @@ def test_a_renamed_model_is_said_on_its_first_night(passk: Passk, night: Night) 
     """One model against one of another name; the printed option makes one of them."""
     append("h.parquet", columns("r1", STEADY, n=4))
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.9"]
-    done = passk("gate", night(STEADY[::-1], model="m2"), *rule)
-    said = "warning[other-model-name]: m2 is compared with m, the only model of h.parquet:last5"
-    assert (done.code, said in done.err) == (0, True)
-    assert "; --alias m=m2 counts both as one" in done.err
+    result = passk("gate", night(STEADY[::-1], model="m2"), *rule)
+    sentence = "warning[other-model-name]: m2 is compared with m, the only model of h.parquet:last5"
+    assert (result.code, sentence in result.err) == (0, True)
+    assert "; --alias m=m2 counts both as one" in result.err
     aliased = passk("gate", "night.csv", *rule, "--alias", "m=m2")
     assert (aliased.code, "other-model-name" in aliased.err) == (0, False)
     assert "other-model-name" not in passk("gate", night(STEADY[::-1]), *rule).err
@@ -128,9 +130,9 @@ def test_models_of_two_files_may_have_any_names(passk: Passk, night: Night) -> N
     """Unless both files name them and the tasks pass alike."""
     old = night(STEADY).rename("old.csv")
     rule = ["--baseline", old, "--max-drop", "pass@1=0.9"]
-    for passes, said in ((STEADY, True), ([0] * 20, False)):
+    for passes, sentence in ((STEADY, True), ([0] * 20, False)):
         err = passk("gate", night(passes, model="m2"), *rule).err
-        assert ("m2 is compared with m, the only model of old.csv" in err) == said
+        assert ("m2 is compared with m, the only model of old.csv" in err) == sentence
     for name in ("old.csv", "night.csv"):
         rows = Path(name).read_text().replace("model,", "").replace("m,", "").replace("m2,", "")
         Path(name).write_text(rows)

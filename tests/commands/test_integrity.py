@@ -60,7 +60,7 @@ def panel_of(findings: passk_cli.Findings) -> Panel:
 
 
 def test_compare_says_who_agrees_and_shares_texts(data: Path) -> None:
-    first, second, *others = integrity(quiet(passk_cli.compare, data, k=1))
+    first, second, *rivals = integrity(quiet(passk_cli.compare, data, k=1))
     assert {first["model"], second["model"]} == {"m2", "m7"}
     agreement, texts = first["remarks"].split("; shares ")
     assert agreement.startswith(f"agrees with {second['model']} on ")
@@ -68,8 +68,8 @@ def test_compare_says_who_agrees_and_shares_texts(data: Path) -> None:
     assert texts == f"180 of 180 texts with {second['model']}"
     number, _, shared, *_ = first["outcomes that agree"].replace(";", "").split()
     assert 165 < int(number) < int(shared) == 180
-    assert [row["remarks"] for row in others] == [""] * (MODELS - 2)
-    assert {row["equal texts"] for row in others} == {"0 of 180"}
+    assert [row["remarks"] for row in rivals] == [""] * (MODELS - 2)
+    assert {row["equal texts"] for row in rivals} == {"0 of 180"}
 
 
 def test_only_full_shows_it(data: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,27 +99,27 @@ def test_a_leaderboard_has_the_table_and_its_numbers(data: Path) -> None:
 def test_groups_are_boards_of_their_own(data: Path) -> None:
     frame = pd.read_csv(data, dtype=str)
     frame["suite"] = np.where(frame["task"].astype(int) < 20, "small", "large")
-    found = integrity(quiet(passk_cli.compare, frame, k=1, by="suite"))
-    assert len(found) == 2 * MODELS
-    assert {(row["suite"], row["outcomes that agree"].split()[2]) for row in found} == {
+    result = integrity(quiet(passk_cli.compare, frame, k=1, by="suite"))
+    assert len(result) == 2 * MODELS
+    assert {(row["suite"], row["outcomes that agree"].split()[2]) for row in result} == {
         ("large", "120;"), ("small", "60;"),
     }  # fmt: skip
 
 
 def test_attempts_that_stop_or_are_missing_are_said() -> None:
     frame = rows(np.random.default_rng(6)).query("model != 'm7'")
-    kept = frame.groupby(["model", "task"])["passed"].transform(lambda p: p.cumsum() - p) == 0
+    remaining = frame.groupby(["model", "task"])["passed"].transform(lambda p: p.cumsum() - p) == 0
     lost = (frame["model"] == "m3") & ~frame["passed"] & (frame["attempt"] != 0)
-    frame = frame[(kept | (frame["model"] != "m1")) & ~lost]
-    found = {row["model"]: row for row in integrity(quiet(passk_cli.compare, frame, k=1))}
+    frame = frame[(remaining | (frame["model"] != "m1")) & ~lost]
+    result = {row["model"]: row for row in integrity(quiet(passk_cli.compare, frame, k=1))}
     assert (
-        found["m1"]["remarks"].startswith("lacks ")
-        or "stops at the first pass" in (found["m1"]["remarks"])
+        result["m1"]["remarks"].startswith("lacks ")
+        or "stops at the first pass" in (result["m1"]["remarks"])
     )
     number = int(lost.sum())
-    assert found["m3"]["missing attempts"] == f"{number} of 180"
-    assert f"lacks {number} of 180 attempts, mostly at tasks" in found["m3"]["remarks"]
-    assert found["m0"]["missing attempts"] == ""
+    assert result["m3"]["missing attempts"] == f"{number} of 180"
+    assert f"lacks {number} of 180 attempts, mostly at tasks" in result["m3"]["remarks"]
+    assert result["m0"]["missing attempts"] == ""
 
 
 @pytest.mark.parametrize("models", [2, 3])

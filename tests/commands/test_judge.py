@@ -171,9 +171,9 @@ def test_a_label_for_everything_gives_the_plain_numbers(write: Write) -> None:
          for row in passk_cli.compare(data, "pass@1", fields=fields).frame.to_dict("records")]
         for fields in ({"outcome": "human"}, {"truth": "human"})
     ]  # fmt: skip
-    for one, rival in zip(*differences, strict=True):
+    for first, rival in zip(*differences, strict=True):
         for name in ("estimate", "low", "high", "p", "p_adjusted"):
-            assert one[name] == pytest.approx(rival[name], abs=1e-12), name
+            assert first[name] == pytest.approx(rival[name], abs=1e-12), name
 
 
 def test_nothing_labelled_is_refused(passk: Passk, write: Write) -> None:

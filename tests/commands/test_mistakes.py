@@ -69,7 +69,7 @@ def cases() -> Iterator[object]:
     for name in COMMANDS:
         declaration = command_of(name)
         for field in [
-            each.field for _, each in options_by_title(declaration) if each.field in WRONG
+            entry.field for _, entry in options_by_title(declaration) if entry.field in WRONG
         ]:
             if declaration.files != "none" and name != "trend" and (name, field) not in OTHERS:
                 yield pytest.param(name, field, marks=[pytest.mark.long] * (field in seen))
@@ -104,12 +104,12 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
     monkeypatch.chdir(folder)
     words, (error, code), near = WRONG[field]
     files = [] if field == "rules" else ["results.jsonl"]
-    needed = [] if field in ("rules", "temperature") else NEEDED.get(name, [])
-    done = passk(name, *files, *needed, *words)
-    assert (done.error, done.code) == (error, code), done.err
-    assert f"did you mean {near}" in done.err
-    assert len(done.err) < 200
-    assert done.sentences == 1
+    required_values = [] if field in ("rules", "temperature") else NEEDED.get(name, [])
+    result = passk(name, *files, *required_values, *words)
+    assert (result.error, result.code) == (error, code), result.err
+    assert f"did you mean {near}" in result.err
+    assert len(result.err) < 200
+    assert result.sentences == 1
     assert {path.suffix for path in folder.iterdir()} == {".jsonl", ".toml"}
 
 
@@ -154,9 +154,9 @@ def test_what_is_meant_is_asked(
     passk: Passk, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
 ) -> None:
     monkeypatch.chdir(folder)
-    done = passk(*["results.jsonl" if word == "FILE" else word for word in line.split()])
-    assert said in done.err + done.out
-    assert done.code in (2, 3)
+    result = passk(*["results.jsonl" if word == "FILE" else word for word in line.split()])
+    assert said in result.err + result.out
+    assert result.code in (2, 3)
 
 
 def test_a_pipe_is_read_where_it_is_named(folder: Path) -> None:
@@ -178,12 +178,12 @@ def test_a_pipe_is_read_where_it_is_named(folder: Path) -> None:
     assert refused.stderr.startswith(asked)
     words = refused.stderr.strip().rpartition("passk ")[2].split()
     command = [sys.executable, "-m", "passk_cli", *words]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    assert [row.split(",")[1] for row in done.stdout.splitlines()[1:]] == ["pass@1", "pass^2"] * 2
+    result = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert [row.split(",")[1] for row in result.stdout.splitlines()[1:]] == ["pass@1", "pass^2"] * 2
 
 
 def test_names_of_the_command_line_and_of_others_lead_to_those_of_python(folder: Path) -> None:
-    for given, said in (
+    for values, sentence in (
         ({"confidence": 95}, "did you mean level=0.95?"),
         ({"metric": "pass@1"}, "did you mean metrics?"),
         ({"groupby": "difficulty"}, "did you mean by?"),
@@ -191,30 +191,30 @@ def test_names_of_the_command_line_and_of_others_lead_to_those_of_python(folder:
         ({"methods": True}, "its result has .methods"),
         ({"baseline": "a"}, "compare, gate, watch, report have it"),
     ):
-        with pytest.raises(TypeError, match=re.escape(said)):
-            passk_cli.estimate(folder / "results.jsonl", **given)
+        with pytest.raises(TypeError, match=re.escape(sentence)):
+            passk_cli.estimate(folder / "results.jsonl", **values)
     with pytest.raises(TypeError, match=re.escape("did you mean minimum?")):
         passk_cli.gate(folder / "results.jsonl", min={"pass@1": 0.5})
     with pytest.raises(AttributeError, match=re.escape("did you mean estimate?")):
         _ = passk_cli.estimat
-    found = passk_cli.estimate(folder / "results.jsonl", "pass1", k="1-2")
-    assert found.frame["metric"].unique().tolist() == ["pass@1", "pass@2", "pass^2"]
-    assert "estimates from 4 attempts per task (Chen et al. 2021" in found.methods
-    assert found.methods.endswith("}")
+    result = passk_cli.estimate(folder / "results.jsonl", "pass1", k="1-2")
+    assert result.frame["metric"].unique().tolist() == ["pass@1", "pass@2", "pass^2"]
+    assert "estimates from 4 attempts per task (Chen et al. 2021" in result.methods
+    assert result.methods.endswith("}")
     assert passk_cli.describe(folder / "results.jsonl").methods == ""
 
 
 def test_a_wrong_column_of_a_role_in_python_is_a_mistake_of_usage(folder: Path) -> None:
-    for given in ({"fields": {"task": "taks"}}, {"by": "dificulty"}, {"pool": "taks"}):
+    for values in ({"fields": {"task": "taks"}}, {"by": "dificulty"}, {"pool": "taks"}):
         with pytest.raises(passk_cli.PasskError) as caught:
-            passk_cli.estimate(folder / "results.jsonl", **given)
-        assert (caught.value.name, caught.value.kind) == ("no-such-column", "usage"), given
+            passk_cli.estimate(folder / "results.jsonl", **values)
+        assert (caught.value.name, caught.value.kind) == ("no-such-column", "usage"), values
 
 
 @pytest.mark.long
 def test_every_family_of_errors_has_one_exit_code() -> None:
     """Wherever an error is raised: its name, or that of its class, and its exit code."""
-    classes = {name: each for name, each in vars(errors).items() if isinstance(each, type)}
+    classes = {name: entry for name, entry in vars(errors).items() if isinstance(entry, type)}
     codes: dict[str, dict[int, str]] = defaultdict(dict)
     for path, node in package_nodes():
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):

@@ -42,9 +42,9 @@ def test_compare_says_what_more_attempts_and_more_tasks_would_buy(
 def test_compare_leaves_the_split_out_if_it_has_none(
     passk: Passk, counts: Path, options: tuple[str, ...]
 ) -> None:
-    done = passk("compare", counts, *options, "--full")
-    assert done.code == 0
-    assert "Noise of the differences" not in done.out
+    result = passk("compare", counts, *options, "--full")
+    assert result.code == 0
+    assert "Noise of the differences" not in result.out
 
 
 def test_estimate_has_the_intraclass_correlation(passk: Passk, counts: Path) -> None:
@@ -56,8 +56,8 @@ def test_estimate_has_the_intraclass_correlation(passk: Passk, counts: Path) -> 
 
 def noise_said(command: str, rows: list[dict[str, Any]], **options: Any) -> AnswerSentence | None:
     """What a command says of the noise; None for nothing."""
-    said = getattr(passk_cli, command)(rows, **options).report.answer
-    return next((each for each in said if each.name.startswith("noise-floor")), None)
+    sentence = getattr(passk_cli, command)(rows, **options).report.answer
+    return next((entry for entry in sentence if entry.name.startswith("noise-floor")), None)
 
 
 def expected_floor(cells: list[tuple[int, int]]) -> float:
@@ -81,20 +81,20 @@ def test_what_is_said_of_the_noise_is_true() -> Iterator[str]:
         noisiest, steadiest = max(floors, key=floors.__getitem__), min(floors, key=floors.get)
         cells = counts[noisiest]
         for command in ("estimate", "tasks"):
-            said = noise_said(command, rows)
-            assert said is not None
-            fields = said.fields
+            sentence = noise_said(command, rows)
+            assert sentence is not None
+            fields = sentence.fields
             assert fields["floor"] == pytest.approx(floors[noisiest])
             single = any(n == 1 for n, _ in cells)
             assert fields["several"] == (sum(n > 1 for n, _ in cells) if single else 0)
-            assert (said.name == "noise-floor-of-models") == (len(counts) > 1)
+            assert (sentence.name == "noise-floor-of-models") == (len(counts) > 1)
             if len(counts) > 1:
                 assert (fields["model"], fields["steadiest"]) == (noisiest, steadiest)
                 assert fields["least"] == pytest.approx(floors[steadiest])
             else:
                 assert fields["flaky"] == sum(0 < c < n for n, c in cells)
                 assert fields["tasks"] == len(cells)
-            yield said.name
+            yield sentence.name
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,16 @@ def test_a_plan_for_a_fixed_suite_says_how_many_attempts_it_needs(
 ) -> Iterator[str]:
     plan = ("plan", counts, "--population", "these-tasks", "--detect", "0.1")
     report = json.loads(passk(*plan, "-f", "json").out)
-    said = report["answers"][0]["fields"]
+    sentence = report["answers"][0]["fields"]
     # Of a: Σ v = 3/12 + 3/12 + 4/12 = 5/6; of b: 4/12 + 3/12 + 3/12.
-    needed = 2 * 5 / 6 * (1.959963984540054 / 0.1 / 6) ** 2
-    assert (said["needed"], said["several"]) == (int(needed) + 1, 6)
+    required_values = 2 * 5 / 6 * (1.959963984540054 / 0.1 / 6) ** 2
+    assert (sentence["needed"], sentence["several"]) == (int(required_values) + 1, 6)
     floors = {row["n_min"]: row["estimate"] for row in report["rows"] if row["model"] == "a"}
     assert floors[1] == pytest.approx(1.959963984540054 * (5 / 3) ** 0.5 / 6)
-    assert max(floors) == said["needed"]
-    assert floors[said["needed"]] <= 0.1 < floors[max(k for k in floors if k < said["needed"])]
+    assert max(floors) == sentence["needed"]
+    assert (
+        floors[sentence["needed"]] <= 0.1 < floors[max(k for k in floors if k < sentence["needed"])]
+    )
     yield report["answers"][0]["name"]
     frame = passk_cli.plan(counts, population="these-tasks", attempts=[3]).frame
     assert list(frame["n_min"]) == [3, 3]
@@ -136,14 +138,14 @@ def test_a_plan_for_a_fixed_suite_has_no_use_for_other_tasks(
     passk: Passk, counts: Path, tmp_path: Path
 ) -> None:
     plan = ("plan", "--population", "these-tasks")
-    done = passk(*plan, counts, "--budget", "100", "--next")
-    assert done.code == 2
-    assert "a fixed suite has no use for --budget, --next" in done.err
+    result = passk(*plan, counts, "--budget", "100", "--next")
+    assert result.code == 2
+    assert "a fixed suite has no use for --budget, --next" in result.err
     assert passk(*plan).code == 2
     steady = tmp_path / "steady.csv"
     steady.write_text("task,n,c\nt1,4,4\nt2,4,0\n")
-    done = passk(*plan, steady)
-    assert (done.code, "no-pilot" in done.err) == (2, True)
+    result = passk(*plan, steady)
+    assert (result.code, "no-pilot" in result.err) == (2, True)
     for more in (("-k", "4"), ("-m", "pass@2")):
         assert f"a fixed suite has no use for {more[0]}" in passk(*plan, counts, *more).err
 
@@ -155,22 +157,26 @@ def test_a_plan_for_a_fixed_suite_names_the_model_that_needs_most(
     # and b one. Of c nothing is shown, and of d all attempts pass.
     cells = {"a": [(4, 2), (4, 2), (1, 1)], "b": [(4, 2), (1, 0), (1, 1)],
              "c": [(1, 1), (1, 0), (1, 1)], "d": [(4, 4), (4, 4), (4, 4)]}  # fmt: skip
-    rows = [f"{m},t{t},{n},{c}\n" for m, own in cells.items() for t, (n, c) in enumerate(own)]
+    rows = [
+        f"{m},t{t},{n},{c}\n"
+        for m, own_values in cells.items()
+        for t, (n, c) in enumerate(own_values)
+    ]
     path = write("pilot.csv", "model,task,n,c\n" + "".join(rows))
-    done = passk("plan", path, "--population", "these-tasks", "-f", "json")
-    said = json.loads(done.out)["answers"][0]["fields"]
-    assert (said["model"], said["several"], said["single_attempts"]) == ("b", 1, 2)
-    assert said["silent"] == ["c", "d"]
+    result = passk("plan", path, "--population", "these-tasks", "-f", "json")
+    sentence = json.loads(result.out)["answers"][0]["fields"]
+    assert (sentence["model"], sentence["several"], sentence["single_attempts"]) == ("b", 1, 2)
+    assert sentence["silent"] == ["c", "d"]
     # Σ v = 1/3 of one task: 2 · 1/3 · (1.96 / 0.05)².
-    assert said["needed"] == 1025
+    assert sentence["needed"] == 1025
 
 
 def test_what_is_said_of_noise_names_the_groups() -> None:
     rows = [{"task": f"t{t}", "attempt": a, "passed": (t + a + (arm == "x")) % 3 > 0, "arm": arm}
             for t in range(20) for a in range(3) for arm in "xy"]  # fmt: skip
-    said = noise_said("estimate", rows, by="arm")
-    assert said is not None
-    assert (said.name, said.fields["by"]) == ("noise-floor-of-models", ("arm",))
+    sentence = noise_said("estimate", rows, by="arm")
+    assert sentence is not None
+    assert (sentence.name, sentence.fields["by"]) == ("noise-floor-of-models", ("arm",))
 
 
 def test_nothing_is_said_of_noise_if_sampling_stopped_at_a_pass() -> None:

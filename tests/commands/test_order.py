@@ -251,13 +251,13 @@ def test_many_positions_are_put_together() -> None:
 def test_intervals_use_clusters_and_p_does_not() -> None:
     rng = np.random.default_rng(0)
     counts = counted("repo", m=drawn(rng.beta(0.5, 0.5, 7)[np.arange(70) % 7][:, None], 6))
-    one = facts(report_on(counts, confidence=Confidence(cluster="repo")))
+    first = facts(report_on(counts, confidence=Confidence(cluster="repo")))
     single = Counts(**{**counts.__dict__, "clusters": None})
     two = facts(report_on(single))
     for fact in ("rate 1 1", "first@2 2", "pass@2 2"):
-        widths = [row[fact]["high"] - row[fact]["low"] for row in (one, two)]
+        widths = [row[fact]["high"] - row[fact]["low"] for row in (first, two)]
         assert widths[0] > 1.3 * widths[1]
-    assert one["trend"]["p"] == two["trend"]["p"]
+    assert first["trend"]["p"] == two["trend"]["p"]
 
 
 def test_these_tasks_and_other_methods() -> None:

@@ -40,8 +40,8 @@ ASSUMED = ["plan", "--mean", "0.6", "--spread", "0.3"]
 
 def rows(report: Report, **expected: object) -> list[Row]:
     names = [column.header for column in report.data.columns]
-    every = [dict(zip(names, row, strict=True)) for row in report.data.rows]
-    return [row for row in every if all(row[k] == v for k, v in expected.items())]
+    all_values = [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    return [row for row in all_values if all(row[k] == v for k, v in expected.items())]
 
 
 def said(report: Report) -> dict[str, str]:
@@ -111,7 +111,7 @@ def test_width_against_random_samples(mean: float, tasks: int) -> None:
     rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
     values, shares = AssumedModel(metric, rates).distribution(4)
     draws = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
-    limits = [interval(Sample(each), "guard") for each in draws]
+    limits = [interval(Sample(entry), "guard") for entry in draws]
     simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))
     (row,) = rows(assumed(rates=rates, tasks=(tasks,), attempts=(4,)), fact="design")
     assert row["width"] == pytest.approx(simulated, rel=0.15)
@@ -161,12 +161,14 @@ def test_best_split_against_every_split(rates: BetaRates) -> None:
     report = assumed(names, rates, budget=600, max_tasks="90")
     for metric in parse_list(names):
         values = AssumedModel(metric, rates)
-        every = [math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)]
+        all_values = [
+            math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)
+        ]
         actual = next(
             r for r in rows(report, fact="split", metric=metric.name)
             if metric.name in str(r["best_for"]).split(", ")
         )  # fmt: skip
-        assert actual["se"] <= min(every) * 1.011  # type: ignore[operator]
+        assert actual["se"] <= min(all_values) * 1.011  # type: ignore[operator]
     everything = [r for r in rows(report, fact="split") if str(r["best_for"]).endswith("all")]
     assert len(everything) == 3
     assert all(r["n_min"] >= 5 for r in everything)  # type: ignore[operator]
@@ -232,10 +234,10 @@ def test_pilot_of_one_model() -> None:
     counts = read(TAU)
     report = piloted(counts, "pass@1,pass@4")
     n, c = counts.n, counts.c
-    (own,) = rows(report, fact="design", metric="pass@4", tasks=50, n_max=4)
+    (own_values,) = rows(report, fact="design", metric="pass@4", tasks=50, n_max=4)
     passed = (c > 0).astype(float)
-    assert own["se"] == pytest.approx(passed.std(ddof=1) / math.sqrt(50))
-    assert (own["source"], own["estimate"]) == ("pilot", pytest.approx(0.72))
+    assert own_values["se"] == pytest.approx(passed.std(ddof=1) / math.sqrt(50))
+    assert (own_values["source"], own_values["estimate"]) == ("pilot", pytest.approx(0.72))
     (more,) = rows(report, fact="design", metric="pass@4", tasks=50, n_max=8)
     assert more["source"] == "pilot and model"
     (single,) = rows(report, fact="design", metric="pass@1", tasks=50, n_max=8)
@@ -396,8 +398,8 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
     across, down = plot.rules
     assert down.text.removeprefix("5 points: ") in answer(report)
     # The rules cross on the line of its attempts.
-    needed = rows(report, fact="detect", metric="pass@10")
-    assert down.x in {row["tasks"] for row in needed}
+    required_values = rows(report, fact="detect", metric="pass@10")
+    assert down.x in {row["tasks"] for row in required_values}
     attempts = down.text.split(" × ")[1]
     assert points[down.x, attempts] == pytest.approx(across.y, abs=0.001)
     assert not assumed("pass@10", tasks=(50,), attempts=(1,)).plots
@@ -598,13 +600,13 @@ def test_without_a_pilot_from_python(passk: Passk) -> None:
     assert findings.frame.se.tolist() == [float(row["se"]) for row in printed]
     assert set(findings.frame.model) == {""}
     assert (findings.signature["mean"], findings.signature["correlation"]) == (0.6, "assumed 0.5")
-    for given, message in (
+    for values, message in (
         ({}, "give the FILE of a pilot; mean=0.6, spread=0.3 assumes success rates"),
         ({"mean": 0.6, "spread": 0.3, "by": "x"}, "without a pilot there is nothing to read"),
         ({"mean": 0.6, "spread": 0.3, "power": 0.01}, "power=0.01: it must be above 0.05"),
     ):
         with pytest.raises(passk_cli.ParameterError, match=re.escape(message)):
-            passk_cli.plan(**given)
+            passk_cli.plan(**values)
 
 
 def _clustered_rows(clusters: int) -> dict[str, list[object]]:
@@ -623,11 +625,11 @@ def _clustered_rows(clusters: int) -> dict[str, list[object]]:
 
 def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     pilot = _clustered_rows(20)
-    own = passk_cli.estimate(pilot, k=[1], cluster="repo", interval="t").frame
+    own_values = passk_cli.estimate(pilot, k=[1], cluster="repo", interval="t").frame
     plan = passk_cli.plan(pilot, k=[1], cluster="repo", tasks=[60], attempts=[4])
     frame = plan.frame
     planned = frame[(frame["tasks"] == 60) & (frame["n_min"] == 4)]["se"].iloc[0]
-    assert planned == pytest.approx(own["se"].iloc[0], rel=1e-9)
+    assert planned == pytest.approx(own_values["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
     assert said(plan.report)["clustered-pilot"].startswith("tasks related by repo")
     assert re.search(r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.explain()))
@@ -637,8 +639,8 @@ def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk:
     names = list("abcdefghijklmnop")
     pilot = {"task": names, "n": [4] * 16, "c": [0, 1, 2, 4] * 4, "repo": names}
     single = passk_cli.plan(pilot, k=[1])
-    apart = passk_cli.plan(pilot, k=[1], cluster="repo")
-    assert apart.frame["se"].tolist() == pytest.approx(single.frame["se"].tolist(), rel=1e-12)
+    separate = passk_cli.plan(pilot, k=[1], cluster="repo")
+    assert separate.frame["se"].tolist() == pytest.approx(single.frame["se"].tolist(), rel=1e-12)
     with pytest.raises(passk_cli.ParameterError, match="one cluster does not show how clusters"):
         passk_cli.plan({**pilot, "repo": ["u"] * 16}, k=[1], cluster="repo")
     assert passk(*ASSUMED, "--cluster", "repo").code == 2
@@ -655,10 +657,10 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
     split = limited.frame[limited.frame["fact"] == "split"]
     assert split["tasks"].tolist() == [16]
     assert str(passk_cli.plan(pilot, k=[1], budget=640, max_tasks=16)) == str(limited)
-    for given, problem in (("pilot", "there is no pilot; name its FILE"), ("1", "at least 2"),
+    for values, problem in (("pilot", "there is no pilot; name its FILE"), ("1", "at least 2"),
                            ("x", "write a whole number")):  # fmt: skip
-        refused = passk(*ASSUMED, "--max-tasks", given)
-        assert (refused.code, f"--max-tasks {given}: " in refused.err) == (2, True)
+        refused = passk(*ASSUMED, "--max-tasks", values)
+        assert (refused.code, f"--max-tasks {values}: " in refused.err) == (2, True)
         assert problem in refused.err
 
 
@@ -687,8 +689,8 @@ def test_the_cost_of_the_pilot_s_attempts_makes_a_budget_money() -> None:
     assert same.drop(columns=limits).equals(findings.frame.drop(columns=limits))
     # Those of `cost`; a cost that is given has none.
     assert (same[limits].isna().all().all(), frame["cost_low"].lt(frame["cost"]).all()) == (1, 1)
-    (said,) = [m["text"] for m in findings.messages if m["name"] == "pilot-cost"]
-    assert said.startswith("an attempt of claude-haiku-4-5-20251001 cost $0.274 [")
+    (sentence,) = [m["text"] for m in findings.messages if m["name"] == "pilot-cost"]
+    assert sentence.startswith("an attempt of claude-haiku-4-5-20251001 cost $0.274 [")
 
 
 def costing(*costs: float | None) -> list[dict[str, Any]]:
@@ -715,8 +717,8 @@ def test_a_budget_is_dollars_or_attempts_and_the_answer_says_which() -> None:
         plan = passk_cli.plan(data, k=1, budget=budget)
         assert plan.signature["budget"] == 20
         assert str(plan).startswith("Best split of 20 attempts per model: ")
-    given = passk_cli.plan(bare, k=1, budget="$20", cost_per_attempt="$0.25")
-    assert str(given).startswith("Best split of $20 per model at $0.25 an attempt: ")
+    values = passk_cli.plan(bare, k=1, budget="$20", cost_per_attempt="$0.25")
+    assert str(values).startswith("Best split of $20 per model at $0.25 an attempt: ")
     # 66 of 66.7 attempts; the mean of nine tasks is known to a range, which --full shows.
     split = passk_cli.plan(priced, k=1, budget=20).frame.query("fact == 'split'").iloc[0]
     assert split["left"] == pytest.approx(20 - 0.3 * split["attempts_in_all"])
@@ -795,12 +797,14 @@ def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
 
 def test_the_cheaper_model_is_run_on_where_it_narrows_more(passk: Passk) -> None:
     words = ("plan", SAMPLES / "costs.csv", "--next", "-k", 1, "-f", "csv")
-    own = records(passk(*words, "--budget", "20usd").out)
-    order = [row["next"] for row in own]
+    own_values = records(passk(*words, "--budget", "20usd").out)
+    order = [row["next"] for row in own_values]
     assert order[:2] == ["nothing more", "new tasks"]
     assert order[2] == "attempts of claude-haiku-4-5-20251001"
-    assert all(0 < float(row["cost"]) <= 20 for row in own[1:])
-    assert [float(row["se"]) for row in own[1:]] == sorted(float(row["se"]) for row in own[1:])
+    assert all(0 < float(row["cost"]) <= 20 for row in own_values[1:])
+    assert [float(row["se"]) for row in own_values[1:]] == sorted(
+        float(row["se"]) for row in own_values[1:]
+    )
     result = passk(*words[:-2], "--budget", "1attempts")
     assert result.out.startswith(
         "The budget pays for no further task and no further attempt at all"

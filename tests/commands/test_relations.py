@@ -136,7 +136,7 @@ def numbers(name: str, data: Any, options: dict[str, Any], names: dict[str, str]
     """What a number is → its value and limits; a difference the other way round has its sign."""
     with warnings.catch_warnings(action="ignore", category=passk_cli.PasskWarning):
         frame = answer(name, data, options)
-    found: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     for row in frame.to_dict("records"):
         row |= {"model": names.get(row.get("model"), row.get("model"))}
         if "against" in row:
@@ -144,14 +144,14 @@ def numbers(name: str, data: Any, options: dict[str, Any], names: dict[str, str]
             if not pd.isna(row["against"]) and row["model"] > row["against"] and name != "gate":
                 value, low, high = (row[number] for number in ("estimate", "low", "high"))
                 if str(row["metric"]).endswith("ratio"):
-                    turned = tuple(1 / each if each else np.inf for each in (value, high, low))
+                    turned = tuple(1 / entry if entry else np.inf for entry in (value, high, low))
                 else:
                     turned = -value, -high, -low
                 row |= dict(zip(("estimate", "low", "high"), turned, strict=True))
                 row |= {"model": row["against"], "against": row["model"]}
         key = tuple(str(row.get(each)) for each in KEYS)
-        found[key] = {number: row.get(number) for number in NUMBERS}
-    return found
+        result[key] = {number: row.get(number) for number in NUMBERS}
+    return result
 
 
 def history(data: pd.DataFrame) -> pd.DataFrame:
@@ -202,7 +202,7 @@ PAIRS = [
 @pytest.mark.parametrize(("beside", "name"), PAIRS)
 def test_what_is_asked_beside_changes_nothing(beside: Callable[[Case], Case], name: str) -> None:
     case = beside(usual_case(name))
-    known = {each.field for each in command_of(name).options()}
+    known = {entry.field for entry in command_of(name).options()}
     case = case._replace(options={k: v for k, v in case.options.items() if k in known})
     ends = ADJUSTED.get(name, NUMBERS) if beside in (a_metric, a_model) else NUMBERS
     require_same(name, numbers(name, *case), ends)
@@ -219,10 +219,10 @@ def test_runs_without_costs_are_in_every_number_but_costs(tmp_path: Path) -> Non
             for task in range(12)
             for attempt in range(4)
         ]
-        kept = {"columns": "cost"} if night < 4 else {}
-        passk_cli.record(rows, to=history, at=f"r{night}", date=f"2026-01-0{night}", **kept)
+        remaining = {"columns": "cost"} if night < 4 else {}
+        passk_cli.record(rows, to=history, at=f"r{night}", date=f"2026-01-0{night}", **remaining)
     rows = [{"task": f"t{task}", "passed": task % 2, "cost": 5} for task in range(12)]
-    found = {
+    result = {
         metrics: numbers(
             "gate", rows, {"baseline": f"{history}:last2", "metrics": metrics}
             | {"no_regression": True, "attempts": 1}, {},
@@ -232,10 +232,10 @@ def test_runs_without_costs_are_in_every_number_but_costs(tmp_path: Path) -> Non
     values = {
         metrics: {
             key[4]: row["estimate"]
-            for key, row in every.items()
+            for key, row in all_values.items()
             if row["estimate"] == row["estimate"]
         }
-        for metrics, every in found.items()
+        for metrics, all_values in result.items()
     }
     assert values["pass@1"]["pass@1"] == pytest.approx(0.5 - 0.7, abs=0.05)
     assert values["cost"]["cost"] == pytest.approx(5 - (2 + 3) / 2)
@@ -258,11 +258,11 @@ def test_other_formats_more_files_full_and_charts(passk: Passk, tmp_path: Path, 
     if name in ("convert", "record"):
         # What they write is read above; they have no table, and no picture.
         return
-    flags = {each.field: each.option.name for each in command_of(name).options()}
+    flags = {entry.field: entry.option.name for entry in command_of(name).options()}
     (tmp_path / "order.txt").write_text("\n".join(options.get("order", ())))
     options = {**options, **({"order": tmp_path / "order.txt"} if "order" in options else {})}
-    given = (f"{flags[key]}={value}" for key, value in options.items())
-    words = [name, tmp_path / "all.parquet", *given, "-f", "csv", "-q"]
+    values = (f"{flags[key]}={value}" for key, value in options.items())
+    words = [name, tmp_path / "all.parquet", *values, "-f", "csv", "-q"]
     plain = passk(*words)
     assert plain.out
     assert plain.out == passk(*words, "--full").out

@@ -28,10 +28,10 @@ REMOVED = [
 def test_removed_options_name_their_replacement(
     passk: Passk, words: list[Any], answer: str
 ) -> None:
-    done = passk(*(word for word in words if word is not True))
-    assert (done.code, done.out) == (2, "")
-    assert f"no such option: {words[2]}; " in done.err
-    assert answer in done.err
+    result = passk(*(word for word in words if word is not True))
+    assert (result.code, result.out) == (2, "")
+    assert f"no such option: {words[2]}; " in result.err
+    assert answer in result.err
     name = words[2].lstrip("-").replace("-", "_")
     with pytest.raises(TypeError, match=answer):
         getattr(passk_cli, words[0])(str(AGENTS), **{name: words[3]})

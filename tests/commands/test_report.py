@@ -136,12 +136,12 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
     failed = grid.codes[-1][grid.tasks.index("02-lru-cache")]
     assert grid.results[failed] == "---"
     assert {grid.results[code] for code in grid.codes[0]} == {"+++"}
-    one = next(p.grid for p in page_of(tau).sections[0].panels if p.grid)
-    assert list(one.tasks) == [str(task) for task in range(50)]
+    first = next(p.grid for p in page_of(tau).sections[0].panels if p.grid)
+    assert list(first.tasks) == [str(task) for task in range(50)]
     lines = [line.split(",") for line in TAU.read_text().splitlines()[1:]]
     own_values = sorted((int(trial), reward) for _, task, trial, reward in lines if task == "1")
     strip = "".join("+" if float(reward) else "-" for _, reward in own_values)
-    assert one.results[one.codes[0][1]] == strip
+    assert first.results[first.codes[0][1]] == strip
 
 
 @pytest.mark.parametrize(
@@ -397,8 +397,12 @@ def test_a_model_without_one_group_has_no_macro_average() -> None:
     cells = {row[0]: row[1] for row in panels(findings, 2)["Macro average"].tables[0].rows}
     assert cells["one"].value is not None
     assert cells["two"].value is None
-    one, two = findings.frame.tail(2).to_dict("records")
-    assert (one["benchmark"], one["estimate"], one["tasks"]) == ("average", cells["one"].value, 12)
+    first, two = findings.frame.tail(2).to_dict("records")
+    assert (first["benchmark"], first["estimate"], first["tasks"]) == (
+        "average",
+        cells["one"].value,
+        12,
+    )
     assert (two["benchmark"], two["tasks"]) == ("average", 6)
     assert two["note"] == "no value in some group"
     assert "Differences (benchmark math): the data has 1 model." in page_of(findings).omissions

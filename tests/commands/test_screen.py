@@ -64,10 +64,10 @@ LINES, COLUMNS = 24, 100
 def test_the_answer_fits_a_screen(passk: Passk, name: str, command: str) -> None:
     words = (str(ROOT / word) if word.startswith("sample_data") else word
              for word in shlex.split(command))  # fmt: skip
-    done = passk(*words)
-    assert done.code == 0, done.err
-    answer, _, rest = done.out.partition("\n\n")
-    lines = [answer, *rest.splitlines(), *done.err.splitlines()]
+    result = passk(*words)
+    assert result.code == 0, result.err
+    answer, _, rest = result.out.partition("\n\n")
+    lines = [answer, *rest.splitlines(), *result.err.splitlines()]
     # The answer and messages are folded by the terminal; a table cannot be.
     assert sum(-(-len(line) // COLUMNS) or 1 for line in lines) < LINES, name
     assert max(map(len, rest.splitlines())) <= COLUMNS, name
@@ -126,9 +126,9 @@ def test_many_models_with_long_names_fit_a_terminal(
     monkeypatch.setenv("COLUMNS", str(width))
     pooled = [] if name == "temperature" else ["--pool", "temperature"]
     command = COMMAND_OF.get(name, name)
-    done = passk(command, many[models], *EACH[name].split(), *pooled, "-f", "table")
-    assert done.code in (0, 1), done.err
-    lines = done.out.splitlines()
+    result = passk(command, many[models], *EACH[name].split(), *pooled, "-f", "table")
+    assert result.code in (0, 1), result.err
+    lines = result.out.splitlines()
     assert max(map(len, lines)) <= width
     assert len(lines) <= JUDGED.get(name, 30)
     last = [line.split()[-1] for line in lines if line.strip()]

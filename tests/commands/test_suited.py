@@ -42,9 +42,9 @@ def remedies(said: str) -> Iterator[list[str]]:
 def test_every_remedy_of_pooled_settings_goes_on(
     passk: Passk, folder: Path, command: str, count: int
 ) -> None:
-    done = passk(command, "nights.jsonl")
-    assert done.error == "pooled-settings"
-    offered = [*remedies(done.err)]
+    result = passk(command, "nights.jsonl")
+    assert result.error == "pooled-settings"
+    offered = [*remedies(result.err)]
     assert len(offered) == count
     for words in offered:
         assert passk(*words).out
@@ -65,9 +65,9 @@ def test_every_remedy_of_pooled_settings_goes_on(
 def test_what_the_command_lacks_comes_before_what_the_file_lacks(
     passk: Passk, folder: Path, words: str, name: str
 ) -> None:
-    done = passk(*words.split())
-    assert done.error == name
-    assert not [*remedies(done.err)]
+    result = passk(*words.split())
+    assert result.error == name
+    assert not [*remedies(result.err)]
 
 
 def test_two_copies_leave_nothing_to_compare(passk: Passk, folder: Path) -> None:
@@ -75,12 +75,12 @@ def test_two_copies_leave_nothing_to_compare(passk: Passk, folder: Path) -> None
     for name in ("x", "y", "z"):
         text = jsonl(records[: -5 * (name == "z") or None])
         Path(f"{name}.jsonl").write_text(text)
-    said = passk("compare", "x.jsonl", "y.jsonl").err
-    assert "if one is a copy, name another run: one model is left" in said
-    [words] = remedies(said)
+    sentence = passk("compare", "x.jsonl", "y.jsonl").err
+    assert "if one is a copy, name another run: one model is left" in sentence
+    [words] = remedies(sentence)
     assert passk(*words).out
-    said = passk("compare", "x.jsonl", "y.jsonl", "z.jsonl").err
-    assert [word for words in remedies(said) for word in words].count("--exclude-model") == 2
+    sentence = passk("compare", "x.jsonl", "y.jsonl", "z.jsonl").err
+    assert [word for words in remedies(sentence) for word in words].count("--exclude-model") == 2
 
 
 def test_a_prediction_keeps_the_groups_that_temperature_makes(passk: Passk) -> None:
@@ -92,17 +92,20 @@ def test_a_prediction_keeps_the_groups_that_temperature_makes(passk: Passk) -> N
 def test_words_that_are_not_named_are_offered_as_either(passk: Passk, folder: Path) -> None:
     text = jsonl({"task": f"t{t}", "passed": ("yes", "no", "maybe")[t % 3]} for t in range(12))
     Path("words.jsonl").write_text(text)
-    said = passk("estimate", "words.jsonl", "--passes", "yes", "--fails", "no").err
-    assert "no option names these outcomes as passes or failures: maybe" in said
-    assert [words[-2:] for words in remedies(said)] == [["--passes", "maybe"], ["--fails", "maybe"]]
-    for words in remedies(said):
+    sentence = passk("estimate", "words.jsonl", "--passes", "yes", "--fails", "no").err
+    assert "no option names these outcomes as passes or failures: maybe" in sentence
+    assert [words[-2:] for words in remedies(sentence)] == [
+        ["--passes", "maybe"],
+        ["--fails", "maybe"],
+    ]
+    for words in remedies(sentence):
         assert passk(*words).out
 
 
 def test_runs_whose_number_is_none_are_compared(passk: Passk, folder: Path) -> None:
     for night in (1, 2):
-        own = {"model": "agent", "run": f"v{night}"}
-        records = [own | {"task": f"t{t}", "passed": (t + j * night) % 3 > 0}
+        own_values = {"model": "agent", "run": f"v{night}"}
+        records = [own_values | {"task": f"t{t}", "passed": (t + j * night) % 3 > 0}
                    for t in range(12) for j in range(4)]  # fmt: skip
         text = jsonl(records)
         Path(f"run_n{night}.jsonl").write_text(text)
@@ -129,11 +132,11 @@ def test_files_of_one_model_are_compared_by_what_they_differ_in(
         ]  # fmt: skip
         text = jsonl(records)
         Path(f"run_n{night}.jsonl").write_text(text)
-    done = passk("compare", "run_n1.jsonl", "run_n2.jsonl")
-    assert done.error == "nothing-to-compare"
-    assert "both files are of model 'agent'" in done.err
-    assert f"{remedy}  # {said}: 12 shared tasks\n" in done.err
-    [words] = remedies(done.err)
+    result = passk("compare", "run_n1.jsonl", "run_n2.jsonl")
+    assert result.error == "nothing-to-compare"
+    assert "both files are of model 'agent'" in result.err
+    assert f"{remedy}  # {said}: 12 shared tasks\n" in result.err
+    [words] = remedies(result.err)
     assert passk(*words).out
 
 
@@ -141,8 +144,8 @@ def test_files_of_one_label_are_labelled_apart(passk: Passk, folder: Path) -> No
     for night in (1, 2):
         rows = [f"t{t},{int((t + j * night) % 3 > 0)}" for t in range(12) for j in range(4)]
         Path(f"n{night}.csv").write_text("\n".join(["task,passed", *rows]))
-    said = passk("compare", "a=n1.csv", "a=n2.csv").err
-    assert said.endswith("both files are labelled 'a'; write n1=n1.csv n2=n2.csv\n")
+    sentence = passk("compare", "a=n1.csv", "a=n2.csv").err
+    assert sentence.endswith("both files are labelled 'a'; write n1=n1.csv n2=n2.csv\n")
     assert passk("compare", "n1=n1.csv", "n2=n2.csv").code == 0
     assert "--field" in passk("compare", "a=n1.csv").err
 
@@ -150,9 +153,9 @@ def test_files_of_one_label_are_labelled_apart(passk: Passk, folder: Path) -> No
 @pytest.mark.parametrize("given", ["", "--field outcome=model_a,model_b"])
 def test_columns_of_models_are_compared(passk: Passk, folder: Path, given: str) -> None:
     Path("wide.csv").write_text("id,model_a,model_b\n1,1,0\n2,1,1\n3,0,0\n")
-    said = passk("compare", "wide.csv", *given.split()).err
+    sentence = passk("compare", "wide.csv", *given.split()).err
     words = ["--field", "outcome=model_a,model_b", "--field", "model=@column"]
-    assert " ".join(words) in said
+    assert " ".join(words) in sentence
     assert passk("compare", "wide.csv", *words).out.startswith("model_a and model_b tie")
 
 
@@ -164,20 +167,23 @@ def test_models_with_too_few_attempts_are_told_of_at_once(passk: Passk, folder: 
     Path("few.jsonl").write_text(jsonl(records))
     reason = "n=4–5 < k=6 on 1 to 4 of 12 tasks, by model"
     ways = "--short-tasks drop uses the tasks with n ≥ k; -k 4 uses all tasks"
-    done = passk("estimate", "few.jsonl", "-k", "6")
-    assert (done.code, done.error, done.out) == (2, "too-few-attempts", "")
-    assert f"no value of pass@6, pass^6: {reason}\n" in done.err
-    assert [words[-2:] for words in remedies(done.err)] == [["--short-tasks", "drop"], ["-k", "4"]]
-    assert all(passk(*words).out for words in remedies(done.err))
+    result = passk("estimate", "few.jsonl", "-k", "6")
+    assert (result.code, result.error, result.out) == (2, "too-few-attempts", "")
+    assert f"no value of pass@6, pass^6: {reason}\n" in result.err
+    assert [words[-2:] for words in remedies(result.err)] == [
+        ["--short-tasks", "drop"],
+        ["-k", "4"],
+    ]
+    assert all(passk(*words).out for words in remedies(result.err))
     numbers = "no value of pass@6, pass^6 of m0, m1, m2, m3"
     some = passk("estimate", "few.jsonl", "-k", "4,6")
     assert f"warning[short-tasks]: {numbers}: {reason}; {ways}\n" in some.err
     assert some.err.count("warning") == 1
     assert "–: fewer than k attempts" in some.out
-    done = passk("compare", "few.jsonl", "-k", "6")
-    assert done.out.startswith(f"No test is possible: {reason}.\n")
-    assert f"6 pairs at pass@6, pass^6 not compared: {reason}; {ways}\n" in done.err
-    assert done.err.count("warning") == 1
+    result = passk("compare", "few.jsonl", "-k", "6")
+    assert result.out.startswith(f"No test is possible: {reason}.\n")
+    assert f"6 pairs at pass@6, pass^6 not compared: {reason}; {ways}\n" in result.err
+    assert result.err.count("warning") == 1
     assert "not compared" not in passk("compare", "few.jsonl", "-k", "4").err
     assert "not compared" not in passk("compare", "few.jsonl", "-k6", "--short-tasks=drop").err
 
@@ -186,8 +192,8 @@ def test_a_number_without_short_tasks_says_of_how_many_tasks_it_is(
     passk: Passk, folder: Path
 ) -> None:
     Path("one.csv").write_text("task,n,c\n" + "".join(f"t{t},{3 + t % 2},2\n" for t in range(20)))
-    done = passk("estimate", "one.csv", "-k", "1,4")
-    assert "no value of pass@4, pass^4 of one: n=3 < k=4 on 10 of 20 tasks; " in done.err
-    said = passk("estimate", "one.csv", "-k", "1,4", "--short-tasks", "drop").out
-    assert "passes with probability 1.000, all 4 with 0.000 on 10 of 20 tasks." in said
-    assert "on 20 of" not in said
+    result = passk("estimate", "one.csv", "-k", "1,4")
+    assert "no value of pass@4, pass^4 of one: n=3 < k=4 on 10 of 20 tasks; " in result.err
+    sentence = passk("estimate", "one.csv", "-k", "1,4", "--short-tasks", "drop").out
+    assert "passes with probability 1.000, all 4 with 0.000 on 10 of 20 tasks." in sentence
+    assert "on 20 of" not in sentence

@@ -12,7 +12,7 @@ import passk_cli
 from passk_cli import ParameterError
 from passk_cli.commands.tasks.matrix import CLASSES, find_suspects, task_rates
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.flips import RunSide, find_flips
+from passk_cli.study.flips import NamedSeries, find_flips
 from tests.conftest import SAMPLES, Golden, Passk, Write
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -39,9 +39,9 @@ def test_classes_say_what_attempts_show() -> None:
     assert second == [*["missing"] * 3, "passed every attempt"]
     assert np.isnan(rates.rates[0, 3])
     frame = passk_cli.tasks(Counts.from_cells(cells)).frame
-    own = frame[frame["model"] == "a"].set_index("task").sort_index()
-    assert own["low"].round(3).tolist() == [0.292, 0, 0.008, 0]
-    assert own["high"].round(3).tolist() == [1, 0.708, 0.906, 1]
+    own_values = frame[frame["model"] == "a"].set_index("task").sort_index()
+    assert own_values["low"].round(3).tolist() == [0.292, 0, 0.008, 0]
+    assert own_values["high"].round(3).tolist() == [1, 0.708, 0.906, 1]
 
 
 def test_groups_have_tasks_of_their_own() -> None:
@@ -125,7 +125,7 @@ def test_flips_are_counted_beside_what_chance_makes() -> None:
 def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     rows = counts_of(a="1/1 0/1", b="0/1 1/1", c="1/1 1/1", d="0/1 0/1")
     counts = passk_cli.read(rows)
-    (flips,) = find_flips([(RunSide(counts, 0, "new"), RunSide(counts, 1, "old"))])
+    (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
     assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
@@ -145,12 +145,12 @@ def test_tasks_that_one_side_lacks_are_said() -> None:
     rows = counts_of(a="9/9 0/9", b="9/9")
     with pytest.warns(passk_cli.PasskWarning, match="only one side has are left out"):
         assert passk_cli.tasks(rows, against="old").frame["task"].tolist() == ["a"]
-    apart = [
+    separate = [
         {"model": "new", "task": "a", "n": 1, "c": 1},
         {"model": "old", "task": "b", "n": 1, "c": 1},
     ]
     with pytest.raises(ParameterError, match="the two share no task"):
-        passk_cli.tasks(apart, against="old")
+        passk_cli.tasks(separate, against="old")
 
 
 def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
 
 
 def passk_error(passk: Passk, folder: Path, old: Path) -> str:
-    other = folder / "other.csv"
-    other.write_text("model,task,n,c\nw,a,9,9\n")
-    return passk("tasks", other, "--against", old).err
+    second = folder / "other.csv"
+    second.write_text("model,task,n,c\nw,a,9,9\n")
+    return passk("tasks", second, "--against", old).err
 
 
 def test_views_are_asked_for_one_at_a_time(passk: Passk) -> None:

@@ -80,8 +80,8 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
     study = Analysis(counts_of(cells), parse_list("pass@1,pass@2"), FEW, Rules(family=ALL))
     assert "verdicts-by-p" not in named(Temperature().report(study))
     study = replace(study, rules=replace(study.rules, adjust="holm"))
-    said = named(Temperature().report(study))["verdicts-by-p"]
-    assert said == {"differences": 2, "pair": ""}
+    sentence = named(Temperature().report(study))["verdicts-by-p"]
+    assert sentence == {"differences": 2, "pair": ""}
 
 
 def test_codellama_prefers_another_temperature_as_k_grows(passk: Passk) -> None:
@@ -124,8 +124,10 @@ def test_a_rank_flip_has_a_message() -> None:
         ("a", "better than", "b", "T 0.2 (k = 1, 5), T 0.8 and own T* (k = 1)"),
         ("b", "better than", "a", "T 0.8 and own T* (k = 5)"),
     )
-    own = [r for r in facts(report, "models") if r["temperature"] != r["temperature_against"]]
-    assert [(r["temperature"], r["temperature_against"], r["metric"]) for r in own] == [
+    own_values = [
+        r for r in facts(report, "models") if r["temperature"] != r["temperature_against"]
+    ]
+    assert [(r["temperature"], r["temperature_against"], r["metric"]) for r in own_values] == [
         ("0.2", "0.8", "pass@1"), ("0.2", "0.8", "pass@5"),
     ]  # fmt: skip
 
@@ -261,8 +263,8 @@ def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write
     assert "warning[pooled-temperatures]" in result.err
     settle = ["--path", "{model}_T{temperature}.csv", "--by", "temperature"]
     assert f"{settle[0]} '{settle[1]}' --by temperature keeps them apart" in result.err
-    apart = passk("estimate", *files, "-k", "1", *settle, "-f", "csv")
-    assert {row["temperature"] for row in records(apart.out)} == {"0.2", "0.8"}
+    separate = passk("estimate", *files, "-k", "1", *settle, "-f", "csv")
+    assert {row["temperature"] for row in records(separate.out)} == {"0.2", "0.8"}
     plain = [write("part1.csv", text), write("part2.csv", text + "m,b,1\n")]
     assert "note[pooled-files]" in passk("estimate", *plain, "-k", "1").err
 
@@ -309,11 +311,11 @@ def test_the_table_has_the_best_temperature_and_its_lead() -> None:
     """A row per model; every other table is for --full, and every column has a meaning."""
     clear, weak = rates("a", ("0.2", 30), ("0.8", 10)), rates("b", ("0.2", 20), ("0.8", 19))
     report = answer(counts_of(clear + weak), "pass@1,pass@2,pass@4")
-    first, *others = report.tables
+    first, *rivals = report.tables
     assert [column.header for column in first.columns] == [
         "model", "pass@1: best", "ahead by", "pass@4: best", "ahead by",
     ]  # fmt: skip
-    assert {table.shown for table in others} == {"full"}
+    assert {table.shown for table in rivals} == {"full"}
     assert all(column.meaning for table in report.tables for column in table.columns)
     a, b = first.rows
     assert a[1] == Phrase((Estimate(0.75), " at 0.2"))
@@ -379,7 +381,7 @@ def test_greedy_attempts_take_part_where_they_can() -> None:
     report = answer(counts_of(cells), "pass@1,pass@4")
     table = next(t for t in report.tables if t.title.startswith("Best temperature"))
     assert [row[1:3] for row in table.rows] == [("pass@1", "0"), ("pass@4", "0.5")]
-    assert "pass@4 of m 0" in " ".join(said.text for said in report.messages)
+    assert "pass@4 of m 0" in " ".join(sentence.text for sentence in report.messages)
     assert named(report)["no-best-temperature"] == {"models": ["n"]}
 
 
@@ -390,8 +392,8 @@ def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
     (pair,) = facts(report, "temperatures")
     assert (pair["tasks"], pair["estimate"]) == (6, 0.0)
     assert named(report)["best-on-part-of-tasks"] == {"parts": ["m 6 of 14"]}
-    other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
-    both = answer(counts_of(cells + other), "pass@1")
+    second = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
+    both = answer(counts_of(cells + second), "pass@1")
     assert named(both)["models-lack-tasks"] == {"lacking": ["n 0.8 6 of 14", "m 0.8 4 of 14"]}
 
 
@@ -413,11 +415,11 @@ def test_the_answer_names_the_best_temperatures_and_their_significance() -> None
     assert said(clear + weak) == (
         "T 0.2 is best at k = 1 for both models; 1 of 2 leads is significant."
     )
-    other = rates("c", ("0.2", 10), ("0.8", 30))
-    assert said(clear + other + rates("d", ("0.2", 12), ("0.8", 28))) == (
+    second = rates("c", ("0.2", 10), ("0.8", 30))
+    assert said(clear + second + rates("d", ("0.2", 12), ("0.8", 28))) == (
         "T 0.8 is best at k = 1 for 2 of 3 models; all 3 leads are significant."
     )
-    assert said(clear + other, "pass@1,pass^2").startswith("T 0.2 is best at pass@1 and")
+    assert said(clear + second, "pass@1,pass^2").startswith("T 0.2 is best at pass@1 and")
 
 
 def test_the_answer_names_equal_temperatures() -> None:
@@ -489,9 +491,9 @@ def test_fit_report_stands_beside_the_article() -> None:
     assert exact[2:6] == pytest.approx((0.2637, 0.7286, 1.2814, 0.9996), rel=5e-3)
     assert article == ("gaussian", "article", 0.264, 0.728, 1.283, 0.9996, None)
     assert report.tables[1].shown == "full"
-    kept = [row for row in facts(report, "point") if row["kept"]]
-    assert len(kept) == exact[6] == len(report.tables[1].rows)
-    assert all(0.03 < row["pass_at_k"] < 0.98 for row in kept)  # type: ignore[operator]
+    remaining = [row for row in facts(report, "point") if row["kept"]]
+    assert len(remaining) == exact[6] == len(report.tables[1].rows)
+    assert all(0.03 < row["pass_at_k"] < 0.98 for row in remaining)  # type: ignore[operator]
     assert len(facts(report, "point")) == 250
 
 

@@ -44,7 +44,7 @@ def per_success(rows: list[Row]) -> float:
     means = []
     for name in ("cost", "passed"):
         of_tasks = [[row[name] for row in rows if row["task"] == task] for task in tasks]
-        means.append(sum(sum(own) / len(own) for own in of_tasks) / len(tasks))
+        means.append(sum(sum(own_values) / len(own_values) for own_values in of_tasks) / len(tasks))
     return means[0] / means[1] if means[1] else math.inf
 
 
@@ -60,8 +60,8 @@ def test_what_cost_says_is_true() -> Iterator[str]:
         if number % 10 == 3:
             rows, groups = [{**row, "suite": s} for s in "xy" for row in rows], {"by": "suite"}
         models = sorted({row["model"] for row in rows})
-        each = {m: per_success([r for r in rows if r["model"] == m]) for m in models}
-        finite_costs = {m: value for m, value in each.items() if 0 < value < math.inf}
+        entry = {m: per_success([r for r in rows if r["model"] == m]) for m in models}
+        finite_costs = {m: value for m, value in entry.items() if 0 < value < math.inf}
         try:
             actual = passk_cli.cost(rows, resamples=100, **groups)
         except passk_cli.PasskError:
@@ -87,11 +87,12 @@ def test_what_cost_says_is_true() -> Iterator[str]:
                 if pairs is None:
                     yield sentence.name
                     continue
-                own = pairs[((pairs.model == fields["model"]) | (pairs.against == fields["model"]))
+                own_values = pairs[((pairs.model == fields["model"]) | (pairs.against == fields[
+                "model"]))
                             & pairs.metric.str.endswith("-per-success")]  # fmt: skip
                 verdict = {
                     (r.against if r.model == fields["model"] else r.model): r.verdict
-                    for r in own.itertuples()
+                    for r in own_values.itertuples()
                 }
                 if sentence.name == "cheapest":
                     assert "tied" not in verdict.values()
@@ -198,7 +199,10 @@ def test_what_plan_says_without_a_pilot_is_true() -> Iterator[str]:
                     passk_cli.plan(**rates, metrics=options["metrics"], tasks=t, attempts=n).frame
                     for t in sizes
                 ]
-                actual = [own[own.fact == "design"].difference.iloc[0] for own in pair]
+                actual = [
+                    own_values[own_values.fact == "design"].difference.iloc[0]
+                    for own_values in pair
+                ]
                 assert actual[1] <= options["detect"] + 1e-9
                 assert tasks <= 2 or math.isnan(actual[0]) or actual[0] > options["detect"]
             yield sentence.name
@@ -282,9 +286,11 @@ def test_what_temperature_says_is_true() -> Iterator[str]:
         for k in (1, 4):
             best = []
             for m in models:
-                own = {h: mean([r for r in rows if (r["model"], r["temperature"]) == (m, h)],
+                own_values = {h: mean([r for r in rows if (r["model"], r["temperature"]) == (m, h)],
                                f"pass@{k}") for h in (0.2, 0.8)}  # fmt: skip
-                best.append(tuple(str(h) for h in own if own[h] == max(own.values())))
+                best.append(
+                    tuple(str(h) for h in own_values if own_values[h] == max(own_values.values()))
+                )
             most = max(best, key=best.count)
             places.setdefault((most, best.count(most)), []).append(str(k))
         assert [*fields["best"]] == [*next(iter(places))[0]]
@@ -313,8 +319,11 @@ def test_what_the_toy_model_says_is_true() -> Iterator[str]:
         if sentence.name == "all-tasks-pass":
             assert frame.temperature.isna().all()
         elif sentence.name == "range-of-t-star":
-            own = frame[frame.k == sentence.fields["k"]].temperature
-            assert (sentence.fields["low"], sentence.fields["high"]) == (own.min(), own.max())
+            own_values = frame[frame.k == sentence.fields["k"]].temperature
+            assert (sentence.fields["low"], sentence.fields["high"]) == (
+                own_values.min(),
+                own_values.max(),
+            )
         else:
             first, last = (frame[frame.k == k].temperature.iloc[0] for k in (2, 8))
             assert (sentence.fields["low"], sentence.fields["high"]) == (first, last)

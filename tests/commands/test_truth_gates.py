@@ -45,22 +45,22 @@ def counted(draw: random.Random, models: str, tasks: int = 20) -> list[Row]:
 def test_what_gate_says_is_true() -> Iterator[str]:
     draw = random.Random(101)
     for number in range(2 * NUMBER):
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             "minimum": {"pass@1": draw.choice([0.2, 0.5, 0.8])},
             "on_undecided": draw.choice(["fail", "pass"]),
         }
         if draw.random() < 0.5:
-            given["minimum"]["pass@4"] = draw.choice([0.5, 0.95])
+            values["minimum"]["pass@4"] = draw.choice([0.5, 0.95])
         if draw.random() < 0.1:
-            given["minimum"] = {"pass@8": 0.5}
+            values["minimum"] = {"pass@8": 0.5}
         rows = counted(draw, "abc"[: draw.choice([1, 2, 3])])
         if number % 4 == 0:
             base = counted(draw, "a")
             rows = [row for row in rows if row["model"] == "a"]
-            given |= {"max_drop": {"pass@1": 0.05}, "baseline": base}
-        found = passk_cli.gate(rows, **given)
-        frame, (said,) = found.frame, found.report.answer
-        fields, failing = said.fields, found.frame[found.frame.fails]
+            values |= {"max_drop": {"pass@1": 0.05}, "baseline": base}
+        result = passk_cli.gate(rows, **values)
+        frame, (sentence,) = result.frame, result.report.answer
+        fields, failing = sentence.fields, result.frame[result.frame.fails]
         for row in frame.itertuples():
             if row.metric == "pass@1" and row.rule.startswith("pass@1 ≥"):
                 value = mean([r for r in rows if r["model"] == row.model], "pass@1")
@@ -70,29 +70,29 @@ def test_what_gate_says_is_true() -> Iterator[str]:
                 assert (row.verdict == "pass") == (row.low >= row.limit)
         assert fields["total"] == len(frame)
         assert fields["holds"] == (frame.verdict == "pass").sum()
-        assert (len(failing) > 0) == (said.name.startswith(("gate-fails", "gate-cannot")))
-        assert found.passed == (not len(failing))
+        assert (len(failing) > 0) == (sentence.name.startswith(("gate-fails", "gate-cannot")))
+        assert result.passed == (not len(failing))
         if len(failing):
             worst = next(v for v in ("fail", "undecided", "error") if v in {*failing.verdict})
             assert fields["failing"] == len(failing)
             words = {"fail": "gate-fails", "error": "gate-cannot-check"}
             several = "-several" if len(fields["models"]) > 1 else ""
             undecided = "-undecided" if worst == "undecided" else ""
-            assert said.name == words.get(worst, "gate-fails") + several + undecided
-            own = failing[failing.verdict == worst]
-            assert {*fields["models"]} <= {*own.model}
+            assert sentence.name == words.get(worst, "gate-fails") + several + undecided
+            own_values = failing[failing.verdict == worst]
+            assert {*fields["models"]} <= {*own_values.model}
             if not several:
-                row = own[own.rule == fields["rule"]]
+                row = own_values[own_values.rule == fields["rule"]]
                 row = row[row.model == fields["models"][0]].iloc[0]
                 value = fields["estimate"].value
                 assert (value is None) == (row.verdict == "error")
                 assert value is None or value == pytest.approx(row.estimate)
-        elif said.name in ("gate-undecided", "gate-all-undecided"):
+        elif sentence.name in ("gate-undecided", "gate-all-undecided"):
             assert fields["undecided"] == (frame.verdict == "undecided").sum() > 0
-            assert (fields["holds"] == 0) == (said.name == "gate-all-undecided")
+            assert (fields["holds"] == 0) == (sentence.name == "gate-all-undecided")
         else:
             assert (frame.verdict == "pass").all()
-        yield said.name
+        yield sentence.name
 
 
 @proves("gate-judges-nothing", "valid-rules")
@@ -105,17 +105,17 @@ def test_what_gate_says_of_files_of_rules_is_true(tmp_path: Path) -> Iterator[st
             for s in range(suites)
         )
         (tmp_path / "rules.toml").write_text(text)
-        found = passk_cli.gate(rules=str(tmp_path / "rules.toml"), check=True)
-        (said,) = found.report.answer
-        assert (said.fields["suites"], said.fields["others"]) == (suites, 0)
-        yield said.name
+        result = passk_cli.gate(rules=str(tmp_path / "rules.toml"), check=True)
+        (sentence,) = result.report.answer
+        assert (sentence.fields["suites"], sentence.fields["others"]) == (suites, 0)
+        yield sentence.name
         rows = counted(draw, "a")
         to = str(tmp_path / f"none{number}.parquet")
-        found = passk_cli.gate(
+        result = passk_cli.gate(
             rows, baseline=f"{to}:last5", max_drop={"pass@1": 0.1}, first_run=True
         )
-        assert not (found.frame.verdict != "not judged").any()
-        yield found.report.answer[0].name
+        assert not (result.frame.verdict != "not judged").any()
+        yield result.report.answer[0].name
 
 
 @proves("rehearsal", "rehearsal-passes", "rehearsal-fails")
@@ -125,19 +125,19 @@ def test_what_a_rehearsal_says_is_true(monkeypatch: pytest.MonkeyPatch) -> Itera
     draw = random.Random(103)
     for number in range(12):
         rows = counted(draw, "a")
-        given = [{}, {"max_false_alarms": 0.0}, {"max_false_alarms": 1.0}][number % 3]
+        values = [{}, {"max_false_alarms": 0.0}, {"max_false_alarms": 1.0}][number % 3]
         limit = {"pass@1": draw.choice([0.2, 0.5])}
-        found = passk_cli.gate(rows, minimum=limit, rehearse=True, **given)
-        (said,) = found.report.answer
-        fields = said.fields
+        result = passk_cli.gate(rows, minimum=limit, rehearse=True, **values)
+        (sentence,) = result.report.answer
+        fields = sentence.fields
         share = fields["failing"] / fields["runs"]
         assert fields["runs"] == 100
         assert fields["alarm"].low <= share <= fields["alarm"].high
-        if given:
-            assert (said.name == "rehearsal-fails") == (share > given["max_false_alarms"])
+        if values:
+            assert (sentence.name == "rehearsal-fails") == (share > values["max_false_alarms"])
         plain = passk_cli.gate(rows, minimum=limit)
         assert fields["would"] == ("PASS" if plain.passed else "FAIL")
-        yield said.name
+        yield sentence.name
 
 
 @proves("not-yet")
@@ -146,18 +146,18 @@ def test_how_far_a_watched_run_is_is_true(passk: Passk, tmp_path: Path) -> Itera
     for number in range(6):
         folder = tmp_path / str(number)
         folder.mkdir()
-        run, done = WatchedRun(folder, passk, passes(0.6, number)), draw.randint(1, 20)
-        run.has(*TASKS[:done])
+        run, result = WatchedRun(folder, passk, passes(0.6, number)), draw.randint(1, 20)
+        run.has(*TASKS[:result])
         document = json.loads(run.watch("-f", "json").out)
-        (said,) = document["answers"]
-        if said["name"] == "not-yet":
-            kept = run.kept["looks"] if run.looks.exists() else []
-            fields, looks = said["fields"], [look["tasks"] for look in kept]
-            assert (fields["done"], fields["planned"]) == (done, len(TASKS))
-            assert fields["next"] > done
+        (sentence,) = document["answers"]
+        if sentence["name"] == "not-yet":
+            remaining = run.kept["looks"] if run.looks.exists() else []
+            fields, looks = sentence["fields"], [look["tasks"] for look in remaining]
+            assert (fields["done"], fields["planned"]) == (result, len(TASKS))
+            assert fields["next"] > result
             assert fields["look"] == ("next" if looks else "first")
-            assert fields["looked"] == max(looks, default=0) <= done
-        yield said["name"]
+            assert fields["looked"] == max(looks, default=0) <= result
+        yield sentence["name"]
 
 
 @proves("no-test")
@@ -165,12 +165,12 @@ def test_why_no_test_is_possible_is_true() -> Iterator[str]:
     for _ in range(2):
         free = [{"model": m, "task": f"t{t}", "passed": True, "cost": 0.0}
                 for m in "ab" for t in range(4)]  # fmt: skip
-        found = passk_cli.compare(free, metrics="cost-per-success")
-        assert "p" not in found.frame or found.frame.p.isna().all()
-        (said,) = found.report.answer
-        assert said.name == NO_TEST.name
-        assert "every attempt costs 0" in said.fields["reason"]
-        yield said.name
+        result = passk_cli.compare(free, metrics="cost-per-success")
+        assert "p" not in result.frame or result.frame.p.isna().all()
+        (sentence,) = result.report.answer
+        assert sentence.name == NO_TEST.name
+        assert "every attempt costs 0" in sentence.fields["reason"]
+        yield sentence.name
 
 
 def nights(to: Path, draw: random.Random, levels: list[float], model: str = "m") -> None:
@@ -194,17 +194,17 @@ def test_what_trend_says_is_true(tmp_path: Path) -> Iterator[str]:
         [0.7] * 5 + [0.7, 0.75, 0.65, 0.72, 0.78, 0.62, 0.7, 0.74],
     ]  # fmt: skip
     for number in range(3 * len(levels)):
-        own = levels[number % len(levels)]
+        own_values = levels[number % len(levels)]
         to = tmp_path / f"h{number}.parquet"
-        nights(to, draw, own)
-        found = passk_cli.trend(str(to), fail=number % 2 == 0)
-        frame = found.frame
+        nights(to, draw, own_values)
+        result = passk_cli.trend(str(to), fail=number % 2 == 0)
+        frame = result.frame
         rates = frame[frame.metric == "pass@1"].set_index("run").estimate
         changes = frame[frame.metric == "change"].estimate.tolist()
-        for said in (*found.report.answer, *(check.finding for check in found.report.checks)):
-            if isinstance(said, AnswerSentence):
-                check_trend(said, own, rates, changes, frame)
-                yield said.name
+        for sentence in (*result.report.answer, *(check.finding for check in result.report.checks)):
+            if isinstance(sentence, AnswerSentence):
+                check_trend(sentence, own_values, rates, changes, frame)
+                yield sentence.name
 
 
 def check_trend(
@@ -245,29 +245,29 @@ def test_what_trend_says_of_costs_is_true(tmp_path: Path) -> Iterator[str]:
         for day in range(1, 17):
             costs = np.exp(draw.normal(0, 0.3, (40, 2))) * (factor if day > 8 else 1.0)
             append(str(to), spending(f"r{day}", costs.tolist(), day=day))
-        for said in passk_cli.trend(str(to), metrics="cost").report.answer:
-            fields = said.fields
-            if said.name == "changed-by-factor":
+        for sentence in passk_cli.trend(str(to), metrics="cost").report.answer:
+            fields = sentence.fields
+            if sentence.name == "changed-by-factor":
                 assert fields["run"] == "r9"
                 assert fields["factor"].value == pytest.approx(2.0, rel=0.2)
                 assert fields["fell"] == (factor < 1)
                 assert fields["after"].value / fields["before"].value == pytest.approx(
                     factor, rel=0.2
                 )
-            yield said.name
+            yield sentence.name
         # No attempt of these runs passes.
-        for said in passk_cli.trend(str(to), metrics="cost-per-success").report.answer:
-            assert said.name == "no-last-ratio"
-            yield said.name
+        for sentence in passk_cli.trend(str(to), metrics="cost-per-success").report.answer:
+            assert sentence.name == "no-last-ratio"
+            yield sentence.name
         rows = [{"model": "m", "task": f"t{t}", "passed": draw.random() < 0.8, "cost": cost}
                 for t in range(10) for cost in [1.0 + t]]  # fmt: skip
         place = str(tmp_path / f"ratio{number}.parquet")
         passk_cli.record(rows, to=place, at="one", date="2026-01-01", columns="cost")
         passes = sum(bool(row["passed"]) for row in rows)
-        for said in passk_cli.trend(place, metrics="cost-per-success").report.answer:
-            assert said.fields["latest"].value == pytest.approx(55.0 / passes)
-            assert said.fields["runs"] == 1
-            yield said.name
+        for sentence in passk_cli.trend(place, metrics="cost-per-success").report.answer:
+            assert sentence.fields["latest"].value == pytest.approx(55.0 / passes)
+            assert sentence.fields["runs"] == 1
+            yield sentence.name
 
 
 @proves("average-ties", "average-leads")
@@ -278,21 +278,21 @@ def test_what_an_average_says_is_true() -> Iterator[str]:
         rows = [{"model": m, "suite": s, "task": f"{s}{t}", "n": 4,
                  "c": sum(draw.random() < rate for _ in range(4))}
                 for m, rate in rates.items() for s in "xy" for t in range(20)]  # fmt: skip
-        found = passk_cli.report(rows, average="suite", metrics="pass@1")
-        (said,) = found.report.answer
+        result = passk_cli.report(rows, average="suite", metrics="pass@1")
+        (sentence,) = result.report.answer
         parts = {
             (m, s): mean([r for r in rows if (r["model"], r["suite"]) == (m, s)], "pass@1") or 0
             for m in rates for s in "xy"
         }  # fmt: skip
         values = {m: float(parts[m, "x"] + parts[m, "y"]) / 2 for m in rates}
         best = sorted(values, key=values.__getitem__, reverse=True)
-        assert (said.fields["groups"], [*said.fields["by"]]) == (2, ["suite"])
-        if said.name == "average-leads":
-            assert said.fields["model"] == best[0]
-            lead = said.fields["lead"]
+        assert (sentence.fields["groups"], [*sentence.fields["by"]]) == (2, ["suite"])
+        if sentence.name == "average-leads":
+            assert sentence.fields["model"] == best[0]
+            lead = sentence.fields["lead"]
             lead = lead if isinstance(lead, float) else lead.value
             assert lead == pytest.approx(values[best[0]] - values[best[1]])
             assert number % 2
         else:
-            assert {*said.fields["first"]} == {"a", "b"}
-        yield said.name
+            assert {*sentence.fields["first"]} == {"a", "b"}
+        yield sentence.name

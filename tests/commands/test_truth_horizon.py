@@ -59,38 +59,39 @@ def test_what_horizon_says_is_true() -> Iterator[str]:
     for number in range(60):
         rows = attempts(draw, ["one", "many", "far", "all", "none", "many", "short"][number % 7])
         models = sorted({row["model"] for row in rows})
-        each = {m: fitted([row for row in rows if row["model"] == m]) for m in models}
-        known = {m: value for m, value in each.items() if value is not None}
-        found = passk_cli.horizon(rows, fields={"date": "date"}, resamples=200)
-        frame, lengths = found.frame, [row["human_minutes"] for row in rows]
-        for said in found.report.answer:
-            fields = said.fields
-            own = frame[(frame.model == fields["model"]) & (frame.metric == "horizon@0.5")]
-            if said.name == "no-horizon":
+        entry = {m: fitted([row for row in rows if row["model"] == m]) for m in models}
+        known = {m: value for m, value in entry.items() if value is not None}
+        result = passk_cli.horizon(rows, fields={"date": "date"}, resamples=200)
+        frame, lengths = result.frame, [row["human_minutes"] for row in rows]
+        for sentence in result.report.answer:
+            fields = sentence.fields
+            own_values = frame[(frame.model == fields["model"]) & (frame.metric == "horizon@0.5")]
+            if sentence.name == "no-horizon":
                 assert not known
                 assert fields["reason"] in ("every attempt passed", "no attempt passed", "")
-            elif said.name in ("horizon-of-one", "longest-horizon"):
+            elif sentence.name in ("horizon-of-one", "longest-horizon"):
                 longest = max(known, key=known.__getitem__)
                 assert fields["model"] == longest
                 assert fields["horizon"].value == pytest.approx(known[longest], rel=1e-3)
-                assert (len(models) == 1) == (said.name == "horizon-of-one")
+                assert (len(models) == 1) == (sentence.name == "horizon-of-one")
                 of_shape = frame[(frame.metric == "horizon@0.5") & (frame["shape"] == "logistic")]
                 above = of_shape[of_shape.high.fillna(np.inf) >= fields["horizon"].low]
                 assert {*fields["rivals"]} == {*above.model} & {*known} - {longest}
-            elif said.name == "horizon-extrapolated":
+            elif sentence.name == "horizon-extrapolated":
                 assert not min(lengths) <= max(known.values()) <= max(lengths)
-            elif said.name == "horizon-by-shape":
-                values = {shape: v for shape, v in zip(own["shape"], own.estimate, strict=True)
+            elif sentence.name == "horizon-by-shape":
+                values = {shape: v for shape, v in zip(own_values["shape"], own_values.estimate,
+                strict=True)
                           if not np.isnan(v)}  # fmt: skip
                 assert values["logistic"] == pytest.approx(max(known.values()), rel=1e-3)
                 words = {duration(value) for value in values.values()}
                 for end in (fields["low"], fields["high"]):
                     assert end in words or " than " in end
-            elif said.name == "horizon-doubles":
+            elif sentence.name == "horizon-doubles":
                 leading = [
                     m for m in known if all(known[m] >= v for o, v in known.items() if o <= m)
                 ]
                 days = [np.datetime64(f"20{20 + int(m[1])}-01-01").astype(int) for m in leading]
                 slope = np.polyfit(days, np.log2([known[m] for m in leading]), 1)[0]
                 assert fields["days"].value == pytest.approx(1 / slope, rel=1e-2)
-            yield said.name
+            yield sentence.name

@@ -81,10 +81,11 @@ def test_what_curve_says_of_one_model_is_true() -> Iterator[str]:
     draw = random.Random(71)
     for number in range(NUMBER):
         steady, n = draw.random() < 0.3, draw.choice([1, 2, 5])
-        rows = [{"model": "m", "task": f"t{t}", "n": own, "c": c}
+        rows = [{"model": "m", "task": f"t{t}", "n": own_values, "c": c}
                 for t in range(6)
-                for own in [n + (number % 3 == 0) * draw.randint(0, 2)]
-                for c in [draw.choice([0, own]) if steady else draw.randint(0, own)]]  # fmt: skip
+                for own_values in [n + (number % 3 == 0) * draw.randint(0, 2)]
+                for c in [draw.choice([0, own_values]) if steady else draw.randint(0,
+                own_values)]]  # fmt: skip
         metrics = draw.choice([None, "pass@k", "pass^k"])
         options = {"short_tasks": "drop"} | ({"metrics": metrics} if metrics else {})
         for sentence in said_by("curve", rows, **options):
@@ -133,7 +134,7 @@ def test_what_curve_says_of_changes_of_exact_rates_is_true() -> Iterator[str]:
     for _ in range(6):
         rates = {m: [draw.choice([0.2, 0.5, 0.9]) for _ in range(3)] for m in "abc"}
         for sentence in said_by("curve", None, rates=rates, metrics="pass^k", max_k=4):
-            changes = {m: sum(p**4 - p for p in own) / 3 for m, own in rates.items()}
+            changes = {m: sum(p**4 - p for p in own_values) / 3 for m, own_values in rates.items()}
             most = min(changes.values())
             if sentence.name == "changes-apart":
                 assert {*sentence.fields["most"]} == {m for m in changes if near(changes[m], most)}
@@ -163,10 +164,12 @@ def test_what_curve_says_of_several_models_is_true() -> Iterator[str]:
             if not messages.name.startswith(("gains-", "changes-")):
                 continue
             keys = {(row["model"], row.get("suite")) for row in rows}
-            own = {key: [r for r in rows if (r["model"], r.get("suite")) == key] for key in keys}
+            own_values = {
+                key: [r for r in rows if (r["model"], r.get("suite")) == key] for key in keys
+            }
             gains = {}
             for group in {suite for _, suite in keys}:
-                of_group = {key: r for key, r in own.items() if key[1] == group}
+                of_group = {key: r for key, r in own_values.items() if key[1] == group}
                 tasks = [{row["task"] for row in r} for r in of_group.values()]
                 shared = set.intersection(*tasks)
                 for key, r in of_group.items():
@@ -280,9 +283,9 @@ def test_what_extrapolate_says_of_a_target_is_true() -> Iterator[str]:
         assert (sentence.fields["low"], sentence.fields["high"]) == first
         if sentence.name == "target-first":
             assert ends[sentence.fields["model"]] == first
-            others = {m: e for m, e in ends.items() if m != sentence.fields["model"]}
+            rivals = {m: e for m, e in ends.items() if m != sentence.fields["model"]}
             assert {*sentence.fields["rivals"]} == {
-                m for m, (low, high) in others.items() if low <= first[1] and high >= first[0]
+                m for m, (low, high) in rivals.items() if low <= first[1] and high >= first[0]
             }
         else:
             assert len({*ends.values()}) == 1
@@ -304,8 +307,8 @@ def test_what_bootstrap_says_is_true() -> Iterator[str]:
         values = {m: float(mean([r for r in rows if r["model"] == m], "pass@1") or 0)
                   for m in ("m0", "m1")}  # fmt: skip
         gaps = {
-            (model, end): own[end].max() - own[end].min()
-            for model, own in frame.groupby("model") for end in ("low", "high")
+            (model, end): own_values[end].max() - own_values[end].min()
+            for model, own_values in frame.groupby("model") for end in ("low", "high")
         }  # fmt: skip
         (sentence,) = said_by("bootstrap", rows, **options)
         fields = sentence.fields

@@ -24,9 +24,11 @@ Row = dict[str, Any]
 def said_by(command: str, data: Any, **options: Any) -> list[AnswerSentence]:
     """The sentences of a command; none if it refuses the data."""
     try:
-        said = getattr(passk_cli, command)(data, **options).report.answer
+        printed_text = getattr(passk_cli, command)(data, **options).report.answer
         # tests/commands/test_noise.py proves what is said of noise.
-        return [sentence for sentence in said if not sentence.name.startswith("noise-floor")]
+        return [
+            sentence for sentence in printed_text if not sentence.name.startswith("noise-floor")
+        ]
     except passk_cli.PasskError:
         return []
 
@@ -59,7 +61,7 @@ def test_what_tasks_says_is_true() -> Iterator[str]:
         rows = cells(draw, number % 3 + 1, single=draw.random() < 0.2)
         models = sorted({row["model"] for row in rows})
         of_task = {t: [r for r in rows if r["task"] == t] for t in {r["task"] for r in rows}}
-        agreed = [all(r["c"] == end * r["n"] for r in own) for own in of_task.values()
+        agreed = [all(r["c"] == end * r["n"] for r in own_values) for own_values in of_task.values()
                   for end in (1, 0)]  # fmt: skip
         for sentence in said_by("tasks", rows):
             fields = sentence.fields
@@ -105,19 +107,19 @@ def test_what_is_shown_to_pass_above_a_rate_is_true() -> Iterator[str]:
 def test_what_is_said_of_flips_is_true() -> Iterator[str]:
     draw = random.Random(82)
     for number in range(NUMBER):
-        others = [f"m{m}" for m in range(number % 2 + 1)]
+        rivals = [f"m{m}" for m in range(number % 2 + 1)]
         kind = draw.choice(["single", "mixed", "many", "turned"])
         rows = []
         for t in range(12):
-            for m in ("base", *others):
+            for m in ("base", *rivals):
                 n = {"single": 1, "mixed": draw.choice([1, 4])}.get(kind, 9)
                 c = draw.randint(0, n)
                 if kind == "turned":
                     c = n * ((t < 6) != (m != "base"))
                 rows.append({"model": m, "task": f"t{t}", "n": n, "c": c})
         rate = {(r["model"], r["task"]): r["c"] / r["n"] for r in rows}
-        turns = {m: [rate[m, f"t{t}"] - rate["base", f"t{t}"] for t in range(12)] for m in others}
-        flips = {m: sum(abs(turn) > 0.5 for turn in own) for m, own in turns.items()}
+        turns = {m: [rate[m, f"t{t}"] - rate["base", f"t{t}"] for t in range(12)] for m in rivals}
+        flips = {m: sum(abs(turn) > 0.5 for turn in own_values) for m, own_values in turns.items()}
         try:
             actual = passk_cli.tasks(rows, against="base")
         except passk_cli.PasskError:
@@ -127,7 +129,7 @@ def test_what_is_said_of_flips_is_true() -> Iterator[str]:
         for sentence in actual.report.answer:
             fields = sentence.fields
             if sentence.name == "flips-of-pairs":
-                assert (fields["pairs"], fields["all_flips"]) == (len(others), sum(flips.values()))
+                assert (fields["pairs"], fields["all_flips"]) == (len(rivals), sum(flips.values()))
             elif sentence.name in ("flips", "flips-of-single-attempts",
                                "flips-of-some-single-attempts"):  # fmt: skip
                 own = turns[fields["model"]]
@@ -165,7 +167,7 @@ def test_what_is_said_of_suspects_is_true() -> Iterator[str]:
                     passed = True
                 rows.append({"model": f"m{m:02}", "task": f"t{t}", "n": 1, "c": int(passed)})
         sums = {f"t{t}": sum(r["c"] for r in rows if r["task"] == f"t{t}") for t in range(tasks)}
-        none, every = (sum(c == end for c in sums.values()) for end in (0, models))
+        none, all_values = (sum(c == end for c in sums.values()) for end in (0, models))
         if kind == 1:
             # Models with the same outcomes are copies.
             rows = [{**row, "n": 2, "c": 2 * row["c"]} for row in rows]
@@ -184,7 +186,7 @@ def test_what_is_said_of_suspects_is_true() -> Iterator[str]:
             elif sentence.name == "no-task-tested":
                 assert frame.p_adjusted.isna().all()
             else:
-                assert (sentence.fields["none"], sentence.fields["every"]) == (none, every)
+                assert (sentence.fields["none"], sentence.fields["every"]) == (none, all_values)
             yield sentence.name
 
 
@@ -212,7 +214,10 @@ def test_what_order_says_is_true() -> Iterator[str]:
         rows = [row for m, kind in enumerate(kinds) for row in ordered(draw, kind, f"{kind}{m}")]
         actual = passk_cli.order(rows)
         frame = actual.frame[actual.frame.metric.isin(["trend", "lag-1"])]
-        tested = {model: own.p_adjusted.dropna().min() for model, own in frame.groupby("model")}
+        tested = {
+            model: own_values.p_adjusted.dropna().min()
+            for model, own_values in frame.groupby("model")
+        }
         for sentence in actual.report.answer:
             if sentence.name == "dependent":
                 assert {*sentence.fields["dependent"]} == {f"falling{kinds.index('falling')}"}
@@ -354,7 +359,7 @@ def test_what_judge_says_is_true() -> Iterator[str]:
             else:
                 passed, failed = shares[fields["model"]]
                 assert fields["passed"].value == pytest.approx(passed)
-                assert passed == pytest.approx(max(own[0] for own in shares.values()))
+                assert passed == pytest.approx(max(own_values[0] for own_values in shares.values()))
                 if fields["failed"] is not None:
                     assert fields["failed"].value == pytest.approx(failed)
             yield sentence.name

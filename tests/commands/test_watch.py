@@ -85,12 +85,12 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
 def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
     run: Callable[..., WatchedRun],
 ) -> None:
-    one = run()
-    one.has(*TASKS[:30])
-    row = json.loads(one.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
+    first = run()
+    first.has(*TASKS[:30])
+    row = json.loads(first.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
     limit = boundary(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
     with pytest.warns(passk_cli.PasskWarning, match="cannot pass"):
-        gate = passk_cli.gate(str(one.path), minimum="pass@1=0.9", level=level_at(limit))
+        gate = passk_cli.gate(str(first.path), minimum="pass@1=0.9", level=level_at(limit))
     assert row["boundary"] == limit
     assert [row["low"], row["high"]] == gate.frame.loc[0, ["low", "high"]].tolist()
 
@@ -99,28 +99,28 @@ def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
 def test_the_verdict_does_not_depend_on_when_somebody_looks(
     run: Callable[..., WatchedRun], seed: int
 ) -> None:
-    one, draw = run(0.7, seed), random.Random(seed)
+    first, draw = run(0.7, seed), random.Random(seed)
     result, codes = 0, []
     while not codes or codes[-1] == 5:
         result = min(result + draw.randint(1, 25), len(TASKS))
-        one.has(*draw.sample(TASKS[:result], result))
-        looked = one.watch("--on-undecided", "fail")
+        first.has(*draw.sample(TASKS[:result], result))
+        looked = first.watch("--on-undecided", "fail")
         assert looked.code in (0, 1, 5), looked.err
         codes.append(looked.code)
-    remaining = one.kept["looks"]
-    one.looks.unlink()
-    one.has(*TASKS)
-    assert one.watch("--on-undecided", "fail").code == codes[-1]
+    remaining = first.kept["looks"]
+    first.looks.unlink()
+    first.has(*TASKS)
+    assert first.watch("--on-undecided", "fail").code == codes[-1]
     strip = [{**look, "chance": None} for look in remaining]
-    assert [{**look, "chance": None} for look in one.kept["looks"]] == strip
+    assert [{**look, "chance": None} for look in first.kept["looks"]] == strip
 
 
 def test_a_look_counts_the_first_tasks_that_are_all_complete(
     run: Callable[..., WatchedRun],
 ) -> None:
-    one = run()
-    one.has(*TASKS[:8], *TASKS[9:40])
-    result = one.watch()
+    first = run()
+    first.has(*TASKS[:8], *TASKS[9:40])
+    result = first.watch()
     assert result.out.startswith("NOT YET: 8 of 60 tasks")
     assert "note[waiting-for-task]: 31 tasks are complete and wait for t08, which" in result.err
 
@@ -160,10 +160,10 @@ def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> No
 def test_what_would_break_the_level_is_refused(
     run: Callable[..., WatchedRun], tmp_path: Path
 ) -> None:
-    one = run(0.6)
-    one.has(*TASKS[:31])
-    assert one.watch().code == 5
-    before = one.looks.read_bytes()
+    first = run(0.6)
+    first.has(*TASKS[:31])
+    assert first.watch().code == 5
+    before = first.looks.read_bytes()
     rival = [*TASKS]
     random.Random(1).shuffle(rival)
     for words, error, code, expected_words in (
@@ -171,50 +171,50 @@ def test_what_would_break_the_level_is_refused(
         (["--every", "5"], "other-plan", 3, "every was 3 at the last look, and is 5 now"),
         (["--level", "0.9"], "other-plan", 3, "level was 0.95 at the last look, and is 0.9 now"),
         (
-            ["--max-drop", "pass@1=0.1", "--baseline", one.path],
+            ["--max-drop", "pass@1=0.1", "--baseline", first.path],
             "other-plan",
             3,
             "at the last look, and is",
         ),
     ):
-        result = one.watch(*words)
+        result = first.watch(*words)
         assert (result.code, result.error) == (code, error), result.err
         assert expected_words in result.err
         assert ("; --looks FILE starts again" in result.err) == (error == "other-plan")
-    one.has(*TASKS[:20])
-    assert "its last look counted 30 tasks, and now 20 are complete" in one.watch().err
-    one.outcomes["t02"] = not one.outcomes["t02"]
-    one.has(*TASKS[:31])
-    assert "the outcomes or the order of the first" in one.watch().err
-    one.outcomes["t02"] = not one.outcomes["t02"]
-    one.order.write_text("\n".join(rival))
-    one.has(*TASKS)
-    assert one.watch().error == "other-run"
-    one.order.write_text("\n".join(["new", *TASKS[1:]]))
-    assert "t00: this task is not in the order of the list" in one.watch().err
-    assert one.looks.read_bytes() == before
-    one.looks.write_text("{}")
-    assert one.watch().error == "bad-looks"
+    first.has(*TASKS[:20])
+    assert "its last look counted 30 tasks, and now 20 are complete" in first.watch().err
+    first.outcomes["t02"] = not first.outcomes["t02"]
+    first.has(*TASKS[:31])
+    assert "the outcomes or the order of the first" in first.watch().err
+    first.outcomes["t02"] = not first.outcomes["t02"]
+    first.order.write_text("\n".join(rival))
+    first.has(*TASKS)
+    assert first.watch().error == "other-run"
+    first.order.write_text("\n".join(["new", *TASKS[1:]]))
+    assert "t00: this task is not in the order of the list" in first.watch().err
+    assert first.looks.read_bytes() == before
+    first.looks.write_text("{}")
+    assert first.watch().error == "bad-looks"
 
 
 def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) -> None:
-    one = run()
-    one.has(*TASKS[10:30])
-    words = ("watch", one.path, "--min", "pass@1=0.5", "--planned", 60)
+    first = run()
+    first.has(*TASKS[10:30])
+    words = ("watch", first.path, "--min", "pass@1=0.5", "--planned", 60)
     result = passk(*words)
     assert (result.code, result.error) == (2, "no-order")
     assert "--order completion  # counts tasks as they were completed, if the time" in result.err
-    one.order.unlink()
-    bare = passk("watch", one.path, "--min", "pass@1=0.5").err
+    first.order.unlink()
+    bare = passk("watch", first.path, "--min", "pass@1=0.5").err
     assert " --order completion --planned 20  # counts tasks as they were completed" in bare
     result = passk(*words, "--order", "completion")
     assert result.code == 5
     assert "warning[order-of-completion]" in result.err
-    assert one.kept["tasks"] == TASKS[10:28]
+    assert first.kept["tasks"] == TASKS[10:28]
     # What was counted stays counted, wherever the files have it now.
-    one.has(*TASKS[:30])
+    first.has(*TASKS[:30])
     assert passk(*words, "--order", "completion").code in (0, 5)
-    assert one.kept["tasks"][:18] == TASKS[10:28]
+    assert first.kept["tasks"][:18] == TASKS[10:28]
 
 
 def test_a_lines_verdict_is_that_of_its_first_decision(passk: Passk, tmp_path: Path) -> None:
@@ -261,20 +261,20 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
 
 
 def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., WatchedRun]) -> None:
-    one = run(0.5, 7)
-    one.has(*TASKS)
-    result = one.watch()
+    first = run(0.5, 7)
+    first.has(*TASKS)
+    result = first.watch()
     assert result.code == 0
     assert result.out.startswith(
         "After 60 of 60 tasks, PASS: no rule fails; 1 undecided, counted as"
     )
-    one.looks.unlink()
-    assert one.watch("--on-undecided", "fail").code == 1
+    first.looks.unlink()
+    assert first.watch("--on-undecided", "fail").code == 1
 
 
 def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., WatchedRun]) -> None:
-    one = run()
-    one.has(*TASKS[:40])
+    first = run()
+    first.has(*TASKS[:40])
     book = tmp_path / "passk.toml"
     suite = (
         '[[suite]]\nname = "a"\nruns = ["run.jsonl"]\nmin = { "pass@1" = 0.5 }\nmust-pass = "t01"\n'
@@ -282,7 +282,7 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     book.write_text(
         suite + 'quarantine = [{task = "t05", until = "2999-01-01", reason = "flaky endpoint"}]\n'
     )
-    words = ("watch", "--rules", book, "--order", one.order)
+    words = ("watch", "--rules", book, "--order", first.order)
     result = passk(*words)
     assert result.out.startswith("After 21 of 59 tasks, PASS: pass@1 of m is")
     assert "note[rules-not-watched]: not watched: must-pass" in result.err
@@ -301,7 +301,7 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     ):
         book.write_text(f'{key} = "{value}"\n' + suite)
         assert f"{book}:1: suite a: {key}: {expected_words}" in passk(*words).err
-        assert f"no such option: --{key}; {expected_words}" in one.watch(f"--{key}", value).err
+        assert f"no such option: --{key}; {expected_words}" in first.watch(f"--{key}", value).err
 
 
 def test_golden(golden: Golden) -> None:
@@ -322,21 +322,22 @@ def test_python_watches_data_in_memory() -> None:
 
 
 def test_a_second_watcher_is_refused(run: Callable[..., WatchedRun]) -> None:
-    one = run()
-    one.has(*TASKS[:3])
-    words = [sys.executable, "-m", "passk_cli", "watch", one.path, "--order", one.order, "--min",
+    first = run()
+    first.has(*TASKS[:3])
+    words = [sys.executable, "-m", "passk_cli", "watch", first.path, "--order", first.order,
+    "--min",
              "pass@1=0.5", "--follow"]  # fmt: skip
     with subprocess.Popen(words, cwd=ROOT) as follower:
         try:
-            _until(one.looks.exists)
-            result = one.watch()
+            _until(first.looks.exists)
+            result = first.watch()
             assert (result.code, result.error) == (2, "unwritable-output")
             assert "another run is using it" in result.err
         finally:
             follower.send_signal(signal.SIGINT)
         assert follower.wait(10) == 130
-    assert len(one.kept["looks"]) == 1
-    assert one.watch().code == 5
+    assert len(first.kept["looks"]) == 1
+    assert first.watch().code == 5
 
 
 def _until(there: Callable[[], bool], seconds: float = 20.0) -> None:
@@ -351,19 +352,19 @@ def test_killed_and_started_again_it_says_the_same(
     run: Callable[..., WatchedRun], tmp_path: Path, write: Write, seed: int
 ) -> None:
     """A folder that is filled meanwhile, with lines that are half written at times."""
-    draw, one = random.Random(seed), run(0.72, seed)
+    draw, first = random.Random(seed), run(0.72, seed)
     folder = tmp_path / "live"
     folder.mkdir()
-    options = ["--min", "pass@1=0.5", "-q", "--on-undecided", "fail", "--order", one.order]
+    options = ["--min", "pass@1=0.5", "-q", "--on-undecided", "fail", "--order", first.order]
     words = [sys.executable, "-m", "passk_cli", "watch", folder, *options, "--follow"]
     script = write("fill.py", _FILLS)
-    rows = [{"task": t, "passed": one.outcomes[t], "model": "m"} for t in TASKS]
+    rows = [{"task": t, "passed": first.outcomes[t], "model": "m"} for t in TASKS]
     # Neighbours are complete in any order.
     rows = [row for at in range(0, 60, 6) for row in draw.sample(rows[at : at + 6], 6)]
-    one.path.write_text(jsonl(rows))
+    first.path.write_text(jsonl(rows))
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     killed = 0
-    with subprocess.Popen([sys.executable, script, one.path, folder]) as filler:
+    with subprocess.Popen([sys.executable, script, first.path, folder]) as filler:
         while True:
             follower = subprocess.Popen(
                 words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -382,8 +383,8 @@ def test_killed_and_started_again_it_says_the_same(
         filler.kill()
     assert killed
     (tmp_path / "live.looks").unlink()
-    one.looks.unlink(missing_ok=True)
-    full = one.watch("-q", "--on-undecided", "fail")
+    first.looks.unlink(missing_ok=True)
+    full = first.watch("-q", "--on-undecided", "fail")
     assert follower.returncode == full.code in (0, 1), err
     assert out.decode().splitlines()[0] == full.out.splitlines()[0]
 

@@ -137,11 +137,11 @@ def test_isotonic_curves_are_those_of_scipy() -> None:
     for _ in range(20):
         x, weights = rng.permutation(15).astype(float), rng.uniform(0.1, 1, 15)
         rates = rng.uniform(0, 1, 15)
-        at, own = isotonic(x, weights * rates, weights * (1 - rates))
+        at, own_values = isotonic(x, weights * rates, weights * (1 - rates))
         order = np.argsort(x, kind="stable")
         expected = isotonic_regression(rates[order], weights=weights[order], increasing=False).x
         assert at.tolist() == sorted(x)
-        assert own == pytest.approx(expected)
+        assert own_values == pytest.approx(expected)
 
 
 def test_isotonic_horizons_lie_between_two_lengths() -> None:
@@ -170,12 +170,12 @@ def test_resamples_have_families_tasks_and_attempts_as_often_as_they_come() -> N
 
 def test_models_with_the_same_tasks_are_resampled_together() -> None:
     families, n = np.array([0, 0, 1, 1]), np.full(4, 5)
-    one, other = (
+    first, second = (
         np.concatenate([up + down for up, down in resampled_counts(n, c, families, 700, 1)])
         for c in (np.array([0, 1, 2, 3]), np.array([5, 5, 0, 1]))
     )
-    assert (one == other).all()
-    assert len(one) == 700
+    assert (first == second).all()
+    assert len(first) == 700
 
 
 def test_resamples_without_a_horizon_widen_the_interval() -> None:
@@ -196,9 +196,9 @@ def test_growth_is_the_line_of_least_squares() -> None:
         np.polyfit(days, log2[0], 1)[0],
         np.polyfit(np.delete(days, 2), np.delete(log2[1], 2), 1)[0],
     )
-    found = growth(days, log2)
-    assert found[:2] == pytest.approx(expected)
-    assert math.isnan(found[2])
+    result = growth(days, log2)
+    assert result[:2] == pytest.approx(expected)
+    assert math.isnan(result[2])
 
 
 def test_the_frontier_has_the_longest_horizons_at_their_release() -> None:

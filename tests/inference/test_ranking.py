@@ -31,7 +31,7 @@ def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> 
         observed |= turns
         for first in sets:
             assert not first.certain or turns & set(range(first.first, first.last + 1))
-    assert observed == {k for one in sets for k in range(one.first, one.last + 1)}
+    assert observed == {k for single in sets for k in range(single.first, single.last + 1)}
     always = [set(range(one.first, one.last + 1)) for one in sets if one.certain]
     assert all(a.isdisjoint(b) for i, a in enumerate(always) for b in always[:i])
 

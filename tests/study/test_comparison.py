@@ -13,7 +13,7 @@ from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.comparison import difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import compare_pairs
+from passk_cli.study.pairwise_tests import compare_pairs
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import TaskValues, compute_values
 

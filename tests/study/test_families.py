@@ -11,7 +11,7 @@ from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import choose_pairs, compare_pairs
+from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
 from passk_cli.study.rules import Rules
 
 # Beta distributions of success rates, confidence levels.

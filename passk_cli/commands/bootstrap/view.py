@@ -82,7 +82,7 @@ UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     "first in resamples is empty if attempts differ between models",
     meaning="A model with fewer attempts has coarser values. It would come first in more, or fewer,"
-    " resamples than its success rates alone would give it.",
+    " resamples than its success rates would give it.",
     why="The share of resamples would compare numbers of attempts, not models.",
     advice="Use `passk compare`, whose tests allow for unequal attempts, or make the same number of"
     " attempts with each model.",
@@ -93,7 +93,7 @@ UNEQUAL_ATTEMPTS = DiagnosticType(
 _BIAS = "Mean of the resamples minus the estimate."
 
 
-class Gap(NamedTuple):
+class MethodGap(NamedTuple):
     """The largest difference between the limits of two methods at one end of one interval."""
 
     size: float
@@ -107,14 +107,14 @@ class MethodComparison:
 
     def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
         self.metric, self.models = metric, models
-        gaps: list[Gap] = []
+        gaps: list[MethodGap] = []
         for d in models:
             bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
             for end in ("low", "high") if len(bounded) > 1 else ():
                 limits = [float(getattr(fact.estimate, end)) for fact in bounded]
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
-                gaps.append(Gap(gap, d.values, bounded[least], bounded[most]))
+                gaps.append(MethodGap(gap, d.values, bounded[least], bounded[most]))
         # If gaps are equal except for rounding, the first one is used.
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 

@@ -18,7 +18,7 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.comparison import match_tasks
 from passk_cli.study.cover import limits_of
 from passk_cli.study.headlines import name_with_groups
-from passk_cli.study.pairs import BETTER, TIED, WORSE, choose_pairs
+from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE, choose_pairs
 from passk_cli.study.result import Result, Size
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
 

@@ -14,7 +14,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, p_relation
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import group_words
-from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
+from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 
 # The most models that a sentence names, and the most groups of a model that it names.

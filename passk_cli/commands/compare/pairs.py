@@ -18,8 +18,8 @@ from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.flips import RunSide
-from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
+from passk_cli.study.flips import NamedSeries
+from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, TaskValues
@@ -208,12 +208,14 @@ def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
     ]
 
 
-def sides(study: Analysis, comparisons: Sequence[Comparison]) -> list[tuple[RunSide, RunSide]]:
+def sides(
+    study: Analysis, comparisons: Sequence[Comparison]
+) -> list[tuple[NamedSeries, NamedSeries]]:
     """Both models of every pair once, to find flips between them."""
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))
     return [
-        (RunSide(counts, places[a], SeriesName(a)), RunSide(counts, places[b], b[0]))
+        (NamedSeries(counts, places[a], SeriesName(a)), NamedSeries(counts, places[b], b[0]))
         for a, b in pairs
     ]

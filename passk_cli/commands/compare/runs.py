@@ -16,7 +16,7 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import all_of_count, plural
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.pairs import OneModelError, require_several
+from passk_cli.study.pairwise_tests import OneModelError, require_several
 from passk_cli.suggested_fix import SuggestedFix, quoted
 
 # The most columns that are tried as models.

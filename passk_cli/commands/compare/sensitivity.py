@@ -16,7 +16,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.pairs import choose_pairs, compare_pairs
+from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue

@@ -81,7 +81,7 @@ from passk_cli.study.notes import (
     one_task,
     reading_notes,
 )
-from passk_cli.study.pairs import (
+from passk_cli.study.pairwise_tests import (
     BETTER,
     WORSE,
     OneModelError,
@@ -218,7 +218,7 @@ _FURTHER: tuple[tuple[str, Callable[[RankedModel[Any]], list[Metric]]], ...] = (
 )
 
 
-def in_brief(study: Analysis, metric: Metric | Change) -> bool:
+def shown_in_brief(study: Analysis, metric: Metric | Change) -> bool:
     """Whether a metric is shown without --full."""
     return isinstance(metric, Change) or study.in_brief(metric.k, [m.k for m in study.metrics])
 
@@ -245,12 +245,12 @@ class RankedModel(Section[Record]):
     @property
     def brief_metrics(self) -> list[Metric]:
         """The other metrics with a column without --full."""
-        return [m for m in self.other_metrics if in_brief(self.study, m)]
+        return [m for m in self.other_metrics if shown_in_brief(self.study, m)]
 
     @property
     def full_metrics(self) -> list[Metric]:
         """The other metrics with a column only with --full."""
-        return [m for m in self.other_metrics if not in_brief(self.study, m)]
+        return [m for m in self.other_metrics if not shown_in_brief(self.study, m)]
 
 
 @dataclass(frozen=True)
@@ -512,7 +512,7 @@ class PairSection(Section[Pair]):
 
 
 @dataclass(frozen=True)
-class AllPairs(PairSection):
+class ComparedPairs(PairSection):
     """The difference of every pair at every metric.
 
     adjustment : of all tests together.  baseline : the model that all models are compared with; ""
@@ -549,7 +549,9 @@ class AllPairs(PairSection):
     def tables(self) -> Iterator[Table]:
         """All pairs with --full. With only two models, their table is always shown."""
         brief = (
-            [p for p in self.records if in_brief(self.study, p.metric)] if self.single_model else ()
+            [p for p in self.records if shown_in_brief(self.study, p.metric)]
+            if self.single_model
+            else ()
         )
         if brief and len(brief) < len(self.records):
             yield replace(self.table(brief, ""), shown=BRIEF)
@@ -619,7 +621,7 @@ class AllPairs(PairSection):
             yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
-        brief = [pair for pair in self.records if in_brief(self.study, pair.metric)]
+        brief = [pair for pair in self.records if shown_in_brief(self.study, pair.metric)]
         differing = sorted(brief, key=lambda pair: pair.winner is None)
         names = all_pairs = list(dict.fromkeys(pair.models for pair in differing))
         part = ""
@@ -780,13 +782,13 @@ class Compare(Question, CompareOptions):
     pairs : the section of the pairs.
     """
 
-    pairs: ClassVar[type[AllPairs]] = AllPairs
+    pairs: ClassVar[type[ComparedPairs]] = ComparedPairs
     most_groups = MOST_GROUPS
     sampled = True
     ranged = True
 
     sections = (
-        Ranking, Baseline, AllPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
+        Ranking, Baseline, ComparedPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
         Sensitivity, CoverPairs, Noise, Integrity,
     )  # fmt: skip
 
@@ -985,7 +987,7 @@ class Compare(Question, CompareOptions):
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
-class UnlistedPairs(AllPairs):
+class UnlistedPairs(ComparedPairs):
     """The answer about all pairs, without a row per pair."""
 
     def tables(self) -> Iterator[Table]:
@@ -995,7 +997,7 @@ class UnlistedPairs(AllPairs):
         return iter(())
 
 
-class RankedModels(Compare):
+class RankingWithoutPairs(Compare):
     """The ranking of many models, with too many pairs to list."""
 
     pairs = UnlistedPairs

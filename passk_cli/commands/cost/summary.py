@@ -22,7 +22,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.pairs import BETTER, TIED, WORSE
+from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
 from passk_cli.study.result import Result, range_between, ratio_estimate
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells

@@ -32,7 +32,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import all_true, first_true
-from passk_cli.study.pairs import TIED
+from passk_cli.study.pairwise_tests import TIED
 from passk_cli.study.result import Result
 from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (

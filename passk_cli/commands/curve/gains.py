@@ -18,7 +18,7 @@ from passk_cli.study.result import Result
 _EQUAL, _NAMED = 1e-12, 3
 
 
-class CurveGains(NamedTuple):
+class ModelGains(NamedTuple):
     """The gains of several models from one number of attempts to another.
 
     facts : a gain per model.  metric : of which curve.  start, k : the numbers of attempts.

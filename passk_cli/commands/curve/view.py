@@ -30,7 +30,7 @@ from passk_cli.commands.curve.curves import (
     exact_curves,
     round_ks,
 )
-from passk_cli.commands.curve.gains import GAINS, OF_ONE, CurveGains, OneCurve
+from passk_cli.commands.curve.gains import GAINS, OF_ONE, ModelGains, OneCurve
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
@@ -299,7 +299,7 @@ class AcrossK(Section[Curves]):
         if not where and gain.name != AT and any(lacking_tasks(self.study.counts)):
             # Changes of other curves are not computed again on shared tasks.
             where = "each model's own tasks"
-        curve_gains = CurveGains(
+        curve_gains = ModelGains(
             in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.roles import UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import ColumnChoice, InputFacts
+from passk_cli.outcomes.provenance import ColumnChoice, FileReading
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -277,7 +277,7 @@ def _end(size: ModelSize, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
-def _reading_facts(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
+def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[Fact]:
     """How the files were read, once for all files that were read in the same way."""
     groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
@@ -294,7 +294,7 @@ def _reading_facts(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[F
         yield "files", Phrase((Hint(f"and {plural(file_count, 'more file')}, read in other ways"),))
 
 
-def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
+def _file_facts(file: FileReading, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
     """How one file was read.
 
     width : the width of lists of names; 0 for all names.  columns : whether a table shows the
@@ -327,7 +327,7 @@ def _file_facts(file: InputFacts, width: int = 0, *, columns: bool = False) -> I
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 
 
-def _roles(file: InputFacts) -> str:
+def _roles(file: FileReading) -> str:
     roles = ", ".join(
         role if role == column else f"{role} = {column}" for role, column in file.roles.items()
     )

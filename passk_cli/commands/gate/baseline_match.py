@@ -212,14 +212,14 @@ class BaselineMatch:
         return _tasks(self.counts, self.candidates)
 
     @cached_property
-    def base_tasks(self) -> dict[Series, Ints]:
+    def baseline_tasks(self) -> dict[Series, Ints]:
         """Series of the baseline → its tasks."""
         return {} if self.baseline is None else _tasks(self.baseline, self.bases)
 
     @cached_property
     def base_models(self) -> set[str]:
         """The models of the baseline."""
-        return {model for model, *_ in self.base_tasks}
+        return {model for model, *_ in self.baseline_tasks}
 
     def base_model(self, model: str) -> str | None:
         """The model of the baseline that a candidate is compared with; None if there is none.
@@ -232,7 +232,7 @@ class BaselineMatch:
     def base_series(self, series: Series) -> Series | None:
         """The series of the baseline that a candidate is compared with; None if there is none."""
         base = (self.base_model(series[0]) or "", *series[1:])
-        return base if base in self.base_tasks else None
+        return base if base in self.baseline_tasks else None
 
     def filled(self, *, passing: bool) -> BaselineMatch:
         """The match with missing outcomes filled in: those of the candidates pass and those of the
@@ -252,7 +252,7 @@ class BaselineMatch:
         """Series that the baseline has and the run lacks, under the name of the candidate."""
         models = sorted({model for model, *_ in self.series})
         gone: dict[Series, Coverage] = {}
-        for base, tasks in self.base_tasks.items():
+        for base, tasks in self.baseline_tasks.items():
             rivals = [model for model in models if self.base_model(model) == base[0]]
             for model in rivals or [base[0]]:
                 if (model, *base[1:]) not in self.tasks:
@@ -299,7 +299,7 @@ class BaselineMatch:
         base = self.base_series(series)
         if base is None:
             return None
-        task_codes, base_codes = self.tasks[series], self.base_tasks[base]
+        task_codes, base_codes = self.tasks[series], self.baseline_tasks[base]
         shared = len(np.intersect1d(task_codes, base_codes, assume_unique=True))
         return Coverage(shared, len(base_codes), len(task_codes) - shared)
 
@@ -308,7 +308,7 @@ class BaselineMatch:
         base = self.base_series(series)
         if base is None or series not in self.tasks:
             return []
-        lost = np.setdiff1d(self.base_tasks[base], self.tasks[series], assume_unique=True)
+        lost = np.setdiff1d(self.baseline_tasks[base], self.tasks[series], assume_unique=True)
         return [self.counts.tasks[code] for code in lost.tolist()]
 
     def coverage_of_rivals(self, series: Series) -> Coverage:
@@ -342,7 +342,7 @@ class BaselineMatch:
                 by_series[series] = CandidateAttempts(cells, attempts)
             else:
                 _, shared, base_shared = np.intersect1d(
-                    self.tasks[series], self.base_tasks[base], assume_unique=True,
+                    self.tasks[series], self.baseline_tasks[base], assume_unique=True,
                     return_indices=True,
                 )  # fmt: skip
                 if len(shared):

@@ -15,7 +15,7 @@ from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import FILE, Rulebook, read_rulebook
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
-    DifferenceRule,
+    BaselineRule,
     EveryAttempt,
     EveryTask,
     GateRule,
@@ -146,7 +146,7 @@ class Gate(Question, GateOptions):
                     raise
         elif not self.baseline or all(map(is_file_argument, paths_of(self.baseline))):
             return None
-        later = [rule for rule in self.active_rules if isinstance(rule, DifferenceRule)]
+        later = [rule for rule in self.active_rules if isinstance(rule, BaselineRule)]
         return replace(
             self, baseline=None, max_drop={}, max_increase={}, no_regression=False, later=later
         )

@@ -164,7 +164,7 @@ class GateRule:
     """The base class of all rules. The fields are the options of the rule.
 
     title : the group of its options in the help.
-    phrase : its name, with the fields of `named_as`.
+    phrase : its name, with the fields of `name_fields`.
     findings : verdict → clause with {model}; "" is the clause of all other verdicts.
     compares : whether it is about differences to the baseline.
     general : whether it is about the metrics of -k and -m.
@@ -226,13 +226,13 @@ class GateRule:
         """The judgements of one context."""
         raise NotImplementedError
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         """The fields of its name and its clauses that come from its options."""
         return {}
 
     def words(self, metric: Metric | None = None) -> Sentence:
         """Its name, for a metric."""
-        return tuple(filter(None, filled(self.phrase, self.named_as(metric))))
+        return tuple(filter(None, filled(self.phrase, self.name_fields(metric))))
 
     def judgement(
         self, fact: Result, verdict: str, metric: Metric | None = None, reason: str = "",
@@ -240,7 +240,7 @@ class GateRule:
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
         """A judgement of this rule.  evidence : further fields of its clause."""
-        fields = {**self.named_as(metric), **evidence}
+        fields = {**self.name_fields(metric), **evidence}
         template = self.findings.get(verdict, self.findings.get("", ""))
         return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
                          count, limit)  # fmt: skip
@@ -311,7 +311,7 @@ class EveryAttempt(GateRule):
         """Always, because without a number the rule is about the baseline."""
         return True
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
@@ -356,7 +356,7 @@ class ShareRule(GateRule):
         """Whether a limit is given; 0 is a limit."""
         return self.value is not None
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"noun": self.noun, "limit": f"{100 * self.value:g} %"}
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
@@ -429,7 +429,7 @@ class Minimum(GateRule):
         number = sum(rates.metric in self.minimum for rates in context.candidates)
         return 0 if self.min_by == BY_ESTIMATE else number
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         by, end = _BY[self.min_by]
         return {"by": by, "end": end, **_limited(metric, self.minimum)}
 
@@ -468,7 +468,7 @@ class Minimum(GateRule):
 
 
 @dataclass(frozen=True)
-class DifferenceRule(GateRule):
+class BaselineRule(GateRule):
     """The base class of rules about differences to the baseline."""
 
     title: ClassVar[str] = COMPARING
@@ -559,7 +559,7 @@ class DifferenceRule(GateRule):
 
 
 @dataclass(frozen=True)
-class NoRegression(DifferenceRule):
+class NoRegression(BaselineRule):
     """The rule that no metric of -k and -m is lower than in the baseline.
 
     Each metric fails if it is significantly lower, adjusted for their number, passes if it is
@@ -582,7 +582,7 @@ class NoRegression(DifferenceRule):
         """The name of the rule. Without data its metrics are not known."""
         return [self.words()]
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"metric": metric and metric.name}
 
     def statements(self, context: GateContext) -> int:
@@ -591,7 +591,7 @@ class NoRegression(DifferenceRule):
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
         """The comparisons. For several contexts, only what decides the verdict is computed."""
-        from passk_cli.study.pairs import compare_pairs, test_pairs
+        from passk_cli.study.pairwise_tests import compare_pairs, test_pairs
 
         study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
         if study.past is not None:
@@ -604,7 +604,7 @@ class NoRegression(DifferenceRule):
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """The verdict by the interval, or by the adjusted p-value if there are several tests."""
-        from passk_cli.study.pairs import BETTER, WORSE
+        from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
             return _verdict(_for_better(c.interval, c.first.metric.sign), 0.0)
@@ -633,7 +633,7 @@ class NoRegression(DifferenceRule):
 
 
 @dataclass(frozen=True)
-class Tolerance(DifferenceRule):
+class Tolerance(BaselineRule):
     """The base class of rules that limit how much worse than the baseline a metric may be.
 
     The limit is a difference, or relative to the baseline.
@@ -651,7 +651,7 @@ class Tolerance(DifferenceRule):
                    " {a} {change} of {limit}{?worse| or less} is not excluded",
     }  # fmt: skip
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         a, change = self.change
         return {"a": a, "change": change, **_limited(metric, self.value, "points")}
 
@@ -827,7 +827,7 @@ class MinEach(EachRule):
         """One per candidate, because its tests are adjusted for the number of tasks."""
         return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
 
-    def named_as(self, metric: Metric | None = None) -> dict[str, Any]:
+    def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         if isinstance(self.value, PassesOfAttempts):
             return {"passes": self.value.passes, "attempts": self.value.attempts}
         return {"limit": Phrase(((self.value, Column("", "given")),))}

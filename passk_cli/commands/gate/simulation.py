@@ -303,7 +303,7 @@ class SimulationSetup:
                 passes = generator.binomial(judged_attempts(base), old)
             else:
                 scales = {series: float(scale[at]) for series, scale in self.scales.items()}
-                past, passes = past.resample_runs(base, old, scales, generator)
+                past, passes = past.simulate_runs(base, old, scales, generator)
                 new = new.copy()
                 for s, series in zip(sides.candidates, sides.series, strict=True):
                     if scale := scales.get(sides.base_series(series) or (), 0.0):

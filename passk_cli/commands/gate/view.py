@@ -45,7 +45,7 @@ from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import match_tasks
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import copied_runs
-from passk_cli.study.flips import RunSide, find_flips
+from passk_cli.study.flips import NamedSeries, find_flips
 from passk_cli.study.missing_outcomes import uneven_notes
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.result import Result, Size
@@ -708,8 +708,8 @@ class RuleTable(Section[Judgement]):
                 base = sides.base_series(series)
                 if base is not None:
                     name = sides.label if sides.separate_file else base[0]
-                    base_side = RunSide(sides.baseline, sides.baseline.series.index(base), name)
-                    pairs.append((RunSide(sides.counts, s, SeriesName(series)), base_side))
+                    base_side = NamedSeries(sides.baseline, sides.baseline.series.index(base), name)
+                    pairs.append((NamedSeries(sides.counts, s, SeriesName(series)), base_side))
             all_flips = find_flips(pairs, run.context.study.confidence.level)
             for changes in changes_of([flips for flips in all_flips if flips.tasks], failed=failed):
                 suites.setdefault(changes, []).append(run.name)

@@ -36,7 +36,7 @@ from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true
 from passk_cli.study.headlines import name_with_groups
-from passk_cli.study.metrics import judge_labels
+from passk_cli.study.metrics import truth_labels
 from passk_cli.study.result import Result, Size
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.values import Series
@@ -166,7 +166,7 @@ def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...
 def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
     """The errors of the judge about each model."""
     counts, draws = study.counts, study.confidence.draws
-    labels_by_series = dict(zip(counts.series, judge_labels(counts), strict=True))
+    labels_by_series = dict(zip(counts.series, truth_labels(counts), strict=True))
     rows = [
         JudgeErrorRates(
             series, labels,

@@ -34,7 +34,7 @@ class DesignChoice:
     cost: float | None
 
     @property
-    def attempts(self) -> int | None:
+    def attempts_per_model(self) -> int | None:
         """Attempts of one model."""
         tasks, n, _ = self.fact.size
         return None if tasks is None else tasks * (n or 0)

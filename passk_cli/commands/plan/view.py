@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
+from passk_cli.commands.plan.continuation import Next, ways_to_spend
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
-from passk_cli.commands.plan.next import Next, next_steps
 from passk_cli.commands.plan.suite import FixedSuite, suite_designs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
 from passk_cli.commands.plan.variance import (
@@ -253,7 +253,7 @@ class DesignChoices(Section[DesignChoice]):
         Column("design", meaning="Tasks × attempts per task.",
                cell=lambda choice: choice.design),
         Column("attempts", "count", meaning="Attempts of one model in all.",
-               cell=lambda choice: choice.attempts),
+               cell=lambda choice: choice.attempts_per_model),
         Column("cost", "$", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
                where=lambda section: section.designs.aims.unit_cost is not None),
         Column("standard error", "share", shown=FULL, meaning="Standard error of the metric.",
@@ -782,7 +782,7 @@ class Plan(Question, PlanOptions):
                 if targets.in_dollars or prices is None
                 else targets.amount * (unit or 1)
             )
-        ways = next_steps(components, budget, prices)
+        ways = ways_to_spend(components, budget, prices)
         section = Next(study, ways, components, prices is not None)
         all_messages = (*study.messages(()), *messages, BY_OUTCOMES())
         return view(study, [section], messages=all_messages, interval=None, budget=self.budget)

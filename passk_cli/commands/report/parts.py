@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from passk_cli.commands.compare.view import RankedModels
+from passk_cli.commands.compare.view import RankingWithoutPairs
 from passk_cli.commands.question import Question
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.tasks.view import TasksInBrief
@@ -84,7 +84,7 @@ class Part:
             counts = counts.regrouped(series, counts.group_names)
         question: str | type[Question] = self.question or self.command
         if self is DIFFERENCES and len(page.models) > MANY and page.baseline_name is None:
-            question = RankedModels
+            question = RankingWithoutPairs
         report = page.ask(question, counts, **self.command_options(page, counts))
         if not self.has_plots:
             report = replace(report, draw=tuple)

@@ -24,7 +24,7 @@ from passk_cli.report.words import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
+from passk_cli.study.pairwise_tests import BETTER, WORSE, compare_pairs
 from passk_cli.study.rank_resampling import shares_of_lead
 from passk_cli.study.result import Result, Size
 from passk_cli.study.rules import SECONDARY
@@ -247,7 +247,7 @@ def model_comparisons(
 
 
 @dataclass(frozen=True)
-class PowerLaw:
+class BestTemperatureLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
     series : the model and its groups, without the temperature.
@@ -261,7 +261,9 @@ class PowerLaw:
     exponent: Result
 
 
-def fit_power_laws(values: Sequence[TaskValues], confidence: Confidence) -> list[PowerLaw]:
+def fit_power_laws(
+    values: Sequence[TaskValues], confidence: Confidence
+) -> list[BestTemperatureLaw]:
     """Fit the power law of pass@k's best temperature for each model with two temperatures or more.
 
     T*(k) is taken at every k up to the fewest attempts of any temperature, or at 64 of them.
@@ -285,7 +287,7 @@ def fit_power_laws(values: Sequence[TaskValues], confidence: Confidence) -> list
 
 def _fit_power_law(
     model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
-) -> PowerLaw:
+) -> BestTemperatureLaw:
     """Fit one model.  shared : its temperatures, increasing, on the tasks that they share."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
@@ -324,13 +326,17 @@ def _fit_power_law(
         level=confidence.level,
         more={"fact": "power law", "factor": None if value is None else factor},
     )  # fmt: skip
-    return PowerLaw(model, best, k_max, fact)
+    return BestTemperatureLaw(model, best, k_max, fact)
 
 
 def temperatures_of(
     study: Analysis, table_metrics: Sequence[Metric]
 ) -> tuple[
-    list[Result], list[Comparison], list[TemperatureVerdict], list[ModelComparison], list[PowerLaw]
+    list[Result],
+    list[Comparison],
+    list[TemperatureVerdict],
+    list[ModelComparison],
+    list[BestTemperatureLaw],
 ]:
     """Find the best temperatures with their tests, compare models, and fit power laws.
 

@@ -12,8 +12,8 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
     TEMPERATURE,
+    BestTemperatureLaw,
     ModelComparison,
-    PowerLaw,
     TemperatureVerdict,
     by_temperature,
     temperature_text,
@@ -35,7 +35,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.notes import lacking_tasks
-from passk_cli.study.pairs import BETTER, TIED, WORSE
+from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ALL, SECONDARY
 from passk_cli.study.section import (
@@ -77,7 +77,7 @@ UNEQUAL_TEMPERATURES = DiagnosticType(
     "unequal-temperatures", NOTE,
     "attempts of {models} differ between temperatures; first in resamples is empty",
     meaning="With more attempts, pass@k takes finer values. A temperature with more attempts then"
-    " comes first in more, or fewer, resamples than its success rates alone would give it.",
+    " comes first in more, or fewer, resamples than its success rates would give it.",
     why="The share of resamples would compare numbers of attempts, not temperatures. Differences"
     " and their tests allow for unequal attempts.",
     advice="Use the differences and their tests, or make the same number of attempts at each"
@@ -367,7 +367,7 @@ class Margins(Section[TemperatureVerdict]):
         return facts
 
 
-class PowerLawTable(Section[PowerLaw]):
+class PowerLawTable(Section[BestTemperatureLaw]):
     """T* = factor · k^exponent of each model, or the reason why there is no power law."""
 
     title = "T* = factor · k^exponent"
@@ -389,7 +389,7 @@ class PowerLawTable(Section[PowerLaw]):
                cell=lambda law: law.exponent.estimate.reason),
     )  # fmt: skip
 
-    def facts_of(self, record: PowerLaw) -> tuple[Result]:
+    def facts_of(self, record: BestTemperatureLaw) -> tuple[Result]:
         return (record.exponent,)
 
 

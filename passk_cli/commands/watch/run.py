@@ -86,7 +86,7 @@ class WatchedRun:
             if coverage is not None and coverage.more and base is not None:
                 task_codes, base_codes = (
                     sides.tasks[series].tolist(),
-                    set(sides.base_tasks[base].tolist()),
+                    set(sides.baseline_tasks[base].tolist()),
                 )
                 name = sides.counts.tasks[
                     next(code for code in task_codes if code not in base_codes)

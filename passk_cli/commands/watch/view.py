@@ -205,7 +205,7 @@ class RulesAtLooks(RuleTable):
         }  # fmt: skip
 
     @property
-    def live(self) -> str:
+    def progress_line(self) -> str:
         """The progress and the numbers of the last look in one line, for --follow."""
         numbers = [
             f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
@@ -366,7 +366,7 @@ class Watch(Question, WatchOptions):
                 table = self._table_of_looks(options, read, path)
                 if not table.report.provisional:
                     return table.report
-                words = table.live
+                words = table.progress_line
             except DataError as error:
                 if error.name in _FINAL_ERRORS:
                     raise

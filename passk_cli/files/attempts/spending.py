@@ -20,7 +20,7 @@ from passk_cli.files.attempts.query import AttemptQuery, lacks_value_sql
 from passk_cli.files.counting.diagnosis import first_matching_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP, MISSING_COST_FIXES
-from passk_cli.files.roles import PASS_WORDS, UNITS, addends, is_listed, spelled
+from passk_cli.files.roles import PASS_WORDS, UNITS, addends, holds_list, spelled
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -485,7 +485,7 @@ def _column_messages(
         parts = addends(role, column, kinds)
         # In a list of attempts each entry belongs to one attempt.
         lists = batch.roles.shape == "lists"
-        list_columns = [] if lists else [name for name, _ in parts if is_listed(name, kinds)]
+        list_columns = [] if lists else [name for name, _ in parts if holds_list(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.row_file and not _has_unit(role, parts)

@@ -11,7 +11,7 @@ from passk_cli.arrays import Floats
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import EQUAL, leaf, parent_path, words
+from passk_cli.files.roles import EQUAL, parent_path, spelled_leaf, words
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -100,7 +100,7 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
             # Two opposite flags are not counts.
-            failed = leaf(name) == "failed" and np.any(scores + numbers != 1)
+            failed = spelled_leaf(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
                 all_tests = SuggestedFix(compared, "passes if all tests do")

@@ -14,7 +14,7 @@ from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.profile import DataProfile
-from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, leaf, words
+from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, spelled_leaf, words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -74,7 +74,7 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
         for name in profile.columns
         if name not in read | {*context.request.pool} and not words(name) & _NOT_ANSWERS
     ]
-    flags = [name for name in names if leaf(name) in _FLAG_NAMES]
+    flags = [name for name in names if spelled_leaf(name) in _FLAG_NAMES]
     texts = [name for name in names if profile.kind(name).name == "text" and name not in flags]
     kinds_by_column = [(name, _flagged_failures(context, name)) for name in flags]
     kinds_by_column += [

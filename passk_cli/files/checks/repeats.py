@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import SHORT, leaf, words
+from passk_cli.files.roles import SHORT, spelled_leaf, words
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -96,7 +96,7 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
 def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
     """Find attempts from a cache at tasks with other attempts."""
     profile = context.profile
-    flags = (name for name in profile.columns if leaf(name) in _CACHED_NAMES)
+    flags = (name for name in profile.columns if spelled_leaf(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):
         sizes = np.bincount(profile.cell[profile.cell >= 0], minlength=1)
         several = (profile.cell >= 0) & (sizes[np.maximum(profile.cell, 0)] > 1)

@@ -32,7 +32,7 @@ from passk_cli.files.roles import (
     ENDINGS,
     ROLES,
     SETTINGS,
-    leaf,
+    spelled_leaf,
     strength,
     words,
 )
@@ -133,7 +133,9 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
     restarting = [name for name in context.unread_columns if _restarts_attempts(context, name)]
     if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
         # Parts of the data come first, with fewer values before more values.
-        order = {n: (leaf(n) not in SUITE_NAMES, profile.columns[n].distinct) for n in restarting}
+        order = {
+            n: (spelled_leaf(n) not in SUITE_NAMES, profile.columns[n].distinct) for n in restarting
+        }
         column = profile.columns[min(restarting, key=order.__getitem__)]
         yield _setting_finding(context, profile, column, _RESTARTING, certain=True)
         return
@@ -181,7 +183,7 @@ def attempt_number(context: CheckContext) -> str:
     names = [
         name
         for name in context.unread_columns
-        if leaf(name) in ROLES["attempt"].doubtful.split()
+        if spelled_leaf(name) in ROLES["attempt"].doubtful.split()
         or (words(name) & numbers and len(words(name)) < 3 and not words(name) & _HAPPENING)
     ]
     numbering = [name for name in names if _numbers_attempts(profile, profile.columns[name])]
@@ -209,7 +211,7 @@ def is_setting(column: str) -> bool:
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
     """
-    *above, last = map(leaf, column.split("."))
+    *above, last = map(spelled_leaf, column.split("."))
     return not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
 
 
@@ -277,13 +279,13 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
         return False
     is_named = _is_named_setting(context, name)
     happens = words(name) & _HAPPENING and not (is_named or _dates(profile, column))
-    outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
+    outcome = ROLES["outcome"].ranks.get(spelled_leaf(name)) == 0
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
     # If the caller chose a column of attempt numbers, other columns cannot number the attempts.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
-    numbers = leaf(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
+    numbers = spelled_leaf(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
     if attempt_column and numbers:
         pair_count = _pair_count(profile.cell, column.codes)
         if _pair_count(profile.cell, attempt_column.codes) >= pair_count:
@@ -334,7 +336,7 @@ def _is_planned(
 
 def _is_exact(column: SampledColumn, even: Evenness) -> bool:
     """Whether a column has a setting's exact name and varies in half of the cells."""
-    exact = leaf(column.name) in _EXACT_NAMES and column.share == 1
+    exact = spelled_leaf(column.name) in _EXACT_NAMES and column.share == 1
     return exact and even.cells > 2 and even.varying_share >= 0.5
 
 
@@ -362,7 +364,7 @@ def _setting_finding(
     labelled = any(source.label is not None for source in context.sources)
     models = [] if labelled or column.share < 1 else [SuggestedFix(both_models, "as models")]
     # In a task's name, a part of the data comes before a number and after a statement.
-    parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
+    parts = (task, name) if spelled_leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
     if even is _RESTARTING or _restarts_tasks(context, profile, column):
@@ -384,7 +386,7 @@ def _setting_finding(
         return Finding(UNREAD_NUMBER, certain, fields, tuple(order))
     order = [split, *models, pool] if model else [*models, split, pool]
     if column.share == 1 and _may_part_tasks(context, profile, column):
-        order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
+        order.insert(0 if spelled_leaf(name) in SUITE_NAMES else 2, tasks)
     return Finding(POOLED_SETTINGS, certain, fields, tuple(order))
 
 
@@ -437,7 +439,9 @@ def _may_part_tasks(context: CheckContext, profile: DataProfile, column: Sampled
     )
     if crossed and not (words(name) & SUITE_NAMES or strength("task", name)):
         return False
-    stated = (profile.columns[c].codes for c in profile.columns if leaf(c) in STATEMENT_WORDS)
+    stated = (
+        profile.columns[c].codes for c in profile.columns if spelled_leaf(c) in STATEMENT_WORDS
+    )
     # In a profile of complete cells, columns that were not wanted have no values.
     return not any(
         count_distinct(codes) > 1
@@ -498,7 +502,9 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
         rates, mean = c / n, c.sum() / n.sum()
         low, high = int(rates.argmin()), int(rates.argmax())
         error = (mean * (1 - mean) * (1 / n[low] + 1 / n[high])) ** 0.5
-        is_planned = leaf(name) in _EXACT_NAMES and len({*n.tolist()}) == 1 and n[0] >= _ENOUGH_ROWS
+        is_planned = (
+            spelled_leaf(name) in _EXACT_NAMES and len({*n.tolist()}) == 1 and n[0] >= _ENOUGH_ROWS
+        )
         if error > 0 and (is_planned or rates[high] - rates[low] > _STANDARD_ERRORS * error):
             texts, order = profile.texts(name), np.argsort(-rates, kind="stable")
             rate_texts = [f"{texts[arm]} {rates[arm]:.3f}" for arm in order.tolist()]

@@ -25,7 +25,7 @@ from passk_cli.files.checks.check import (
 )
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
 from passk_cli.files.reading.records import records
-from passk_cli.files.roles import EQUAL, SHORT, leaf, words
+from passk_cli.files.roles import EQUAL, SHORT, spelled_leaf, words
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     AVERAGE_WORDS,
@@ -132,7 +132,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
         yield _ambiguous_success(context, outcome, attack)
         return
     for name in context.unread_columns:
-        if leaf(name).startswith("expected") and _contains_expected_verdicts(
+        if spelled_leaf(name).startswith("expected") and _contains_expected_verdicts(
             context, name, outcome
         ):
             agree = SuggestedFix(
@@ -149,13 +149,13 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
     expected = any(words(name) & EXPECTED_WORDS for name in context.unread_columns)
     rivals = [name for name in context.unread_columns if _contradicts(context, name, outcome)]
     if rivals:
-        less = constant or leaf(outcome) in ENDED_WORDS
+        less = constant or spelled_leaf(outcome) in ENDED_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
         fields = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
         yield Finding(
             TWO_VERDICTS, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
         )
-    elif always and leaf(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
+    elif always and spelled_leaf(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
         facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
         facts |= {"column": outcome, "value": constant}
         way = SuggestedFix({"--outcome": outcome}, "if it says that tasks were solved")
@@ -222,7 +222,7 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     A grade agrees with the outcome if some threshold reproduces the outcome. A verdict agrees if it
     is equal, or opposite, in all rows with both.
     """
-    profile, terms, ended = context.profile, words(name), leaf(outcome) in ENDED_WORDS
+    profile, terms, ended = context.profile, words(name), spelled_leaf(outcome) in ENDED_WORDS
     if _without_number(name) == _without_number(outcome):
         return _values_differ(context, name, outcome)
     predicted = "label" in terms and any(words(n) & PREDICTED_WORDS for n in profile.columns)

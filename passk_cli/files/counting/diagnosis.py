@@ -36,7 +36,7 @@ from passk_cli.files.roles import (
     PICK,
     SETTINGS,
     find,
-    leaf,
+    spelled_leaf,
 )
 from passk_cli.files.sources.source import (
     SKIP_BAD_LINES,
@@ -451,7 +451,7 @@ def _settings_that_differ(
         if not above and (isinstance(value, dict) or isinstance(against, dict)):
             inside = [part if isinstance(part, dict) else {} for part in (value, against)]
             yield from _settings_that_differ(inside[0], inside[1], key)
-        elif leaf(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
+        elif spelled_leaf(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
             yield f"{above}.{key}".removeprefix(".")
 
 

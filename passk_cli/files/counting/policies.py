@@ -29,7 +29,7 @@ from passk_cli.files.roles import ATTEMPT_ROLES, COLUMN, addends, candidates, fi
 from passk_cli.outcomes.codes import cross_columns
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
-from passk_cli.outcomes.provenance import InputFacts, ReadFacts
+from passk_cli.outcomes.provenance import FileReading, ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import Category, first_few
 
@@ -342,7 +342,7 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
     return clusters
 
 
-def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> InputFacts:
+def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> FileReading:
     roles = batch.roles.columns()
     parts = (part for of in batch.layout.joined.values() for part in of.parts)
     kinds = batch.layout.kinds
@@ -372,4 +372,4 @@ def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> I
     outcomes = tuple(attempts.outcomes.get(batch.layout.kind, ()))
     path_columns = (*request.by, *(request.template.names if request.template else ()))
     in_path = tuple(name for name in batch.layout.constants if name in path_columns)
-    return InputFacts(name, form, roles, unused, offered, outcomes, in_path)
+    return FileReading(name, form, roles, unused, offered, outcomes, in_path)

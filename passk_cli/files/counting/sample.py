@@ -28,7 +28,7 @@ from passk_cli.files.database import (
 )
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
-from passk_cli.files.roles import ENDINGS, find, is_listed, words
+from passk_cli.files.roles import ENDINGS, find, holds_list, words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
 # The number and size of blocks of a sample. Files that are smaller than all blocks are read
@@ -235,7 +235,7 @@ def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
     """Columns that may have scalar values (columns with a role first), and columns of records."""
     kinds = batch.layout.kinds
     playing = [c for c in (*batch.roles.columns().values(), *by) if find(c, kinds)]
-    playing = [c for c in playing if not is_listed(c, kinds)] + ["suite"] * batch.has_suites
+    playing = [c for c in playing if not holds_list(c, kinds)] + ["suite"] * batch.has_suites
     plain = [column for column, of in kinds.items() if of <= _SCALAR][:_COLUMNS]
     records = [
         c for c, of in kinds.items() if of - {"null"} == {"record"} and not batch.layout.typed
@@ -301,7 +301,7 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
         sample = folder / f"{place}.{number}.sample"
         samples[str(sample)] = files[number]
         if plain:
-            _write_blocks(files[number], starts, sample, header=layout.kind == "csv")
+            _copy_blocks(files[number], starts, sample, header=layout.kind == "csv")
         else:
             size = WHOLE_BYTES // len(blocks)
             sample.write_bytes(first_bytes(batch.sources[number], size))
@@ -343,7 +343,7 @@ def _beginnings(files: Sequence[str]) -> dict[int, list[int]]:
     return {place: [0] for place in places.tolist()}
 
 
-def _write_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool) -> None:
+def _copy_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool) -> None:
     """Write the complete lines of blocks of a file, with its header."""
     with open(path, "rb") as file, open(sample, "wb") as out:
         if header:

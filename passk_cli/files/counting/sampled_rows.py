@@ -14,7 +14,7 @@ from passk_cli.arrays import Bools, Ints
 from passk_cli.files.checks.check import CheckContext
 from passk_cli.files.counting.statement import BENCHMARKS, Statement
 from passk_cli.files.reading.profile import SampledColumn, joined_codes
-from passk_cli.files.roles import SETTINGS, leaf, words
+from passk_cli.files.roles import SETTINGS, spelled_leaf, words
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
 
@@ -99,7 +99,7 @@ def _task_groups(
     profile = context.profile
     names = [
         name for name in context.unread_columns
-        if quote(name) not in settings and leaf(name) not in _NOT_GROUPS
+        if quote(name) not in settings and spelled_leaf(name) not in _NOT_GROUPS
         and not words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
         and profile.columns[name].distinct >= _FEWEST_GROUPS
     ]  # fmt: skip

@@ -39,7 +39,7 @@ from passk_cli.files.roles import (
     UNITS,
     addends,
     find,
-    is_listed,
+    holds_list,
     reaches,
     verdict_sql,
 )
@@ -73,7 +73,7 @@ def _benchmarks(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     return tuple(sorted(benchmarks, key=lambda name: BENCHMARKS.index(lower_names[name])))
 
 
-class LateColumn(Exception):
+class LateColumnError(Exception):
     """A relevant column first occurs after the records that were read for the layout."""
 
 
@@ -438,7 +438,7 @@ rows AS (SELECT row.* FROM picked)"""
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists" and role not in UNITS and is_listed(column, layout.kinds)
+            if roles.shape == "lists" and role not in UNITS and holds_list(column, layout.kinds)
         }
         roles_sql |= {
             role: unnested.get(role) or text(column)
@@ -616,14 +616,15 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
 def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Run the statement. If attempts may be repeated, count the repeats exactly.
 
-    Returns the statement with the care that the files needed, and its answer. Errors: LateColumn;
+    Returns the statement with the care that the files needed, and its answer.
+    Errors: LateColumnError;
     duckdb.Error, for which the caller finds the line.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
     statement, cells = _run_tally(con, statement, None)
     if statement.open and cells["late"].any():
-        raise LateColumn
+        raise LateColumnError
     all_cells = cells
     rejected = 0
     if csv and statement.request.skip_bad:

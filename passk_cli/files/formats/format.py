@@ -67,7 +67,7 @@ class File:
     form : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
         "other".
     keys : the keys in the file, dotted, with [] for the first element of a list, for example
-        "results[].is_resolved" or "[].task_id". Of lines: the keys of the first record; of a zip:
+        "results[].is_resolved" or "[].task_id". For lines: the keys of the first record; of a zip:
         the names of its members; of Parquet: its columns and their fields.
     text : the beginning of the file.  beginning : the JSON value in it, as far as it goes.
     short_document : the whole document, if it is short; else None.

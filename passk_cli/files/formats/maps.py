@@ -52,7 +52,7 @@ def _format(path: Path) -> Format:
         path.stem,
         about["rule"],
         about["source"],
-        lambda file: _has(table, file),
+        lambda file: _file_fits(table, file),
         (lambda file: by_scorer(lambda: _judged_attempts(table, file, about)))
         if "scorers" in about
         else single_outcome(rows),
@@ -61,7 +61,7 @@ def _format(path: Path) -> Format:
     )
 
 
-def _has(table: Map, file: File) -> bool:
+def _file_fits(table: Map, file: File) -> bool:
     """Whether the records of a file have all keys of a map; lines must not have any other keys."""
     if not table.records:
         return file.keys == {*table.has}

@@ -44,7 +44,7 @@ def _judgement(record: dict[str, Any]) -> bool | None:
     return verdicts[0] is True
 
 
-def _equal(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]:
+def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]:
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
@@ -54,11 +54,11 @@ _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "judgement": _judgement,
     "is_correct": lambda record: record.get("is_correct"),
     "is_correct-plus": lambda record: record.get("is_correct-plus"),
-    "proof_status": _equal("proof_status", "completed"),
+    "proof_status": _key_equals("proof_status", "completed"),
     "strict_eval": lambda record: at(record, "strict_eval", "follow_all_instructions"),
     "loose_eval": lambda record: at(record, "loose_eval", "follow_all_instructions"),
     "graded_list": lambda record: at(record, "graded_list", 0),
-    "status": _equal("status", "pass"),
+    "status": _key_equals("status", "pass"),
 }
 
 

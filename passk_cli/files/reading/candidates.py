@@ -23,7 +23,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from passk_cli.files.reading.record_places import (
+from passk_cli.files.reading.record_discovery import (
     FieldValues,
     RecordPlace,
     find_places,
@@ -41,9 +41,9 @@ from passk_cli.files.roles import (
     VALUE,
     agree_sql,
     candidates,
-    leaf,
     parent_path,
     parts,
+    spelled_leaf,
     strength,
     words,
 )
@@ -415,7 +415,8 @@ class _CandidateFinder:
             if path in used_paths or column.has_lists or strength("attempt", path) == 3:
                 continue
             names_another_thing = (
-                _forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS) or leaf(path) in SETTING_NAMES
+                _forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
+                or spelled_leaf(path) in SETTING_NAMES
             )
             # A rate such as hit_rate_at_3 that is only 0 or 1 belongs to a single attempt.
             if names_another_thing and not (is_average(path) and column.verdicts == {0, 1}):
@@ -676,7 +677,7 @@ class _CandidateFinder:
         """The column that compares two answers. Its name shows it, or its values are A, B and tie,
         or the names of other columns.
         """
-        texts = {leaf(path) for path, column in self.columns.items() if column.is_text}
+        texts = {spelled_leaf(path) for path, column in self.columns.items() if column.is_text}
         paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
         for path, column in self.columns.items():
             values = {text.lower() for text in column.counts}
@@ -713,7 +714,7 @@ class _CandidateFinder:
         once = any(len(self.columns[path].counts) == rows > 1 for path in naming_columns)
         short = all(map(_is_short, self.columns.values()))
         several = not grades and any(
-            _SEVERAL_ATTEMPTS_NAME.fullmatch(leaf(path)) for path in averages
+            _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_leaf(path)) for path in averages
         )
         return next(iter([*averages, *self.outcomes]), "") if several or (once and short) else ""
 
@@ -776,7 +777,7 @@ class _CandidateFinder:
         used_paths = {*self.tasks, *self.outcomes, *self.models, *(self.counts or ())}
         paths = []
         for path, column in self.columns.items():
-            is_named_setting = leaf(path) in SETTING_NAMES
+            is_named_setting = spelled_leaf(path) in SETTING_NAMES
             if (
                 path in used_paths
                 or path in RESERVED
@@ -787,7 +788,7 @@ class _CandidateFinder:
             few = len(column.counts) <= _VALUES and len(column.counts) < self.place.rows
             if few and (is_named_setting or (column.is_text and not self._is_consequence(path))):
                 paths.append(path)
-        return sorted(paths, key=lambda path: leaf(path) not in SETTING_NAMES)
+        return sorted(paths, key=lambda path: spelled_leaf(path) not in SETTING_NAMES)
 
     def _is_consequence(self, path: str) -> bool:
         """Whether the values of a column separate passes from failures perfectly."""
@@ -807,7 +808,7 @@ def is_average(path: str) -> bool:
     >>> is_average("results.pass@5"), is_average("success_rate"), is_average("success")
     (True, True, False)
     """
-    return bool(words(path) & AVERAGE_WORDS or _SEVERAL_ATTEMPTS_NAME.fullmatch(leaf(path)))
+    return bool(words(path) & AVERAGE_WORDS or _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_leaf(path)))
 
 
 def _names(column: FieldValues) -> bool:
@@ -823,7 +824,7 @@ def _is_plain(column: FieldValues) -> bool:
 def _names_something_else(path: str) -> bool:
     """Whether a column is named like a model, a setting or a result."""
     contrary_name = (
-        words(path) & _NOT_TASKS or leaf(path) in SETTING_NAMES or strength("model", path)
+        words(path) & _NOT_TASKS or spelled_leaf(path) in SETTING_NAMES or strength("model", path)
     )
     return bool(contrary_name)
 

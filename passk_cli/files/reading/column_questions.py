@@ -19,7 +19,7 @@ from passk_cli.files.mapping import folders_of
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.reading.fix_trials import FixTrials, is_open, size_text
 from passk_cli.files.request import Request
-from passk_cli.files.roles import POSITION, VALUE, candidates, leaf, parts, strength, words
+from passk_cli.files.roles import POSITION, VALUE, candidates, parts, spelled_leaf, strength, words
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.memory import index_hint
 from passk_cli.files.sources.paths import layout_template
@@ -158,7 +158,9 @@ def _nested_field_error(
     """The error about a missing amount or answer, with nested columns that have its name."""
     (role,) = error.settles[0].options["--field"]
     nested = [
-        path for path in candidate_set.columns if "." in path and candidates(role, [leaf(path)])
+        path
+        for path in candidate_set.columns
+        if "." in path and candidates(role, [spelled_leaf(path)])
     ]
     refusal = error.with_changes(
         type(error),
@@ -201,7 +203,7 @@ def _misspelled_column_error(
     paths = [*candidate_set.columns]
     if not missing or missing in paths:
         return error
-    similar = [p for p in paths if leaf(p) == missing] or nearest(missing, paths)
+    similar = [p for p in paths if spelled_leaf(p) == missing] or nearest(missing, paths)
     if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()

@@ -22,7 +22,7 @@ _RUN = re.compile(
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
 #: What the temperature of an attempt is usually called.
 TEMPERATURES = ("temperature", "temp")
-# "T0.2", but "T5" and "t5.1.1" are no temperatures; "temp1" is one.
+# "T0.2", but "T5" and "t5.1.1" are not temperatures; "temp1" is one.
 _TEMPERATURE = re.compile(
     r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
     r"(?=$|[@_\- +]|\.(?!\d))",

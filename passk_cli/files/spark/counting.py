@@ -15,7 +15,7 @@ import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.counting.checks import WITHOUT_GROUP
-from passk_cli.files.counting.outcome_words import word_messages
+from passk_cli.files.counting.outcome_word_messages import word_messages
 from passk_cli.files.database import quote_name, shared_connection
 from passk_cli.files.mapping import NO_MAP, Map, read_maps
 from passk_cli.files.reading.layout import Layout
@@ -36,7 +36,7 @@ from passk_cli.files.spark.rows import BAD, Rows, quote_column, rows_at
 from passk_cli.files.spark.session import NotOnSpark, session
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import InputFacts, ReadFacts
+from passk_cli.outcomes.provenance import FileReading, ReadFacts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 _ROLES = ("task", "outcome", "model", "attempt", *UNITS)
@@ -244,7 +244,7 @@ def _to_counts(
         if (without := int(n[cells[f"group{i}"] == ""].sum()))
     ]
     facts = ReadFacts(
-        inputs=(InputFacts(rows.place, f"{rows.form} (on Spark)", roles, ()),),
+        inputs=(FileReading(rows.place, f"{rows.form} (on Spark)", roles, ()),),
         missing=int(missing.sum()), missing_policy=request.missing,
         missing_outcomes=counts(attempts_made, attempts_made > 0, missing=missing).missing_outcomes
         if missing.any()

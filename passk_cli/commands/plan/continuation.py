@@ -39,7 +39,7 @@ class Step:
         return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
 
 
-def next_steps(
+def ways_to_spend(
     components: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
 ) -> list[Step]:
     """The run as it is, and the ways to spend a budget on it, the smallest error first.
