@@ -62,7 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if out and Path(out).suffix not in (".csv", ".jsonl"):
         raise pytest.UsageError(f"--passk-out {out}: no format has this suffix; use .csv or .jsonl")
     if out and not Path(out).absolute().parent.is_dir():
-        raise pytest.UsageError(f"--passk-out {out}: no such folder for the output; make it first")
+        raise pytest.UsageError(
+            f"--passk-out {out}: the folder of the output does not exist; create it first"
+        )
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(AttemptCollector(config, out), "passk-verdicts")
     if xml := config.stash.get(xml_key, None):

@@ -359,7 +359,7 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
         ("where", "", "where=: it is empty; give it a value or leave it out"),
-        ("where", FRAME.assign(there=True).there, "where=: this is a mask; give a condition as"),
+        ("where", FRAME.assign(there=True).there, "where=: this is a mask; write the condition as"),
         ("by", [0, 1, 2] * 90, "by=0, 1, 2 and 267 more: write COLUMN"),
         ("fields", {"task": 3}, "no column '3'"),
     ],

@@ -64,7 +64,7 @@ def correlated() -> Iterable[str]:
 
 
 def correlated_message() -> Iterable[str]:
-    for lag, sentence in (("0.7", "{} had a false alarm"), ("0.9", "{} by 0.9")):
+    for lag, sentence in (("0.7", "{} had a false alarm"), ("0.9", "{} at 0.9")):
         rates = [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
         yield sentence.format(to(rates))
 
@@ -105,8 +105,8 @@ def lumps() -> Iterable[str]:
 
 
 def lumps_message() -> Iterable[str]:
-    for tasks, words in (("20", "{} of simulated runs of 20 tasks"), ("60", "{} of 60"),
-                         ("100", "{} of 100")):  # fmt: skip
+    for tasks, words in (("20", "{} of runs with 20 tasks"), ("60", "{} with 60 tasks"),
+                         ("100", "{} with 100 tasks")):  # fmt: skip
         kinds = "5 % × 50", "2 % × 100"
         table = [row for row in rows("cost-lumps")
                  if row["tasks"] == tasks and row["dear tasks"] in kinds]  # fmt: skip
@@ -205,9 +205,9 @@ def honest_boards() -> Iterable[str]:
             equal_costs, gate_of_history, looks, plan_used, let_through, macro_averages,
             honest_boards,
         )),
-        (CORRELATED_RUNS.meaning, correlated_message),
-        (FEW_RUNS_KNOWN.meaning, few_runs),
-        (FEW_TASKS_COST.meaning, lumps_message),
+        (CORRELATED_RUNS.why, correlated_message),
+        (FEW_RUNS_KNOWN.why, few_runs),
+        (FEW_TASKS_COST.why, lumps_message),
     ],
 )  # fmt: skip
 def test_claims_are_in_the_tables_of_benchmarks(

@@ -133,7 +133,11 @@ def test_columns_beyond_number(passk: Passk, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     names = ",".join(f"c{i}" for i in range(MOST_COLUMNS))
     path.write_text(f"task,passed,{names}\na,1,{names}\n")
-    assert_refused(passk("estimate", path), 3, "x.csv: 20,002 columns, at most 20,000; keep those")
+    assert_refused(
+        passk("estimate", path),
+        3,
+        "x.csv: the file has 20,002 columns, and passk reads at most 20,000; keep only",
+    )
 
 
 def of_counts(n: int, models: str = "ab", tasks: int = 100) -> str:

@@ -172,7 +172,7 @@ def test_a_column_with_the_name_of_an_internal_one_is_refused(
         duckdb.sql(f"COPY (FROM frame) TO '{path}' (FORMAT parquet)")
     result = passk("estimate", path)
     assert (result.code, result.err.count("\n")) == (3, 1)
-    assert "the column '#source' has a name that passk gives" in result.err
+    assert "passk uses the column name '#source'" in result.err
 
 
 def test_names_of_signs_are_not_spellings_of_each_other(passk: Passk, write: Write) -> None:

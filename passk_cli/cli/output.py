@@ -383,7 +383,7 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
     for place, target in zip(places, targets, strict=True):
         folder = os.path.dirname(target) or "."
         if not os.path.isdir(folder):
-            problem = f"{folder}: no such folder for the output; make it first"
+            problem = f"{folder}: the folder of the output does not exist; create it first"
         elif os.path.isdir(target):
             problem = f"{target}: this is a folder; name a file in it"
         elif os.path.exists(target) and place in read_paths(inputs):

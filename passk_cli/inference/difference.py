@@ -272,8 +272,9 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
 
     The second result is the relative standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1))
     / U) (delta method). It is infinite if the variance is 0, and still too small if a few tasks
-    make all the difference. Σ (d − d̄)² is at most Σ (d − a)² for any number a, which is here the
-    middle of both means.
+    make all the difference. With e = d − a s for the middle a of both means and sizes s,
+    Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s − s̄) e + δ² (V − (Σ s)² / U), where V = Σ (s − s̄)² and
+    δ = d̄ − a. It is at most Σ e² if all sizes are equal.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)
@@ -284,6 +285,10 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     fourth = np.einsum("ij,ij->i", square, square)
     kurtosis = np.divide(units * fourth, total**2, out=np.full(len(total), np.inf), where=total > 0)
     unsure = 0.5 * np.sqrt(np.maximum(kurtosis - (units - 3) / (units - 1), 0.0) / units)
+    if high is not low:
+        uneven, shift = sizes.var() * units, (high.sum(axis=1) - low.sum(axis=1)) / (2 * tasks)
+        total = total + 2 * shift * np.sqrt(uneven * total)
+        total += shift**2 * max(uneven - tasks**2 / units, 0.0)
     return total * (units / (units - 1)) / tasks**2, unsure
 
 

@@ -527,7 +527,7 @@ class Report:
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ParameterError(
                 OptionValue("--by", twice),
-                "the output has a column of that name; rename it in the data",
+                "the output already has a column of that name; rename the column in the data",
                 name="reserved-column",
             )  # fmt: skip
         return table

@@ -56,7 +56,7 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
         (["--chart", "png"], "--chart png: no picture has this suffix"),
         (
             ["--chart", "nowhere/x.png"],
-            "nowhere: no such folder for the output; make it first",
+            "nowhere: the folder of the output does not exist; create it first",
         ),
         (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),

@@ -126,7 +126,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate FILE --alpha 0.05", "did you mean --level 0.95?"),
         ("estimate FILE --k 5", "no such option: --k; did you mean -k?"),
         ("estimate FILE --json", "did you mean --format json?"),
-        ("gate FILE --chart x.svg", "--chart; estimate, compare, bootstrap and 9 more have it"),
+        ("gate FILE --chart x.svg", "--chart; estimate, compare, bootstrap and 10 more have it"),
         ("estimate FILE --baseline x", "--baseline; compare, gate, watch, report have it"),
         ("extrapolate FILE -k 5", "no such option: -k; its k are those of --to"),
         ("estimate FILE --zzz", "no such option: --zzz; see passk estimate --help"),

@@ -27,6 +27,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "estimate": {}, "compare": {}, "cost": {"at": 1}, "curve": {"max_k": 4},
     "gate": {"baseline": "a", "max_drop": "pass@1=0.1", "minimum": "pass@1=0.2"},
     "temperature": {}, "order": {}, "diversity": {}, "tasks": {}, "report": {},
+    "horizon": {"resamples": 200},
     "bootstrap": {"resamples": 100}, "extrapolate": {},
     "plan": {}, "describe": {}, "trend": {}, "convert": {}, "record": {},
     "watch": {"order": [f"t{t}" for t in range(10)], "attempts": 6, "minimum": "pass@1=0.2"},
@@ -62,7 +63,7 @@ def results() -> pd.DataFrame:
             "model": model, "task": f"t{task}", "attempt": attempt,
             "passed": bool(rng.random() < np.clip((task % 5) / 5 + shift, 0.1, 0.9)),
             "cost": round(0.1 + float(rng.random()), 3), "solution": f"s{rng.integers(3)}",
-            "temperature": (0.2, 0.8)[attempt // 3],
+            "temperature": (0.2, 0.8)[attempt // 3], "human_minutes": 2.0 ** (6 - task % 5),
         }
         for model, shift in zip("abc", (0.0, 0.3, -0.2), strict=True)
         for task in range(10)

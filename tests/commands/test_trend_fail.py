@@ -84,7 +84,7 @@ def test_refusals(passk: Passk, tmp_path: Path) -> None:
     for words, problem in (
         (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # adds it"),
         (["--fail", "--acknowledge", "17bd288"], "the history has no such run; did you mean 17bd"),
-        (["--fail", "-m", "cost-per-success"], "--fail needs changes"),
+        (["--fail", "-m", "cost-per-success"], "only changes fail the command"),
     ):
         result = passk("trend", NIGHTS, *words)
         assert (result.code, result.out, problem in result.err) == (2, "", True), words

@@ -597,7 +597,7 @@ def test_a_missing_output_folder_is_reported(passk: Passk, tmp_path: Path) -> No
     target = tmp_path / "no" / "out.csv"
     result = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
     assert result.code == 2
-    assert "no such folder for the output; make it first" in result.err
+    assert "the folder of the output does not exist; create it first" in result.err
     assert not target.exists()
 
 

@@ -60,5 +60,5 @@ def test_invalid_parameters_are_refused() -> None:
     for n, c in ((0, 0), (2, 3), (2, -1)):
         with pytest.raises(ValueError, match="every task needs"):
             rate_limits(n, c)
-    with pytest.raises(ValueError, match="rate must lie"):
+    with pytest.raises(ValueError, match="rate must be above 0"):
         passes_needed(1, 1, 1.0)

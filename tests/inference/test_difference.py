@@ -154,6 +154,13 @@ def test_no_differences_between_have_larger_errors(
         assert (same.below[0], same.above[0]) == pytest.approx((law.below[0], law.above[0]))
 
 
+def test_errors_between_ends_hold_for_clusters_of_unequal_size() -> None:
+    high, codes = np.array([0.0, 0.0, 0.1]), np.array([0, 0, 1])
+    difference = difference_distribution(high, np.inf, 0.0, codes)
+    widest = difference_distribution(np.zeros(3), np.inf, 0.0, codes, (np.zeros(3), high))
+    assert difference.below[0] <= widest.below[0] * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("tasks", [1, 2, 3, 4, 5, 8])
 def test_few_tasks_have_a_smallest_p(tasks: int) -> None:
     least = least_p(np.ones(tasks))

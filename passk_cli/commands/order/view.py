@@ -295,7 +295,7 @@ class Verdicts(Section[Evidence]):
             adjusted = adjust in ADJUSTED
             yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
-            yield "none found: no test is significant"
+            yield "none found: not significant"
         if any(model.interval_excludes_zero(self.middle) for model in self.records):
             yield "intervals unadjusted"
             yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle)
