@@ -90,7 +90,7 @@ SECURITY = {
         f"{LIMITS}:test_data_that_is_printed_has_no_command_of_the_runner",
     ],
     "A report page runs only its own script.": [f"{SAFETY}:test_a_page_runs_only_its_own_script"],
-    "--safe-csv puts an apostrophe before texts in csv and tsv that begin with =, +, - or @, also"
+    "--safe-csv puts an apostrophe before strings in csv and tsv that begin with =, +, - or @, also"
     " at full width or after blanks and control characters.": [f"{SAFETY}:test_safe_csv"],
     "Nothing is written under the names of an archive's members.": [
         f"{SAFETY}:test_members_of_an_archive_are_not_written",
@@ -119,7 +119,7 @@ SECURITY = {
         "tests/files/formats/test_lists_and_records.py:"
         "test_neighbours_of_a_file_are_opened_only_if_they_are_files",
     ],
-    "A full disk, a signal or kill -9 leaves the old file or the new one.": [
+    "After a full disk, a signal or kill -9, the output file is either the old one or the new one.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
         f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
         f"{PROCESS}:test_a_terminal_that_goes_away_ends_a_process",
@@ -133,23 +133,23 @@ SECURITY = {
     ],
 }  # fmt: skip
 PAGE = {
-    "A second program in exact fractions computes every metric of random data.": [
+    "A second program computes every metric of random data in exact fractions.": [
         "tests/test_reference.py:test_every_metric_is_compared",
     ],
-    "Both agree to 10⁻¹².": ["tests/test_reference.py:test_tool_and_reference_agree"],
-    "Damaged files are refused in one sentence, or read as Python's own parsers read them.": [
+    "passk and this program agree to 10⁻¹².": ["tests/test_reference.py:test_tool_and_reference_agree"],
+    "passk refuses damaged files with one sentence, or reads them as Python's own parsers do.": [
         f"{FUZZING}:test_mutated_files",
     ],
     "No value of an option causes an internal error.": [f"{FUZZING}:test_absurd_options"],
-    "The commands and calls that passk prints as remedies are accepted as they are printed.": [
+    "passk accepts the commands and calls that it prints as remedies, exactly as they are printed.": [
         "tests/test_remedies.py:test_every_remedy_is_accepted_as_it_is_printed",
         "tests/test_remedies.py:test_every_remedy_is_brought_about",
     ],
-    "Small files that ask for much work are refused, or need little memory.": [
+    "passk refuses small files that would cause much work, or needs little memory for them.": [
         f"{LIMITS}:test_answers_that_nobody_reads",
         f"{LIMITS}:test_small_files_take_little_memory",
     ],
-    "A full disk or kill -9 leaves the old output or the new one, whole.": [
+    "After a full disk or kill -9, the output file is either the complete old one or the complete new one.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
         f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
     ],
