@@ -119,7 +119,7 @@ SECURITY = {
         "tests/files/formats/test_lists_and_records.py:"
         "test_neighbours_of_a_file_are_opened_only_if_they_are_files",
     ],
-    "After a full disk, a signal or kill -9, the output file is either the old one or the new one.": [
+    "After a full disk, a signal or kill -9, the output file is the old one or the new one.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
         f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
         f"{PROCESS}:test_a_terminal_that_goes_away_ends_a_process",
@@ -136,12 +136,12 @@ PAGE = {
     "A second program computes every metric of random data in exact fractions.": [
         "tests/test_reference.py:test_every_metric_is_compared",
     ],
-    "passk and this program agree to 10⁻¹².": ["tests/test_reference.py:test_tool_and_reference_agree"],
+    "Both programs agree to 10⁻¹².": ["tests/test_reference.py:test_tool_and_reference_agree"],
     "passk refuses damaged files with one sentence, or reads them as Python's own parsers do.": [
         f"{FUZZING}:test_mutated_files",
     ],
     "No value of an option causes an internal error.": [f"{FUZZING}:test_absurd_options"],
-    "passk accepts the commands and calls that it prints as remedies, exactly as they are printed.": [
+    "passk accepts the commands and calls that it prints as remedies, exactly as printed.": [
         "tests/test_remedies.py:test_every_remedy_is_accepted_as_it_is_printed",
         "tests/test_remedies.py:test_every_remedy_is_brought_about",
     ],
@@ -149,7 +149,8 @@ PAGE = {
         f"{LIMITS}:test_answers_that_nobody_reads",
         f"{LIMITS}:test_small_files_take_little_memory",
     ],
-    "After a full disk or kill -9, the output file is either the complete old one or the complete new one.": [
+    "After a full disk or kill -9, the output file is either the complete old one or the complete"
+    " new one.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
         f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
     ],

@@ -133,7 +133,7 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
         ("unbiased", "right on average"), ("confidence interval", "95 % of repetitions"),
         ("ties", "A tie does not show that two models are equally good. Equivalent does."),
         ("clusters", "cluster: a group of related tasks"), ("T*", "T*: the temperature with"),
-        ("pass^4", "pass^k: the probability that all of k attempts pass."),
+        ("pass^4", "pass^k: the probability that all k attempts pass."),
         ("baseline", "the model or run that you compare others with"),
         ("these tasks", "the population that an interval is about"),
         ("tied", "A table marks a tie by ~"), ("unit", "latency_ms"), ("passk", "passk --help"),
