@@ -101,7 +101,8 @@ def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
     """
     if pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}",
+            f"{models:,} models have {pairs:,} pairwise differences, but passk compares at most"
+            f" {MOST_PAIRS:,}",
             name="too-large",
             settles=[*settles, SuggestedFix({"--model": Placeholder("NAME")}, "keeps some")],
         )

@@ -230,7 +230,7 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(
-            OptionValue(option.name), "it is empty; give it a value or leave it out"
+            OptionValue(option.name), "the value is empty; give a value or leave the option out"
         )
     if option.choices and not all(part in option.values for part in parts):
         wrong = next(part for part in parts if part not in option.values)

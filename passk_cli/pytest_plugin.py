@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--passk-out {out}: no format has this suffix; use .csv or .jsonl")
     if out and not Path(out).absolute().parent.is_dir():
         raise pytest.UsageError(
-            f"--passk-out {out}: the folder of the output does not exist; create it first"
+            f"--passk-out {out}: the output folder does not exist; create it first"
         )
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(AttemptCollector(config, out), "passk-verdicts")

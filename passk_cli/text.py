@@ -203,10 +203,10 @@ def short_names(
 
     Words are removed from the wider names, as few as possible, in this order: words with which all
     names begin or end, words before a slash, words that most names have, words that follow these,
-    then words by which names differ, and at last the middle of a name.  A single name only loses
-    its middle.
-    extent : a function for the width of a text.
-    telling : whether words by which names differ always stay.
+    then words by which names differ, and at last the middle of a name.  If there is only one name,
+    only its middle is shortened.
+    extent : a function that returns the width of a text.
+    telling : whether to keep the words that distinguish the names.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']

@@ -283,7 +283,7 @@ def test_counts_know_that_they_are_clustered() -> None:
     ("options", "message"),
     [
         ({"cluster": 3}, "cluster=3: write COLUMN"),
-        ({"cluster": " "}, "cluster=: it is empty; give it a value or leave it out"),
+        ({"cluster": " "}, "cluster=: the value is empty; give a value or leave the option out"),
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
         ({"similarity": 2}, "similarity=2: it must be above 0 and at most 1"),
@@ -358,7 +358,7 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         ("skip_bad", "yes", "skip_bad=yes: it is True or False"),
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
-        ("where", "", "where=: it is empty; give it a value or leave it out"),
+        ("where", "", "where=: the value is empty; give a value or leave the option out"),
         ("where", FRAME.assign(there=True).there, "where=: this is a mask; write the condition as"),
         ("by", [0, 1, 2] * 90, "by=0, 1, 2 and 267 more: write COLUMN"),
         ("fields", {"task": 3}, "no column '3'"),
@@ -509,7 +509,7 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
     assert "<table>" in bundle["text/html"]
     assert all("intervals: .tables" in text and "--full" not in text for text in bundle.values())
     for wrong, problem in (
-        (lambda: findings.chart("forest"), "no chart 'forest'; there are curves"),
+        (lambda: findings.chart("forest"), "there is no chart 'forest'; there are curves"),
         (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
         (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": the chart has no such model'),
         (

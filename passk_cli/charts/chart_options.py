@@ -23,8 +23,8 @@ from passk_cli.text import plural, short_names
 
 # If a picture has more than 8 models, nobody can distinguish them: only the first 5 have colours.
 MOST_MODELS, _LEADING = 8, 5
-# If more than 4 lines have bands, the bands hide each other: only 3 lines have them.  The most
-# letters of a name.
+# If more than 4 lines have bands, the bands hide each other: only 3 lines have them.  The
+# maximum number of letters in a name.
 _MOST_BANDS, _BANDED, _LETTERS = 4, 3, 24
 _LIMITS = ("low", "high")
 # Unit of length → pixels, and half the width of a page, at which letters have 7 to 8 points.

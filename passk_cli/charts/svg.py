@@ -44,7 +44,7 @@ _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 # The opacity of bands.
 _BAND = 0.14
 _RAISED = re.compile("[⁰⁴-⁹]+")
-# The share of paper in the colour of the last setting of a model.
+# How much of the paper colour is mixed into the colour of a model's last setting.
 _SHADE = 0.42
 # The corners of points, by the index of the shape; None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (

@@ -162,7 +162,8 @@ class Output:
         detail="A file is written completely or not at all. Repeatable: each file has the format of"
         " its suffix, else of -f. - is stdout.")] = ()
     digits: Annotated[int | None, Option(
-        "--digits", "N", "Decimals of shares (default 3, or 1 in percent).", low=0, high=15,
+        "--digits", "N", "Number of decimal places of shares (default: 3, or 1 for percentages).",
+        low=0, high=15,
     )] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
     full: Annotated[bool, Option(

@@ -61,7 +61,9 @@ def parse_names(names: Any) -> tuple[str, ...]:
     message_names = split(names)
     for name in message_names:
         if message_of(name).severity == ERROR:
-            raise ParameterError(f"{name}: this is an error already; name a note or a warning")
+            raise ParameterError(
+                f"{name} is already an error; choose the name of a note or a warning"
+            )
     return message_names
 
 

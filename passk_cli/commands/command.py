@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_TITLE = "Options"
 # A paragraph of a docstring that starts with this is an example: a comment and a command line.
 _EXAMPLE = "# "
-# Options that all commands had once, in the form of `Command.lacking`.
+# Options that all commands once had, in the form of `Command.lacking`.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 _PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'

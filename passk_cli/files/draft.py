@@ -128,7 +128,7 @@ class Draft:
         return [*questions, *["passes"] * bool(passes)]
 
     def text(self, path: str) -> str:
-        """The map as TOML. path : the path of the map, for its first lines."""
+        """The map as TOML. path : the path of the map, which the comment at the top shows."""
         outcome = self.outcome
         lines = [
             f"# What the columns of {_comment_text(self.name)} mean. Check each line, then run:"

@@ -117,7 +117,8 @@ def _system_errors(request: Request) -> Iterator[None]:
             raise
         raise disk_full_error(error, "temporary files") or DataError(
             decode_name(error.filename or "files"), f"cannot be read ({error.strerror})",
-            "does the file exist, and does no other program change it?", name="unreadable-file",
+            "check that the file exists and that no other program is changing it",
+            name="unreadable-file",
         ) from None  # fmt: skip
 
 

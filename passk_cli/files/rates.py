@@ -123,7 +123,7 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
                 exact[0].sources[0].name,
                 f"the file contains exact rates, but {outcome_file} contains outcomes",
             )
-            raise DataError(place, problem, "read files of one kind")
+            raise DataError(place, problem, "give either files with rates or files with outcomes")
         _require_no_options(request)
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}

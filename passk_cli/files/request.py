@@ -88,7 +88,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
         role, equals, column = text.partition("=")
         if equals and column and role not in ROLES:
             raise ParameterError(
-                OptionValue("--field", text), f"no role {role!r}; {meant(role, ROLES)}"
+                OptionValue("--field", text), f"there is no role {role!r}; {meant(role, ROLES)}"
             )
         if not equals or not column:
             raise ParameterError(

@@ -265,7 +265,7 @@ _PLURALS = {
 # The beginning of the names of evaluator columns in tables of LangSmith.
 # Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
 FEEDBACK = "feedback."
-# Columns of its tables with plain names. There, too, a status only shows that the run ended.
+# Columns with plain names in LangSmith tables. There, too, a status only shows that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
 # Result files of human-eval contain `passed` and the column `result` with the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
@@ -785,9 +785,9 @@ def verdict_sql(
     """SQL for the verdict on the text of an outcome: 1 pass, 0 fail, NULL missing, -1 unknown.
 
     passes, fails : words that pass and fail, in place of the known ones. If only passing words are
-        named, every other word fails, and so does every number that no threshold judges.
-    graded : whether the verdict is 3 for a number that no threshold judges.
-    strict : whether passes and fails are added to the known words instead.
+        given, every other word fails, and so does every number if there is no threshold.
+    graded : whether the verdict is 3 for a number other than 0 and 1 if there is no threshold.
+    strict : whether the given words are added to the known words instead of replacing them.
     """
     only = bool(passes) and not strict
     # trim removes only spaces, so other white space becomes spaces first.

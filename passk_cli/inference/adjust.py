@@ -40,7 +40,9 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     if smallest is not None:
         least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
         if np.any((least < 0) | (least > p * (1 + 1e-9))):
-            raise ValueError("the smallest p of a test must be between 0 and its p")
+            raise ValueError(
+                "smallest, the smallest p-value that a test can reach, must be between 0 and p"
+            )
         # Rounding may raise a smallest p above the p of its test. The tests before place j have a
         # smallest p of at most their own p, and so of at most p_(j). They are among the tests that
         # could reach it.

@@ -348,7 +348,7 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     first, second = np.triu_indices(width, 1)
     p, expected = np.zeros((2, len(first)))
     tasks = (attempted.T @ attempted)[first, second]
-    # Passes of either attempt on the tasks that have both.
+    # Passes of each attempt on the tasks that have both attempts.
     passes = passes_at.T @ attempted
     passes_first, passes_second = passes[first, second], passes[second, first]
     by_rates = (

@@ -1,10 +1,11 @@
 """Uncertainty of Δ_k, of the coverage deficit and of the moments of the success rates.
 
-For new tasks: a Bayesian bootstrap over tasks (or clusters) of the whole functional, with one guard
-atom of half a task's weight at the worst place, as in the `guard` interval of a mean. The draws are
-shifted by the difference between the corrected estimate and the plain one. For these tasks: the
-hull of a hierarchical posterior and a pivot, as for a mean; for the skewness, the jackknife over
-attempts with normal limits. Simulated coverage: benchmarks/heterogeneity.md.
+For new tasks, the method is a Bayesian bootstrap of the statistic over tasks (or clusters). It adds
+one guard atom with half a task's weight at the worst possible value, as the `guard` interval of a
+mean does. The draws are shifted by the difference between the corrected estimate and the plain one.
+For these tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean.
+The skewness uses the jackknife over attempts with normal limits. benchmarks/heterogeneity.md
+contains the simulated coverage.
 """
 
 from __future__ import annotations

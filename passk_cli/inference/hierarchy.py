@@ -28,9 +28,9 @@ _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
 _KEPT = 1e-3
-# log s is logistic around the logarithm of this value, so that rates spread over all of [0, 1] and
-# nearly equal rates are both plausible. A flat prior would cut off the tail of data near the
-# ceiling.
+# The prior of log s is logistic and centred at the logarithm of this value. Under it, widely spread
+# rates and nearly equal rates are both plausible. A flat prior would cut off the tail of data near
+# the ceiling.
 _USUAL_SIZE = 5.0
 # Prior probability that there is no lump at 0, and the same at 1.
 _NO_LUMP = 0.5

@@ -290,8 +290,8 @@ def equivalences(
     """The p of two one-sided tests of the hypothesis that a mean difference is not within ±margin.
 
     It is the smallest α for which the interval of level 1 − 2α is within ±margin. If a method has
-    no distribution of its own, α is found to 1e-6 of itself and is at least 1e-8. It is 1 if no
-    interval is within ±margin, and NaN if there is no interval.
+    no distribution of its own, α is found by a search with a relative precision of 1e-6, and is at
+    least 1e-8. It is 1 if no interval is within ±margin, and NaN if there is no interval.
 
     margin : > 0.  Source: Schuirmann 1987.
 
@@ -388,17 +388,17 @@ def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
-# A guard atom weighs half an observation if values vary smoothly, and up to this weight if values
-# are lumps, such as 0 and 1. It is the smallest weight at which the exact coverage of 0/1 values is
-# at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every number of tasks from 2 to 500
-# and every success rate (benchmarks/coverage.md). A weight of 1 would give Clopper-Pearson's
-# interval.
+# A guard atom weighs half an observation if values vary smoothly, and up to this weight if they
+# are concentrated at a few points, such as 0 and 1. It is the smallest weight at which the exact
+# coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
+# number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
+# give Clopper-Pearson's interval.
 _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if values are lumps.
+    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if values are in lumps.
 
     ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from being two lumps, one at the bound and
     one at v. It is the sum of squared distances to the nearer lump, in units of the distance

@@ -121,7 +121,8 @@ def mixture(tasks: Histogram) -> Mixture:
     from passk_cli.special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    # Pairs with more information than is used, similar n and nearly equal logits are merged.
+    # Pairs (n, c) that contain more information than needed are merged if their n are similar and
+    # their logits are nearly equal.
     many = _pairs(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))

@@ -97,7 +97,10 @@ def permutation_of_attempts(
     0.005
     """
     if not metric.kind.needs or not metric.kind.exchangeable:
-        raise ValueError(f"{metric.name} depends on the order of attempts, or only on their counts")
+        raise ValueError(
+            f"{metric.name} cannot be tested by permuting attempts, because it depends on their"
+            " order, or only on their counts"
+        )
     observed = float((metric.values_of(first) - metric.values_of(second)).sum())
     return _test(deals_of_attempts(metric, first, second, seed), observed, resamples, seed)
 

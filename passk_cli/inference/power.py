@@ -97,7 +97,7 @@ class PairedTest:
 
 
 def lattice_step(n: int, k: int) -> float:
-    """Half the distance of two sums of ± differences of metrics that count subsets: 1 / C(n, k).
+    """Half the step of the test statistic for metrics that count subsets: 1 / C(n, k).
 
     pass@k, pass^k and gpass@k are counts of subsets divided by C(n, k). With n attempts of either
     model, a sum of ± differences therefore moves in steps of 2 / C(n, k). That is 2 for n = k (the

@@ -204,7 +204,9 @@ class Findings:
             raise ParameterError(f"there is nothing to draw{remedy}", name="no-chart")
         plots = tuple(plot for kind, plot in charts if kind.startswith(name))
         if not plots:
-            raise ParameterError(f"no chart {name!r}; {meant(name, kinds)}", name="no-chart")
+            raise ParameterError(
+                f"there is no chart {name!r}; {meant(name, kinds)}", name="no-chart"
+            )
         with python_spelling({}):
             picture_size = PictureSize.parse(size) if size else None
         models = (highlight,) if isinstance(highlight, str) else tuple(highlight)

@@ -1,4 +1,4 @@
-"""Duplicate runs and models: two with the same outcomes, which hardly happens by chance."""
+"""Detect duplicate runs and models: pairs with the same outcomes, which rarely occur by chance."""
 
 from __future__ import annotations
 
@@ -43,23 +43,25 @@ COPIED_RUN = DiagnosticType(
 )  # fmt: skip
 IDENTICAL_OUTCOMES = DiagnosticType(
     "identical-outcomes", WARNING,
-    "{copy} has the outcomes of {model} at {tasks:task}{?changed| of {every} ({changed:attempt}"
-    " changed)}{?more| (and {more:more model} like that)}; each counts as a model",
-    (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out what may be a copy"),
+    "{copy} has the same outcomes as {model} at {tasks:task}{?changed| of {every}"
+    " ({changed:attempt} changed)}{?more| (and {more:more model} like that)}, and each of them"
+    " counts as a model",
+    (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
     meaning="Two models passed and failed the same tasks. One of them is probably the other"
     " model, read from another file, for example from a summary. " + _BY_CHANCE,
     why="Each of them counts as a model. `passk compare` and a leaderboard stop with an error"
     " about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
-    example="warning[identical-outcomes]: alpha-rerun has the outcomes of alpha at 164 tasks;"
-    " each counts as a model; --exclude-model alpha-rerun leaves out what may be a copy;"
+    example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164"
+    " tasks, and each of them counts as a model; --exclude-model alpha-rerun leaves out the"
+    " possible copy;"
     " --exclude-model alpha leaves out the other model",
 )  # fmt: skip
 
 
 class DuplicateRun(NamedTuple):
-    """A model or run that has the outcomes of another.
+    """A model or run with the same outcomes as another model or run.
 
     tasks : the number of tasks with the same outcomes, of `shared_tasks`.
     changed : the number of attempts with another outcome.

@@ -177,7 +177,7 @@ class Setup:
 
     @property
     def copies(self) -> list[DuplicateRun]:
-        """Runs with the outcomes of an earlier run, which hardly happens by chance."""
+        """Runs with the same outcomes as an earlier run, which rarely happens by chance."""
         names = [f"{run.run} of {SeriesName(self.series)}" for run in self.runs]
         pairs, copies = math.comb(len(names), 2), []
         for n in np.unique(self.n, axis=0):

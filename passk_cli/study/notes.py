@@ -362,13 +362,13 @@ ONE_TASK = DiagnosticType(
 
 MORE_ATTEMPTS = DiagnosticType(
     "more-attempts", NOTE,
-    "{models} {count:has|have} {k} attempts at every task, most models have fewer",
+    "{models} {count:has|have} {k} attempts at every task, but most models have fewer",
     SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
     meaning="Some models have enough attempts for a larger k than most models.",
     why="Without -k, passk shows metrics at the k that every task of most models allows. At a"
     " larger k the columns of the other models would be empty.",
     advice="`-k` shows the metric at the larger k.",
-    example="note[more-attempts]: alpha, beta have 10 attempts at every task, most models have"
+    example="note[more-attempts]: alpha, beta have 10 attempts at every task, but most models have"
     " fewer; -k 10 shows pass@10",
 )  # fmt: skip
 

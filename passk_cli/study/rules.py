@@ -111,7 +111,7 @@ class Rules:
         if self.adjust == MIN_P:
             raise ParameterError(
                 OptionValue("--adjust", MIN_P),
-                "it needs tests over tasks, but these tests permute attempts",
+                "min-p needs tests that compare tasks, but these tests permute attempts",
                 name="invalid-method",
                 settles=[SuggestedFix({"--adjust": HOLM})],
             )  # fmt: skip

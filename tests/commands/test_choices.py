@@ -46,7 +46,7 @@ def test_a_model_that_was_renamed_is_one_with_an_alias(passk: Passk, renamed: Pa
     rule = ["--max-drop", "pass@1=0.3"]
     failed = passk("gate", renamed / "new.jsonl", "--baseline", base, *rule)
     assert failed.code == 1
-    assert "40 of 40 baseline tasks have no attempts in agent-v1" in failed.out
+    assert "agent-v1 has no attempts at 40 of the 40 baseline tasks" in failed.out
     remedy = "--alias agent-v1=agent-v2 counts both as one, if they are"
     assert f"agent-v1 has no attempts, and agent-v2 has its tasks and rates; {remedy}" in failed.err
     passed = passk(

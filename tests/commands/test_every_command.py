@@ -210,7 +210,7 @@ SENSELESS = {
     "temperature --toy gaussian -m pass^2": "has pass@k only",
     "temperature --toy gaussian --gamma 2": "is for the family power-law",
     "temperature --toy gaussian --fit -k 2": "uses the k and spreads of the article",
-    "temperature FILE --where 'temperature<0.5'": "nothing to compare: the only temperature is 0.2",
+    "temperature FILE --where 'temperature<0.5'": "the only temperature is 0.2",
 }
 
 

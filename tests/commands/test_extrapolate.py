@@ -288,7 +288,7 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
         (["--to", "0"], "--to 0: write a whole number, at least 1"),
         (["--to", "1e4"], "--to 1e4: write a whole number"),
         (["--to", "2000000000"], "--to 2000000000: write a whole number, at least"),
-        (["--to", ""], "--to: it is empty"),
+        (["--to", ""], "--to: the value is empty"),
         (["--target", "90"], "--target 90: it must lie between 0 and 1"),
         (["--target", "nan"], "--target nan: write a number"),
         (["-m", "maj@3"], "-m maj@3: only pass@k and pass^k can be extrapolated"),

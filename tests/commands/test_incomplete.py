@@ -67,7 +67,7 @@ def test_one_short_run_does_not_hide_the_next(passk: Passk, night: Night) -> Non
     rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.5"]
     short = passk("gate", night(STEADY[:15]), *rule)
     assert short.code == 1
-    assert short.out.startswith("FAIL: 5 of 20 baseline tasks have no attempts in m")
+    assert short.out.startswith("FAIL: m has no attempts at 5 of the 20 baseline tasks")
     sentence = "last5: 1 run of the baseline lacks tasks: r5 has 15 of 20; --skip-run r5 leaves"
     assert sentence in short.err
     whole = passk("gate", night(STEADY), *rule)

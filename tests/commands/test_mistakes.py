@@ -143,7 +143,10 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
             "no metric 'pass@k'; write its k as a number, for example pass@10",
         ),
         ("curve FILE -m pass@2", "-m pass@2: did you mean pass@k?"),
-        ("estimate FILE --field tsk=task", "--field tsk=task: no role 'tsk'; did you mean task?"),
+        (
+            "estimate FILE --field tsk=task",
+            "--field tsk=task: there is no role 'tsk'; did you mean task?",
+        ),
         ("estimate FILE --error al --error all", "no message is named 'al'"),
         ("estimate result.jsonl", "result.jsonl: no such file; did you mean results.jsonl?"),
         ("compare FILE --baseline result.jsonl", "no such file; did you mean results.jsonl?"),

@@ -70,11 +70,11 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     is_(trend(), 0, "PASS: 3 runs of agent are too few to show a change")
     # A lost shard, marked; the next night it is lost again, which the marked run does not hide.
     night(tasks=600)
-    is_(gate(), 1, "FAIL: 200 of 800 baseline tasks have no attempts in agent")
+    is_(gate(), 1, "FAIL: agent has no attempts at 200 of the 800 baseline tasks")
     is_(record(4), 3, "it lacks 200 of 800 tasks that run n3 of agent has")
     is_(record(4, "--incomplete"), 0, "marked as incomplete")
     night(tasks=600)
-    is_(gate(), 1, "FAIL: 200 of 800 baseline tasks have no attempts in agent")
+    is_(gate(), 1, "FAIL: agent has no attempts at 200 of the 800 baseline tasks")
     is_(record(5), 3, "it lacks 200 of 800 tasks that run n3 of agent has")
     night()
     is_(gate(), 0, "1 run recorded as incomplete is left out: n4")

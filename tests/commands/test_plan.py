@@ -561,7 +561,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([*ASSUMED[1:], "--tasks", "1"], "whole numbers from 2"),
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),
         ([*ASSUMED[1:], "-k", "0"], "write a whole number"),
-        ([*ASSUMED[1:], "-m", " "], "--metric: it is empty"),
+        ([*ASSUMED[1:], "-m", " "], "--metric: the value is empty"),
         ([*ASSUMED[1:], "--where", "x = 1"], "without a pilot there is nothing to read"),
         ([*ASSUMED[1:], "--short-tasks", "drop"], "without a pilot"),
         ([*ASSUMED[1:], "-m", "maj@3"], "plans are for metrics of passes and failures"),
@@ -671,7 +671,7 @@ def test_too_many_models_for_pairs(
     models = (f"m{i},t{t},4,{(i + t) % 3 + 1}" for i in range(3) for t in range(4))
     (tmp_path / "p.csv").write_text("model,task,n,c\n" + "\n".join(models))
     result = passk("plan", tmp_path / "p.csv", "-k", "1")
-    words = "3 models make 3 differences, at most 2"
+    words = "3 models have 3 pairwise differences, but passk compares at most 2"
     assert (result.code, words in result.err) == (2, True)
 
 

@@ -411,7 +411,7 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="planned was 5 at the last look, and is 6 now"):
         InterimLooks.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
-    with pytest.raises(DataError, match="not a file of looks"):
+    with pytest.raises(DataError, match="passk watch did not write this file"):
         InterimLooks.from_file(looks.path, {"planned": 5})
 
 

@@ -153,7 +153,7 @@ def _require_outside(source: Any, output: Path) -> None:
         inside = os.path.isdir(read) and folder.is_relative_to(Path(read).resolve())
         if inside and is_result(output.name):
             raise ParameterError(
-                f"{output} is in {read}, so the next reading would count its attempts again;"
-                " write it elsewhere",
+                f"{output} is in {read}, which passk reads, so the next command would count its"
+                " attempts again; write it to another folder",
                 name="bad-output",
             )

@@ -56,7 +56,7 @@ class ModelGains(NamedTuple):
 
     @property
     def overlapping(self) -> list[Result]:
-        """Models with smaller gains and intervals that reach the largest gain's interval."""
+        """Models with a smaller gain and an interval that overlaps the largest gain's interval."""
         lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
         smaller = [fact for fact in self.facts if fact not in self.most]
         return [fact for fact in smaller if _limits(fact, exact=self.exact)[1] >= lower]

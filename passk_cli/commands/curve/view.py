@@ -95,14 +95,15 @@ SHORT_CURVE = DiagnosticType(
 )  # fmt: skip
 CHANGING_TASKS = DiagnosticType(
     "changing-tasks", WARNING,
-    "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may turn",
+    "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may"
+    " change direction",
     meaning="With --short-tasks drop, points at larger k use the tasks that have that many"
     " attempts.",
     why="These tasks may be easier or harder than the others, so a step of the curve may be due to"
     " the tasks and not to k.",
     advice="Look at the column tasks of `--full` or csv, or make more attempts at the short tasks.",
     example="warning[changing-tasks]: beyond k = 2, curves of alpha leave out tasks with too few"
-    " attempts, and may turn",
+    " attempts, and may change direction",
 )  # fmt: skip
 NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",

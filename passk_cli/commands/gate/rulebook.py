@@ -127,7 +127,7 @@ def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
 class Suite:
     """A suite of a file of rules: its name, runs, tiers and quarantine."""
 
-    name: Annotated[str, Option("name", "NAME", "The name of the suite, unique.")] = ""
+    name: Annotated[str, Option("name", "NAME", "The unique name of the suite.")] = ""
     runs: Annotated[tuple[str, ...], Option(
         "runs", "FILE", "Files, folders, globs or URLs of the new run.",
         detail="Paths are relative to the folder of the rules, and below it. Other paths, and"

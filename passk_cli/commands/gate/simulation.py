@@ -54,7 +54,7 @@ _OF_ESTIMATED, _DRAWN = 10, 50
 # After at least _LEAST planted runs, a share that differs from the power by more than _CLEAR
 # standard errors is clearly above or below it.
 _LEAST, _CLEAR = 20, 3.0
-# Runs that are judged at once.
+# The number of runs that are judged at once.
 _TOGETHER = 100
 # A drop counts as detected if the rule fails with this power; the normal deviate of the power.
 POWER, _DEVIATE = 0.8, 0.8416

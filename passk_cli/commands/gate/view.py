@@ -110,13 +110,14 @@ ONE_RUN_KNOWN = DiagnosticType(
 )  # fmt: skip
 TASKS_NOT_RUN = DiagnosticType(
     "baseline-tasks-not-run", WARNING,
-    "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}",
+    "{model} has no attempts at {lost} of the {tasks:baseline task}",
     meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
     " new run lacks some tasks of the baseline.",
     why="A task without any attempt often crashed. Without it, the new run looks better than it"
     " is.",
     advice="Run the missing tasks. Without `--unpaired drop`, the gate fails if tasks are missing.",
-    example="warning[baseline-tasks-not-run]: 3 of 50 baseline tasks have no attempts in gpt-4o",
+    example="warning[baseline-tasks-not-run]: gpt-4o has no attempts at 3 of the 50 baseline"
+    " tasks",
 )  # fmt: skip
 MODELS_NOT_RUN = DiagnosticType(
     "baseline-models-not-run", WARNING,
@@ -596,7 +597,7 @@ class RuleTable(Section[Judgement]):
             yield with_file_keys(message).about(first_few(names)) if self.book else message
 
     def tables(self) -> Iterator[Table]:
-        """The table for a screen, the full table with --full, and the table of a comment.
+        """The tables for the screen, for --full, and for a comment on a pull request.
 
         Failing rows come first, then undecided rows. A comment has the rows that do not pass, and
         the rows with a measured number.

@@ -41,8 +41,8 @@ class JudgeOptions:
         parse="passk_cli.files.export:parse_file", file="written",
         detail="The file has the model, task and attempt, and an empty column truth. Attempts"
         " without a label are drawn at random (see --seed), separately by verdict and by whether"
-        " their task mostly passes, with at least ten of each kind. Fill in truth, and read the"
-        " file with --truth FILE.")] = None
+        " their task mostly passes, with at least ten of each kind. Fill in the column truth,"
+        " and read the file with --truth FILE.")] = None
     number: Annotated[int | None, Option(
         "--number", "N", "How many attempts to list per model.", low=1,
         detail="Default: as many as --width needs, or else 100.")] = None

@@ -325,7 +325,7 @@ def examine(study: Analysis) -> list[Evidence]:
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
         raise ParameterError(
             OptionValue("--interval", "percentile"),
-            "it draws new attempts, which have no order; use jackknife",
+            "percentile intervals draw new attempts, which have no order; use jackknife",
         )
     # Each position is a stretch, unless there are too many positions.
     longest, best = int(study.counts.n.max()), study.best_first

@@ -64,33 +64,33 @@ _REASONS = {
 
 WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
-    "a trend of {points} points per attempt{?lag| or a correlation of neighbours of {lag}} would"
-    " have been found (power 0.8)", "more tasks or attempts find smaller ones",
+    "a trend of {points} points per attempt{?lag|, or a correlation of {lag} between neighbours,}"
+    " would have been found with power 0.8", "more tasks or attempts find smaller ones",
     meaning="The tests find effects of this size in four of five runs with as many tasks and"
     " attempts, after the adjustment for all tests. For several models, it is the largest of"
     " these effects.",
     why="A test that does not reject does not prove independence. Smaller effects may be there.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
-    "note[order-power]: a trend of 7.8 points per attempt would have been found (power 0.8); more"
-    " tasks or attempts find smaller ones",
+    "note[order-power]: a trend of 7.8 points per attempt would have been found with power 0.8;"
+    " more tasks or attempts find smaller ones",
 )  # fmt: skip
 COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
-    "attempts {pair} of {model} look like copies: they differ on {tasks:task}, {expected} expected"
-    "{?more| ({more:more pair})}",
-    meaning="The outcomes of the two attempts differ on at most a tenth of the tasks on which"
-    " independent attempts would differ.",
+    "attempts {pair} of {model} look like copies: they differ on {tasks:task}, but {expected} are"
+    " expected{?more| ({more:more pair} {more:looks|look} like copies)}",
+    meaning="The outcomes of the two attempts differ on few tasks: at most a tenth of the number"
+    " expected for independent attempts.",
     why="Copies contain no more information than one attempt, so pass@k is too low and intervals"
     " are too narrow.",
     advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
     " the pairs.",
     example="warning[copied-attempts]: attempts 1 and 2 of m look like copies: they differ on 3"
-    " tasks, 40.2 expected (2 more pairs)",
+    " tasks, but 40.2 are expected (2 more pairs look like copies)",
 )  # fmt: skip
 AGREEING_ATTEMPTS = DiagnosticType(
     "agreeing-attempts", NOTE,
-    "attempts {pair} of {model} differ on only {tasks:task}, {expected} expected"
+    "attempts {pair} of {model} differ on only {tasks:task}, but {expected} are expected"
     "{?more| ({more:more pair})}",
     meaning="These two attempts agree significantly more often than independent attempts would."
     " They are compared on the tasks with both outcomes, and the expectation is over all orders of"
@@ -98,7 +98,8 @@ AGREEING_ATTEMPTS = DiagnosticType(
     why="pass@k assumes independent attempts. Agreement makes it differ from the truth.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
     " `--full` lists the pairs.",
-    example="note[agreeing-attempts]: attempts 1 and 6 of m differ on only 14 tasks, 33 expected",
+    example="note[agreeing-attempts]: attempts 1 and 6 of m differ on only 14 tasks, but 33 are"
+    " expected",
 )  # fmt: skip
 CONSTANT_OUTCOMES = DiagnosticType(
     "constant-outcomes", WARNING,

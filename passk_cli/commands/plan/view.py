@@ -145,8 +145,9 @@ LARGEST_SPREAD = DiagnosticType(
 UNSURE = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
-    meaning="A pilot with few tasks estimates only roughly how much values vary. The number is the"
-    " relative standard error of a planned standard error. The metric is that of the answer, and"
+    meaning="A pilot with few tasks estimates only roughly how much values vary. The"
+    " percentage is the relative standard error of the planned standard error: it shows how"
+    " uncertain the plan is. The metric is that of the answer, and"
     " `--full` shows the others.",
     why="The number of tasks that you need is uncertain by twice this percentage.",
     advice="Use a pilot with more tasks, or plan for more tasks than the answer names.",

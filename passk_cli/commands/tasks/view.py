@@ -298,7 +298,7 @@ class FlakyModels(Section[ClassesOfModel]):
 
     answers = (
         Answer("equally-flaky", lambda section: section.fields["least"] == section.fields["most"],
-               "Each of {models} models has {most:flaky task} of {tasks}."),
+               "Each of the {models} models has {most:flaky task} out of {tasks}."),
         Answer("flakiest", lambda _: True,
                "Flaky tasks per model: {least} to {most} of {tasks}, most for {flakiest}."),
     )  # fmt: skip

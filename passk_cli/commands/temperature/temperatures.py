@@ -33,8 +33,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # The number of k's, on a logarithmic scale, at which T* is taken for a power law.
 _KS = 64
-# The share of resamples that must have a power law. An interval from only the resamples that
-# happen to have one would be biased.
+# There is an interval only if a power law can be fitted in at least this share of resamples. An
+# interval from only the resamples that happen to have one would be biased.
 _MOSTLY = 0.95
 # Means that differ by less are equal, except for rounding.
 _EQUAL = 1e-12
@@ -362,12 +362,14 @@ def temperatures_of(
         temperatures = {temperature_text(rates) for rates in values}
         if len(temperatures) == 1:
             raise ParameterError(
-                f"nothing to compare: the only temperature is {temperatures.pop()}"
+                "there are no temperatures to compare:"
+                f" the only temperature is {temperatures.pop()}"
             )
         reasons = (rates.reason for rates in values if not rates.has_values)
         why = next(reasons, "no model has two, or no task is shared by them")
         raise ParameterError(
-            f"nothing to compare between temperatures: {why}; passk estimate shows what there is"
+            f"there are no temperatures to compare: {why}; passk estimate shows the temperatures"
+            " of each model"
         )
     best = [ranking[0] for ranking in ranked]
     temperature_pairs = [pair for ranking in ranked for pair in combinations(ranking, 2)]

@@ -83,9 +83,10 @@ SAMPLING_FLIPS = DiagnosticType(
     "sampling-flips", NOTE,
     "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "more tasks help, a steadier machine does not",
-    meaning="Two attempts of one run have different outcomes on the second number of tasks. Two"
-    " attempts of different runs do so on the first number, which is not significantly larger. The"
-    " test permutes the attempts at each task over the runs.",
+    meaning="The first number counts the tasks on which two attempts of different runs have"
+    " different outcomes. The second number counts such tasks for two attempts of one run. The"
+    " first number is not significantly larger. The test permutes the attempts at each task over"
+    " the runs.",
     why="Tasks that flip from run to run then show random sampling, and no difference between"
     " runs.",
     advice="Use more tasks or attempts. A steadier machine does not help.",

@@ -123,7 +123,7 @@ class InterimLooks:
             recorded_setup, tasks = dict(content["about"]), tuple(content["tasks"])
         except (ValueError, KeyError, TypeError, AttributeError):
             raise DataError(
-                str(path), "this is not a file of looks", "choose another file",
+                str(path), "passk watch did not write this file", "choose another file",
                 name="bad-looks",
                 settles=[SuggestedFix({"--looks": Placeholder("FILE")})],
             ) from None  # fmt: skip

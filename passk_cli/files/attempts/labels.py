@@ -26,7 +26,7 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
 _TABLE = "labels.parquet"
-# The most unlabelled attempts per series and stratum.
+# The largest number of unlabelled attempts that are listed per series and stratum.
 _MOST_LISTED = 10_000
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
@@ -63,7 +63,8 @@ def write_labels(
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # Numbers are judged when they are joined, unless --passes and --fails name words.
+    # Numbers are compared with the threshold when the labels are joined, unless --passes and
+    # --fails give words.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",

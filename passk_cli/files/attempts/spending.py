@@ -218,15 +218,15 @@ OTHER_CURRENCY = DiagnosticType(
 )  # fmt: skip
 PRICED_TOKENS = DiagnosticType(
     "priced-tokens", NOTE,
-    "cost is computed from tokens at the prices given{?cached|; {cached}}",
+    "cost is computed from tokens at the given prices{?cached|; {cached}}",
     meaning="The cost of an attempt is its input and output tokens times the prices of --price, per"
     " million tokens. Cached tokens are part of the input.",
     why="Without a price for cached tokens they cost as much as other input tokens, which may be"
     " more than your provider charges.",
     advice="If your provider charges less for cached tokens, add `cached = …` to the prices of the"
     " model.",
-    example="note[priced-tokens]: cost is computed from tokens at the prices given; cached tokens"
-    " of gpt-5.5 at the price of input",
+    example="note[priced-tokens]: cost is computed from tokens at the given prices; cached tokens"
+    " of gpt-5.5 are charged at the input price",
 )  # fmt: skip
 
 
@@ -383,8 +383,8 @@ def _amount_messages(
     if request.price and "cost" in amounts:
         priced = any(batch.roles.column("tokens_cached") for batch in batches)
         without = [name for name, price in request.price.items() if price.cached is None]
-        cached = f"cached tokens of {first_few(without)} at the price of input" if without else ""
-        yield PRICED_TOKENS(cached=cached if priced else "")
+        cached = f"cached tokens of {first_few(without)} are charged at the input price"
+        yield PRICED_TOKENS(cached=cached if priced and without else "")
     for role in request.read_of_attempts:
         if role in UNITS:
             yield from _column_messages(role, batches, is_named=role in request.fields)

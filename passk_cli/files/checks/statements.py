@@ -58,7 +58,8 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees(verdicts, profile.verdict)
         ):
-            # Next to a judge's verdict, an expected verdict only shows whether the judge is right.
+            # If a judge's verdict is the outcome, a column of expected verdicts only shows whether
+            # the judge is right.
             continue
         differs, example = _differing_share(profile.task, profile.columns[name].codes)
         nested = _is_nested(profile.task, profile.columns[name].codes)

@@ -106,7 +106,7 @@ def _profile_files(
 
 
 def _keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The keys of records in a structure, and nested keys that contain how attempts ended.
+    """The keys of records in a structure, and the nested keys that describe how attempts ended.
 
     >>> [*_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]

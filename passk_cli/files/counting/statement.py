@@ -394,7 +394,8 @@ rows AS (SELECT row.* FROM picked)"""
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
-            # The rows of formats are checked when they are written.
+            # Rows from a known format are checked when they are converted, so their keys are not
+            # checked again here.
             inside = ", ".join(unique_keys_sql(name, paths) for name, paths in looked_into.items())
             relation = f"(SELECT * REPLACE ({inside}) FROM {relation})"
 

@@ -88,7 +88,7 @@ _NOT_TASKS = (
     (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
-# Words in names of questions, expected answers and answers.
+# Words in the names of columns that contain questions, expected answers or answers.
 _STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
 # Names of values that describe several attempts, like pass@5.
 _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
@@ -494,7 +494,10 @@ class _CandidateFinder:
         )
 
     def _is_condition(self, path: str) -> bool:
-        """Whether a flag is true in all rows of another flag and more, like "executed"."""
+        """Whether the column is true in every row in which another flag is true, and in more rows.
+
+        For example, "executed" is true for more attempts than "passed".
+        """
         true_rows = {at for at, value in enumerate(self.columns[path].values) if value is True}
         flags = (c for c in self.columns.values() if {*map(type, c.present_values)} == {bool})
         return any(

@@ -102,7 +102,7 @@ def question_error(
         return error
     template = layout_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
-        # The files are named like runs, and the place of a row may be its task.
+        # The files are named like runs, so the position of a row in its file may identify the task.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
         task_candidates = [
             replace(

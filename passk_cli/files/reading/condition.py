@@ -69,7 +69,7 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         problem = (
             f"{tree['error_message']}{_RESERVED_WORDS_HINT}"
             if syntax
-            else "this is not one expression"
+            else "the condition must be a single expression"
         )
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
@@ -81,7 +81,7 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     if wrapped_tree["error"] or not same_statement or star:
         raise ParameterError(
             OptionValue("--where", where),
-            f"this is not one expression; {CONDITION}",
+            f"the condition must be a single expression; {CONDITION}",
             name="bad-condition",
         )
     # A subquery could name tables, files and addresses.

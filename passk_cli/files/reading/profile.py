@@ -57,7 +57,7 @@ class DataProfile:
     """Rows of a sample.
 
     columns : name → scalar column. Columns one key below the top are included, and deeper ones that
-        contain how attempts ended.
+        describe how attempts ended.
     series, task : codes of the model with its groups, and of the task; −1 for none. file : code of
     the file of each row, an index of `files`. verdict : 1 passes, 0 fails, NaN is unknown; for
     counts, the share that passes. is_complete : whether the sample contains all rows. table : the

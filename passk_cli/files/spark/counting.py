@@ -62,9 +62,9 @@ def count(
     with session(master, addresses) as spark:
         rows = rows_at(spark, addresses, data_map, request.format)
         if absent := data_map.missing_columns(rows.columns):
-            problem = f"it expects a column {absent[0]!r}, but the files have none"
+            problem = f"the map expects a column {absent[0]!r}, but the files have none"
             raise ParameterError(
-                data_map.place, problem, "correct has = in the map", name="bad-map"
+                data_map.place, problem, "correct the key has in the map", name="bad-map"
             )
         # The columns of the roles and of the groups.
         roles = [request.named_columns[role] for role in ("model", "task", "outcome")]

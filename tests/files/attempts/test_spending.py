@@ -394,7 +394,7 @@ def test_prices_make_costs_of_tokens(write: Write) -> None:
         # Its own name comes before a pattern.
         assert counts.attempts["cost"].value.tolist() == pytest.approx([2.25, 30e-6])
     assert messages_by_name(counts)["priced-tokens"].text.endswith(
-        "cached tokens of m-2 at the price of input"
+        "cached tokens of m-2 are charged at the input price"
     )
     with pytest.raises(ParameterError, match=r"no price for o-1; there are prices for m-"):
         read([*rows, tokens("o-1", 1, 1)], attempts="cost", price=PRICES)

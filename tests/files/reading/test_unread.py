@@ -332,7 +332,7 @@ def test_a_model_with_two_copies_of_its_results_is_reported(passk: Passk, tmp_pa
     folder = write_model_twice(tmp_path)
     result = passk("estimate", folder)
     assert result.code == 0
-    warning = "warning[identical-outcomes]: x_summary has the outcomes of x at 36 tasks"
+    warning = "warning[identical-outcomes]: x_summary has the same outcomes as x at 36 tasks"
     assert warning in result.err
     result = passk("compare", folder)
     assert (result.code, result.out) == (3, "")
