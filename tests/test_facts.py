@@ -91,8 +91,8 @@ def test_intervals_of_both_populations() -> None:
 def test_ten_pairs_of_five_equal_models() -> None:
     page = text_of("docs/choose/inference.md")
     pairs = studentized_range.sf(1.959964 * sqrt(2), 5, 1e6)
-    assert f"do so in {100 * pairs:.0f} %" in page
-    assert f"find something in {100 * (1 - 0.95**10):.0f} %" in page
+    assert f"you do so in {100 * pairs:.0f} %" in page
+    assert f"at least one false difference in {100 * (1 - 0.95**10):.0f} %" in page
 
 
 def test_attempts_that_stop_at_the_first_pass_read_too_high() -> None:

@@ -131,7 +131,7 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
         ("p-value", "p-value: the probability of a difference at least as large as yours"),
         ("p values", "p-value: the probability"), ("significant", "adjusted p-value is at most"),
         ("unbiased", "right on average"), ("confidence interval", "95 % of repetitions"),
-        ("ties", "A tie does not show that two models are equally good. Equivalent does."),
+        ("ties", "A tie does not show that two models are equally good. See equivalent."),
         ("clusters", "cluster: a group of related tasks"), ("T*", "T*: the temperature with"),
         ("pass^4", "pass^k: the probability that all k attempts pass."),
         ("baseline", "the model or run that you compare others with"),
