@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
-from passk_cli.commands.gate.question import Gate
-from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
-from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm, simulation_setup
+from passk_cli.commands.gate.question import GateQuestion
+from passk_cli.commands.gate.rules import GateRule, MaxDrop, RelativeLimit
+from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm_rate, simulation_setup
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
@@ -212,7 +212,7 @@ def relative(runs: int) -> str:
                     else:
                         trials.append(_priced(rng, p, n, 1 + change))
                 if index:
-                    rule = MaxDrop({parse("pass@1"): Relative(0.1)})
+                    rule = MaxDrop({parse("pass@1"): RelativeLimit(0.1)})
                     decisions = [o.verdict for outcomes in rule.judge(trials) for o in outcomes]
                 else:
                     decisions = trials
@@ -330,9 +330,11 @@ def rehearsals_at_known_rates(sets: int) -> str:
                     )
                     for p in (False, True)
                 )
-                alarm = false_alarm(odds, predicted)
+                alarm = false_alarm_rate(odds, predicted)
                 holds = (alarm.low or 0.0) <= truth <= (1.0 if alarm.high is None else alarm.high)
-                plain = false_alarm(predicted, replace(predicted, failing=predicted.runs, both=1.0))
+                plain = false_alarm_rate(
+                    predicted, replace(predicted, failing=predicted.runs, both=1.0)
+                )
                 plain_holds = (
                     (plain.low or 0.0) <= truth <= (1.0 if plain.high is None else plain.high)
                 )
@@ -356,8 +358,8 @@ def rehearsals_at_known_rates(sets: int) -> str:
 # Runs of a history, and the standard deviation of the effect of a run.
 HISTORIES, EFFECTS = (2, 5, 10), (0.0, 0.02, 0.04)
 OF_HISTORY = {
-    "--max-drop 0": lambda bar: Gate(max_drop={PASS_1: 0.0}),
-    "--min 1.63 standard errors lower, by the estimate": lambda bar: Gate(
+    "--max-drop 0": lambda bar: GateQuestion(max_drop={PASS_1: 0.0}),
+    "--min 1.63 standard errors lower, by the estimate": lambda bar: GateQuestion(
         minimum={PASS_1: bar}, min_by="estimate"
     ),
 }
@@ -408,7 +410,7 @@ def histories(sets: int) -> str:
                 )
                 for predictive in (False, True)
             )
-            alarm = false_alarm(odds, predicted)
+            alarm = false_alarm_rate(odds, predicted)
             results.append((alarm.value, alarm.low, alarm.high))
         values, lows, highs = np.array(results).T
         holds = (lows <= share) & (share <= highs)
@@ -458,7 +460,9 @@ def trial(
         )
         for n, c in ((new_n, new), (old_n, old))
     )
-    gate = Gate(max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by)
+    gate = GateQuestion(
+        max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by
+    )
     study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules())
     sides = BaselineMatch.from_two_files(counts, base, "old")
     return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.active_rules[2:]))

@@ -22,7 +22,7 @@ import numpy as np
 from measure import in_turn, keep, machine, table
 from scipy.stats import binom
 
-from passk_cli.commands.tasks.discrimination import item_rest
+from passk_cli.commands.tasks.discrimination import item_rest_correlations
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.outcomes.counts import Counts
@@ -219,7 +219,7 @@ def suspects() -> None:
             flags += int((adjusted(rates) <= 0.05).sum())
             # 60 tasks have nothing to do with ability, at any level of difficulty.
             rates[:, :60] = rng.random((count, 60)) < rng.uniform(0.02, 0.98, 60)
-            p = item_rest(rates).p[:60]
+            p = item_rest_correlations(rates).p[:60]
             p = p[~np.isnan(p)]
             unrelated += len(p)
             below += [(p <= alpha).sum() for alpha in (0.05, 0.01, 0.001)]
@@ -238,7 +238,7 @@ def suspects() -> None:
 
 def adjusted(rates: np.ndarray) -> np.ndarray:
     """Adjusted p of each task; 1 without one."""
-    return np.nan_to_num(benjamini_hochberg(item_rest(rates).p), nan=1.0)
+    return np.nan_to_num(benjamini_hochberg(item_rest_correlations(rates).p), nan=1.0)
 
 
 def keys(folder: Path) -> None:
@@ -270,7 +270,7 @@ def keys(folder: Path) -> None:
                             if kind == "inverted"
                             else other_key(indices, tasks[task], task)
                         )
-                    items = item_rest(spoilt)
+                    items = item_rest_correlations(spoilt)
                     flagged = np.nan_to_num(benjamini_hochberg(items.p), nan=1.0) <= 0.05
                     lowest = np.argsort(np.nan_to_num(items.p, nan=2.0), kind="stable")[: 2 * many]
                     hits += flagged[wrong].mean() / runs

@@ -11,9 +11,9 @@ from passk_cli.commands.gate.rulebook import (
     SHARED,
     SUITE,
     TREND,
-    Quarantined,
+    QuarantinedTask,
     Suite,
-    options,
+    file_options,
     trend_keys,
 )
 from passk_cli.files.mapping import TABLE, keys
@@ -31,12 +31,14 @@ def page() -> str:
 
 def schema() -> dict[str, Any]:
     """The schema: keys are options without hyphens before them, also with underscores."""
-    every = options()
+    every = file_options()
     own = {key: each for key, each in every.items() if each.field not in SHARED}
     suite = _table({**_keys(own), **_properties(declared(Suite).values())})
     suite["required"] = ["name", "runs"]
     # What a file says of a task; the run counts the rest.
-    written = [name for name in Quarantined._fields if name not in Quarantined._field_defaults]
+    written = [
+        name for name in QuarantinedTask._fields if name not in QuarantinedTask._field_defaults
+    ]
     suite["properties"]["quarantine"] = {
         "description": _words(declared(Suite)["quarantine"]),
         "type": "array",

@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of, option_suggestion
-from passk_cli.commands.message_filter import WantedMessages
-from passk_cli.commands.question import Question, Read, answer, require_met
+from passk_cli.commands.message_filter import MessageOptions
+from passk_cli.commands.question import Question, Read, answer, require_known_names
 from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
@@ -175,7 +175,7 @@ def read(
         request = filled(Reading, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
-        require_met(request.chosen_names, [counts])
+        require_known_names(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
             text = sentence_text(
@@ -277,7 +277,7 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
     question, shared = declaration.question.ask(
         arguments, data, requires_data=declaration.files == "needed"
     )
-    message_filter, options = filled(WantedMessages, arguments), _by_field(call.name)
+    message_filter, options = filled(MessageOptions, arguments), _by_field(call.name)
 
     def words(message: Diagnostic) -> str:
         return sentence_text(with_python_fixes(message, options, call).pieces(), STYLE)
@@ -286,7 +286,7 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
     with fetched_once():
         read = _reader(data, question, numeric)
         report = answer(
-            question, shared, read, lambda message: message_filter.judged(message, words)
+            question, shared, read, lambda message: message_filter.filter_report(message, words)
         )
     messages = tuple(with_python_fixes(message, options, call) for message in report.messages)
     spelled = replace(

@@ -15,7 +15,7 @@ from passk_cli.cli.output import Charting, Output, output_sections
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command, command_of
-from passk_cli.commands.message_filter import WantedMessages
+from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
@@ -86,7 +86,7 @@ def _run(
             # The error suggests one of the formats of this command.
             checked(option, edge["form"])
     output, charting = filled(Output, edge), filled(Charting, edge)
-    message_filter = filled(WantedMessages, values)
+    message_filter = filled(MessageOptions, values)
     named_files: dict[str, list[str]] = {"read": [], "written": []}
     for name, option in own_options.items():
         if option.option.file and values[name]:
@@ -101,7 +101,7 @@ def _run(
             counts = load(data, request, tolerant=declaration.question.tolerant)
         if declaration.streams and message_filter.error:
             # The output is written while it is computed, so --error must be checked before.
-            message_filter.require_none(reading_notes(counts), output.words)
+            message_filter.raise_errors(reading_notes(counts), output.words)
         return counts
 
     try:
@@ -120,7 +120,7 @@ def _run(
                 question,
                 options,
                 read,
-                lambda message: message_filter.judged(message, output.words),
+                lambda message: message_filter.filter_report(message, output.words),
             )
     except PasskError as error:
         # The error also appears in the outputs in which pipelines look for a verdict.

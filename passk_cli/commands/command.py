@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.message_filter import WantedMessages
+from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.option import DeclaredOption, declared, loaded, sections_of
 from passk_cli.suggestions import did_you_mean, nearest, share_meant
 from passk_cli.text import first_few
@@ -43,7 +43,7 @@ class Command:
 
     options_type : dataclass of the options that only this command has. Its docstring is the help.
     groups : which of Request, Metrics, Confidence and Rules the command takes. Every command also
-        takes WantedMessages. If options_type and a group have a field of the same name, the field
+        takes MessageOptions. If options_type and a group have a field of the same name, the field
         of options_type is used.
     without : fields of the groups that the command does not take.
     files : whether it takes files: "needed", "optional" or "none".
@@ -93,13 +93,13 @@ class Command:
 
     def options(self) -> list[DeclaredOption]:
         """All options; those of this command come first."""
-        groups = sections_of((self.options_type, *self.groups, WantedMessages), self.without)
+        groups = sections_of((self.options_type, *self.groups, MessageOptions), self.without)
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group; the groups of this command come first."""
         own_section, *shared = sections_of(
-            (self.options_type, *self.groups, WantedMessages), self.without
+            (self.options_type, *self.groups, MessageOptions), self.without
         )
         for title, fields in self.titles.items():
             yield title, [option for option in own_section[1] if option.field in fields]

@@ -13,7 +13,7 @@ from passk_cli.report.model import Report
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WantedMessages:
+class MessageOptions:
     """The options of every command about its messages."""
 
     title: ClassVar[str] = "Messages"
@@ -29,7 +29,7 @@ class WantedMessages:
         parse="passk_cli.commands.catalogue:parse_names")] = ()
     # fmt: on
 
-    def require_none(
+    def raise_errors(
         self, messages: Iterable[Diagnostic], words: Callable[[Diagnostic], str]
     ) -> None:
         """Raise a DataError for the first message that --error turns into an error.
@@ -42,14 +42,14 @@ class WantedMessages:
                 text = words(replace(message, settles=()))
                 raise DataError("", text, name=message.name, settles=message.settles)
 
-    def judged(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
+    def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
         """The report without ignored messages.
 
         Errors: DataError for the first message that --error turns into an error.
         """
         if not self.error and not self.ignore:
             return report
-        self.require_none(report.messages, words)
+        self.raise_errors(report.messages, words)
         messages = tuple(message for message in report.messages if message.name not in self.ignore)
         ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
         return replace(report, messages=messages, sign=lambda: {**report.signature, **ignored})

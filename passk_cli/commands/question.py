@@ -53,12 +53,12 @@ class SharedOptions:
     earlier: str = ""
 
     @property
-    def data(self) -> bool:
+    def has_data(self) -> bool:
         """Whether there is data to read."""
         return self.source is not None
 
     @property
-    def once(self) -> bool:
+    def read_once(self) -> bool:
         """Whether the data can be read only once, for example from a pipe."""
         return is_read_once(self.source)
 
@@ -253,7 +253,7 @@ def _answerable(question: Question, report: Report) -> Report:
     return replace(report, messages=messages)
 
 
-def require_met(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
+def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
     """Raise a ParameterError for a model or task that an option names and the data lacks.
 
     names : pairs of an option and a name, as in `Request.chosen_names`.  data : all counts read.
@@ -317,7 +317,7 @@ def answer(
 
     names, counts_read = set[tuple[str, str]](), list[Counts]()
     report = question.report_from(options, counts_of)
-    require_met(names, counts_read)
+    require_known_names(names, counts_read)
     report = judged(_answerable(question, report))
     if options.request.by:
         # This raises the error for a group that is named like a column, whatever is shown.

@@ -14,8 +14,8 @@ import pytest
 
 from passk_cli.api import read
 from passk_cli.commands.diversity.variety import FLAG
-from passk_cli.commands.diversity.view import Diversity, diversity_ks
-from passk_cli.commands.estimate.view import Estimation
+from passk_cli.commands.diversity.view import DiversityQuestion, diversity_ks
+from passk_cli.commands.estimate.view import EstimateQuestion
 from passk_cli.commands.question import SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
@@ -40,7 +40,7 @@ def diversity_report(
     confidence: Confidence | None = None,
     short_tasks: str = "empty",
 ) -> Report:
-    metrics, question = Metrics(short_tasks=short_tasks), Diversity(k=ks)
+    metrics, question = Metrics(short_tasks=short_tasks), DiversityQuestion(k=ks)
     asked = SharedOptions(Request(), metrics, confidence or Confidence(), Rules())
     return question.report(question.study(asked, lambda request: counts))
 
@@ -251,7 +251,7 @@ def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
 
 def test_these_are_metrics_like_all_others(crux: Counts) -> None:
     metrics = [parse(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")]
-    single = Estimation().report(Analysis(crux, tuple(metrics)))
+    single = EstimateQuestion().report(Analysis(crux, tuple(metrics)))
     beside = facts(diversity_report(crux, (5,)))
     for row in single.data.rows:
         named = dict(zip((c.header for c in single.data.columns), row, strict=True))

@@ -12,7 +12,7 @@ import pytest
 
 import passk_cli
 from passk_cli.charts.picture import picture
-from passk_cli.commands.extrapolate.view import Extrapolate
+from passk_cli.commands.extrapolate.view import ExtrapolateQuestion
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import Extrapolation
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
@@ -63,7 +63,7 @@ def kept(method: Callable[[Extrapolation, Any], object]) -> Callable[[Extrapolat
 
 
 def report_of(counts: Counts, to: tuple[int, ...] = (), **options: Any) -> Report:
-    return Extrapolate(to=to, **options).report(Analysis(counts, (), Confidence()))
+    return ExtrapolateQuestion(to=to, **options).report(Analysis(counts, (), Confidence()))
 
 
 def counts_of(seed: int = 0, tasks: int = 60, n: int = 20, models: int = 1) -> Counts:

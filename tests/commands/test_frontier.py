@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.cost.frontier import frontier, frontier_shares, lead_crossings
+from passk_cli.commands.cost.frontier import frontier_shares, is_on_frontier, lead_crossings
 
 tenths = st.integers(0, 4).map(lambda x: x / 10)
 models = st.lists(st.tuples(tenths, tenths), min_size=1, max_size=6)
@@ -25,17 +25,17 @@ def test_on_the_frontier_nobody_is_as_good_in_both_and_better_in_one(
         for own_values in every
     ]  # fmt: skip
     cost, rate = np.array(every).T
-    assert frontier(cost, rate).tolist() == expected
+    assert is_on_frontier(cost, rate).tolist() == expected
     # Rounding makes no difference of what is equal.
-    assert frontier(cost * (1 + 1e-15), rate + 1e-16).tolist() == expected
-    assert frontier(np.stack([cost, cost]), np.stack([rate, rate])).tolist() == [expected] * 2
+    assert is_on_frontier(cost * (1 + 1e-15), rate + 1e-16).tolist() == expected
+    assert is_on_frontier(np.stack([cost, cost]), np.stack([rate, rate])).tolist() == [expected] * 2
 
 
 def test_equal_models_are_on_in_every_resample() -> None:
     rng = np.random.default_rng(0)
     cost, rate = rng.lognormal(0, 1, (30, 1)), rng.integers(0, 2, (30, 1)).astype(float)
     alike = frontier_shares(np.hstack([cost, cost]), np.hstack([rate, rate]), resamples=500)
-    assert alike.on.tolist() == [True, True]
+    assert alike.on_frontier.tolist() == [True, True]
     assert alike.share.tolist() == [1.0, 1.0]
     assert alike.p.tolist() == [1.0, 1.0]
     assert alike.behind.tolist() == [-1, -1]
@@ -47,7 +47,7 @@ def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
     cost = np.exp(0.5 * task + 0.2 * rng.normal(size=(80, 3))) * [1.0, 3.0, 3.1]
     rate = np.clip(0.5 + 0.1 * task + [0.0, 0.3, -0.2], 0, 1)
     places = frontier_shares(cost, rate, resamples=500)
-    assert places.on.tolist() == [True, True, False]
+    assert places.on_frontier.tolist() == [True, True, False]
     assert places.share[:2].tolist() == [1.0, 1.0]
     assert places.share[2] == 0.0
     assert places.p[2] < 0.01
@@ -55,7 +55,11 @@ def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
     clusters = np.repeat(np.arange(40), 2)
     assert frontier_shares(cost, rate, clusters, resamples=500).share[2] == 0.0
     first = frontier_shares(cost[:, :1], rate[:, :1], resamples=500)
-    assert (first.on.tolist(), first.share.tolist(), first.p.tolist()) == ([True], [1.0], [1.0])
+    assert (first.on_frontier.tolist(), first.share.tolist(), first.p.tolist()) == (
+        [True],
+        [1.0],
+        [1.0],
+    )
 
 
 def curve(heights: list[float], tasks: int = 60, noise: float = 0.02) -> np.ndarray:

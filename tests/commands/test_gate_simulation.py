@@ -17,9 +17,9 @@ import pytest
 import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
-from passk_cli.commands.gate.question import Gate
+from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rules import GateRule, verdicts_of
-from passk_cli.commands.gate.simulation import VerdictRates, false_alarm, simulation_setup
+from passk_cli.commands.gate.simulation import VerdictRates, false_alarm_rate, simulation_setup
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
@@ -50,7 +50,7 @@ def trial(
         for t, (size, rate) in enumerate(zip(n, rates, strict=True))
     ]
     counts = Counts.from_cells(cells)
-    gate = Gate(
+    gate = GateQuestion(
         max_drop={parse("pass@1"): 0.1}, minimum={parse("pass@1"): 0.5}, no_regression=True,
         **options,
     )  # fmt: skip
@@ -90,7 +90,7 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     (first, *_) = odds
     rate = setting.new[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
-    alarm = false_alarm(odds[first], VerdictRates(0, 0, 200, 0.0))
+    alarm = false_alarm_rate(odds[first], VerdictRates(0, 0, 200, 0.0))
     assert (alarm.low or 0.0) <= exact <= (alarm.high or 1.0)
     power = binom.cdf(999, 2000, rate - (setting.detectable_drop(first).drop.value or 0.0))
     assert power == pytest.approx(0.8, abs=0.2)
@@ -106,7 +106,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     spread = np.sqrt((c / n * (1 - c / n)).sum() / (n - 1)) / len(c)
     counts = Counts.from_cells([("m", f"t{t:03d}", n, int(x)) for t, x in enumerate(c)])
     pass_1 = parse("pass@1")
-    gate = Gate(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
+    gate = GateQuestion(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
     study = Analysis(counts, (pass_1,), Confidence(), Rules())
     first, rules = (
         GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
@@ -119,7 +119,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
     assert odds.share == pytest.approx(truth, abs=0.05)
     assert predicted.share == pytest.approx(uncertain, abs=0.05)
-    alarm = false_alarm(odds, predicted)
+    alarm = false_alarm_rate(odds, predicted)
     # At rates two standard errors away the share would be 0.0001, or 0.64.
     assert (alarm.low or 0.0) < 0.01
     assert 0.35 < (alarm.high or 0.0) < 0.85
@@ -133,7 +133,7 @@ def test_limits_without_a_spread_of_the_rates_are_those_of_both_simulations(
     failing: int, both: float, low: float, high: float
 ) -> None:
     """Clopper and Pearson's of 5 in 100, and of the rates that are drawn."""
-    limits = false_alarm(VerdictRates(5, 0, 100, 0.0), VerdictRates(failing, 0, 100, both))
+    limits = false_alarm_rate(VerdictRates(5, 0, 100, 0.0), VerdictRates(failing, 0, 100, both))
     assert (limits.low, limits.high) == (
         pytest.approx(low, abs=1e-5),
         pytest.approx(high, abs=1e-5),

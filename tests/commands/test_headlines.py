@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from passk_cli.commands.compare.headline import OF_TWO
+from passk_cli.commands.compare.headline import TWO_MODEL_ANSWERS
 from passk_cli.report.model import AnswerSentence
 from passk_cli.study.answer import ANSWERS
 from tests.truth import proves
@@ -485,4 +485,4 @@ def test_every_sentence_has_one_name() -> None:
     """The registry refuses a second template of one name, so names in json are unambiguous."""
     assert all(name == answer.name for name, answer in ANSWERS.items())
     with pytest.raises(ValueError, match="two answers are named tie"):
-        replace(OF_TWO[-1], template="other words")
+        replace(TWO_MODEL_ANSWERS[-1], template="other words")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.commands.compare.integrity import Submissions
+from passk_cli.commands.compare.integrity import LazySubmissions
 from passk_cli.report.model import Panel
 from tests.conftest import Passk
 
@@ -75,10 +75,10 @@ def test_compare_says_who_agrees_and_shares_texts(data: Path) -> None:
 def test_only_full_shows_it(data: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\nIntegrity\n" in passk("compare", data, "-k", "1", "--full").out
 
-    def looked_at(submissions: Submissions) -> None:
+    def looked_at(submissions: LazySubmissions) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Submissions, "_submissions", property(looked_at))
+    monkeypatch.setattr(LazySubmissions, "_submissions", property(looked_at))
     assert "Integrity" not in passk("compare", data, "-k", "1").out
 
 

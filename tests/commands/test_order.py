@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.commands.order.positions import examine, ordered_attempts
-from passk_cli.commands.order.view import Order
+from passk_cli.commands.order.positions import order_evidence, ordered_attempts
+from passk_cli.commands.order.view import OrderQuestion
 from passk_cli.commands.question import SharedOptions
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
@@ -51,11 +51,11 @@ def study_of(
         confidence or Confidence(),
         Rules(adjust=adjust),
     )
-    return Order(k=ks).study(result, lambda request: counts)
+    return OrderQuestion(k=ks).study(result, lambda request: counts)
 
 
 def report_on(counts: Counts, ks: tuple[int, ...] = (), **options: Any) -> Report:
-    return Order().report(study_of(counts, ks, **options))
+    return OrderQuestion().report(study_of(counts, ks, **options))
 
 
 def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:
@@ -123,7 +123,7 @@ def test_drift_is_seen_and_what_it_does_to_first_at_k(drift: float, word: str) -
 
 def test_every_p_is_adjusted_over_all_models() -> None:
     counts = counted(a=drawn(HARDNESS, 5), b=drawn(HARDNESS, 5, 1), c=[[1, 1]] * 164)
-    raw, holm = examine(study_of(counts, adjust="none")), examine(study_of(counts))
+    raw, holm = order_evidence(study_of(counts, adjust="none")), order_evidence(study_of(counts))
     smallest = min(p for model in raw for p in model.p if p is not None)
     assert min(p for model in holm for p in model.p if p is not None) == min(6 * smallest, 1.0)
     assert holm[0].order.name == "c"

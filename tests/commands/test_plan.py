@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
 from passk_cli.commands.plan.targets import parse_attempts, parse_tasks
-from passk_cli.commands.plan.view import Plan
+from passk_cli.commands.plan.view import PlanQuestion
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.design import AssumedModel, BetaRates, PilotEstimate
@@ -62,13 +62,13 @@ def remarks(report: Report, title: str = "") -> dict[str, str]:
 
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
-    plan = Plan(mean=rates.mean, spread=rates.spread, **aims)
+    plan = PlanQuestion(mean=rates.mean, spread=rates.spread, **aims)
     return plan.report_from_assumptions(parse_list(metrics))
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:
     study = Analysis(counts, parse_list(metrics), short_tasks=short_tasks)
-    return Plan(**aims).report(study)
+    return PlanQuestion(**aims).report(study)
 
 
 def test_one_attempt_per_task_by_hand() -> None:
@@ -415,7 +415,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
 )
 def test_aims_that_make_no_sense(aims: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        Plan(**aims).check()
+        PlanQuestion(**aims).check()
 
 
 @pytest.mark.parametrize("text", ["1", "50,", "x", "2.5", "²", "-3", "10000000000"])

@@ -34,7 +34,7 @@ def test_golden(golden: Golden, name: str) -> None:
 def test_classes_say_what_attempts_show() -> None:
     cells = [("a", "t1", 3, 3), ("a", "t2", 3, 0), ("a", "t3", 3, 1), ("b", "t4", 1, 1)]
     (rates,) = task_rates(Counts.from_cells(cells))
-    first, second = ([CLASSES[code] for code in codes] for codes in rates.codes)
+    first, second = ([CLASSES[code] for code in codes] for codes in rates.class_codes)
     assert first == ["passed every attempt", "failed every attempt", "flaky", "missing"]
     assert second == [*["missing"] * 3, "passed every attempt"]
     assert np.isnan(rates.rates[0, 3])

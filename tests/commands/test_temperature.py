@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from passk_cli.commands.temperature.temperatures import by_temperature, format_temperature
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
-from passk_cli.commands.temperature.view import Temperature
+from passk_cli.commands.temperature.view import TemperatureQuestion
 from passk_cli.distributions.temperature import best_by_k, power_laws
 from passk_cli.distributions.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.errors import DataError, ParameterError
@@ -33,7 +33,7 @@ FEW = Confidence(resamples=2000)
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
     study = Analysis(counts, parse_list(metrics), confidence, Rules(family=ALL))
-    return Temperature().report(study)
+    return TemperatureQuestion().report(study)
 
 
 def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
@@ -78,9 +78,9 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
     cells = [("m", "0.2", name, 4, c) for name, c, _ in tasks]
     cells += [("m", "0.8", name, 4, c) for name, _, c in tasks]
     study = Analysis(counts_of(cells), parse_list("pass@1,pass@2"), FEW, Rules(family=ALL))
-    assert "verdicts-by-p" not in named(Temperature().report(study))
+    assert "verdicts-by-p" not in named(TemperatureQuestion().report(study))
     study = replace(study, rules=replace(study.rules, adjust="holm"))
-    sentence = named(Temperature().report(study))["verdicts-by-p"]
+    sentence = named(TemperatureQuestion().report(study))["verdicts-by-p"]
     assert sentence == {"differences": 2, "pair": ""}
 
 

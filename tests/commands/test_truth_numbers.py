@@ -217,7 +217,7 @@ class Curve:
         reach = Estimate(None, low=ends[0], high=ends[1])
         self.reaches = (Result((name,), "k", None, reach),)
 
-    def prospect(self, k: int) -> None:
+    def attempts_needed(self, k: int) -> None:
         return None
 
     @property

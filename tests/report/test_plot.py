@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.commands.bootstrap.view import Bootstrap
-from passk_cli.commands.compare.view import Compare
+from passk_cli.commands.bootstrap.view import BootstrapQuestion
+from passk_cli.commands.compare.view import CompareQuestion
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
@@ -31,7 +31,7 @@ def test_a_forest_shows_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = Metrics(k=(1, 10)).choose(counts)
     confidence = Confidence(resamples=200).for_differences()
-    report = Compare().report(Analysis(counts, metrics, confidence, Rules(margin=0.02)))
+    report = CompareQuestion().report(Analysis(counts, metrics, confidence, Rules(margin=0.02)))
     (plot,) = report.plots
     points = plot.rows
     assert len(points) == len(report.data.rows) == 36
@@ -49,7 +49,7 @@ def test_densities_show_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = Metrics(k=(1,)).choose(counts)
     study = Analysis(counts, metrics, Confidence(resamples=2000))
-    report = Bootstrap(("percentile", "guard")).report(study)
+    report = BootstrapQuestion(("percentile", "guard")).report(study)
     (plot,) = report.plots
     points = plot.rows
     rows = [r for r in records(report) if r["interval"] == "percentile"]
@@ -65,7 +65,7 @@ def test_densities_show_estimates_and_intervals() -> None:
 
 def test_a_report_without_values_has_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    report = Bootstrap().report(Analysis(counts, parse_list("pass@9")))
+    report = BootstrapQuestion().report(Analysis(counts, parse_list("pass@9")))
     assert report.plots == ()
 
 

@@ -64,4 +64,4 @@ class BootstrapOptions:
 
 COMMAND = Command(
     BootstrapOptions, (Request, Metrics, Confidence), charts=True,
-    view="passk_cli.commands.bootstrap.view:Bootstrap")  # fmt: skip
+    view="passk_cli.commands.bootstrap.view:BootstrapQuestion")  # fmt: skip

@@ -27,7 +27,7 @@ from passk_cli.study.rank_resampling import attempts_agree, resampled_means
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
-USUAL = {
+USUAL_METHODS = {
     NEW_TASKS: ("guard", "percentile", "bca", "t"),
     THESE_TASKS: ("hull", "jackknife", "percentile"),
 }
@@ -69,7 +69,7 @@ class Distribution:
         return float(self.draws.std(ddof=1))
 
     @property
-    def shares(self) -> tuple[float | None, float | None]:
+    def variance_shares(self) -> tuple[float | None, float | None]:
         """Shares of the variance from tasks and from attempts; None if they are unknown."""
         within = self.values.share_within
         return (None if within is None else 1 - within), within
@@ -84,11 +84,13 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
         excluded = () if single else ("wilson", "clopper-pearson")
         return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *excluded))
     if not names:
-        return USUAL[population]
+        return USUAL_METHODS[population]
     return tuple(check_method(name, level, population) for name in names)
 
 
-def applicable(metric: Metric, methods: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
+def applicable_methods(
+    metric: Metric, methods: Sequence[str], confidence: Confidence
+) -> tuple[str, ...]:
     """The methods that a metric allows. Without known bounds, BCa replaces methods that need
     bounds.
     """
@@ -132,7 +134,7 @@ def distributions(
             )
             leads = list(lead_shares(models[0].metric.sign * means).tolist())
         for rates, share in zip(models, leads, strict=True):
-            suitable = applicable(rates.metric, methods, confidence)
+            suitable = applicable_methods(rates.metric, methods, confidence)
             limited = (study.fact(rates, replace(confidence, interval=name)) for name in suitable)
             records[id(rates)] = Distribution(
                 rates, draws[id(rates)], tuple(limited), len(models), tasks, total_tasks, share

@@ -10,7 +10,7 @@ from passk_cli.arrays import grouped
 from passk_cli.commands.bootstrap import BootstrapOptions
 from passk_cli.commands.bootstrap.distribution import (
     Distribution,
-    applicable,
+    applicable_methods,
     choose_methods,
     distributions,
     draw_columns,
@@ -55,7 +55,7 @@ WITHOUT_BOUNDS = DiagnosticType(
     "note[methods-without-bounds]: best@1 without guard intervals, which need the range of scores;"
     " --bounds LOW,HIGH sets it",
 )  # fmt: skip
-PARTICULAR = DiagnosticType(
+PARTICULAR_INTERVALS = DiagnosticType(
     "particular-intervals", NOTE, "{methods} at {numbers}: {flaw}",
     meaning="passk computed these intervals in another way than usual, or there is none, for the"
     " reason that the message gives.",
@@ -135,7 +135,7 @@ class MethodComparison:
         return fields
 
 
-METHODS = (
+METHOD_ANSWERS = (
     Answer("one-method", lambda comparison: comparison.gap is None,
            "{metric} of {model} is {estimate} ({method}), with standard error {se}."),
     Answer("methods-agree", lambda comparison: comparison.gap.size <= ROUNDING,
@@ -147,7 +147,7 @@ METHODS = (
 
 
 @dataclass(frozen=True)
-class Distributions(Section[Distribution]):
+class DistributionTable(Section[Distribution]):
     """Estimates with the limits of every method, in a table per metric.
 
     lines : the numbers without limits, including those without a value.  methods : of intervals.
@@ -179,10 +179,11 @@ class Distributions(Section[Distribution]):
                where=lambda section: any(d.leads is not None for d in section.records),
                meaning="Share of the resamples in which the model comes first (ties split); no"
                " test, and not the probability of being best."),
-        Column("from tasks", "share", name="share_tasks", shown=FULL, cell=lambda d: d.shares[0],
+        Column("from tasks", "share", name="share_tasks", shown=FULL,
+        cell=lambda d: d.variance_shares[0],
                meaning="Share of the variance between tasks."),
         Column("from attempts", "share", name="share_attempts", shown=FULL,
-               cell=lambda d: d.shares[1],
+               cell=lambda d: d.variance_shares[1],
                meaning="Share of the variance between attempts at one task."),
     )  # fmt: skip
 
@@ -190,7 +191,7 @@ class Distributions(Section[Distribution]):
     def applicable(self) -> tuple[str, ...]:
         """The methods that the metric of the table allows."""
         metric = self.metric or self.study.metrics[0]
-        return applicable(metric, self.methods, self.study.confidence)
+        return applicable_methods(metric, self.methods, self.study.confidence)
 
     def units(self, share: str) -> tuple[str]:
         """The kind of the table's numbers.
@@ -224,7 +225,9 @@ class Distributions(Section[Distribution]):
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
         metric = next(metric for metric in self.study.metrics if self._metric_records(metric))
-        yield from first_true(METHODS, MethodComparison(metric, self._metric_records(metric)))
+        yield from first_true(
+            METHOD_ANSWERS, MethodComparison(metric, self._metric_records(metric))
+        )
 
     @property
     def resampled_units(self) -> str:
@@ -249,7 +252,7 @@ class Distributions(Section[Distribution]):
         metrics = [
             metric.name
             for metric in self.study.metrics
-            if applicable(metric, self.methods, confidence) != self.methods
+            if applicable_methods(metric, self.methods, confidence) != self.methods
         ]
         if metrics:
             yield WITHOUT_BOUNDS(metrics=metrics, methods=[m for m in self.methods if m in GUARDED])
@@ -258,7 +261,7 @@ class Distributions(Section[Distribution]):
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = model_numbers(list(pairs))
-            yield PARTICULAR(methods=methods, numbers=numbers, flaw=flaw)
+            yield PARTICULAR_INTERVALS(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:
             if (
@@ -304,10 +307,10 @@ class Distributions(Section[Distribution]):
         return (chart,)
 
 
-class Bootstrap(Question, BootstrapOptions):
+class BootstrapQuestion(Question, BootstrapOptions):
     """The question of `passk bootstrap`."""
 
-    sections = (Distributions,)
+    sections = (DistributionTable,)
 
     uncorrected = ""
     unbounded: ClassVar[str] = (
@@ -342,7 +345,7 @@ class Bootstrap(Question, BootstrapOptions):
         records = distributions(study, values, methods, self.weights)
         method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates)
         report = view(
-            plain, [Distributions(study, records, lines, methods, self.weights)],
+            plain, [DistributionTable(study, records, lines, methods, self.weights)],
             messages=plain.messages(lines), interval=None, intervals=",".join(method_names),
             level=confidence.level, population=confidence.population, weights=self.weights,
             cluster=confidence.cluster, bounds=confidence.signature()["bounds"],

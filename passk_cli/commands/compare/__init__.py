@@ -56,4 +56,4 @@ class CompareOptions:
 COMMAND = Command(
     CompareOptions, (Request, Metrics, Rules, Confidence), charts=True, methods=True,
     lacking=dict.fromkeys(("--band", "band"), "passk curve draws the bands of each model"),
-    view="passk_cli.commands.compare.view:Compare")  # fmt: skip
+    view="passk_cli.commands.compare.view:CompareQuestion")  # fmt: skip

@@ -36,7 +36,7 @@ class CoverPair(PairRecord):
     sides: tuple[Result, Result]
 
     @property
-    def ranged(self) -> bool:
+    def has_ranges(self) -> bool:
         """Whether both models have a range."""
         return all(side.ranged for side in self.sides)
 
@@ -98,7 +98,7 @@ class CoverComparison:
     """The pairs at one metric that is a range, for the answer."""
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
-        self.pairs, self.groups = [pair for pair in pairs if pair.ranged], groups
+        self.pairs, self.groups = [pair for pair in pairs if pair.has_ranges], groups
         self.without, self.metric = pairs[0], pairs[0].fact.name
         self.differ = sum(pair.fact.verdict in (BETTER, WORSE) for pair in self.pairs)
 
@@ -123,7 +123,7 @@ class CoverComparison:
         return fields
 
 
-COMPARED = (
+COVER_ANSWERS = (
     Answer("cover-not-compared", lambda comparison: not comparison.pairs,
            "No comparison at {metric} is possible: {reason}."),
     Answer("cover-higher", lambda comparison: comparison.verdict in (BETTER, WORSE),
@@ -137,7 +137,7 @@ COMPARED = (
 )  # fmt: skip
 
 
-class CoverPairs(Section[CoverPair]):
+class CoverPairTable(Section[CoverPair]):
     """A row per pair and metric: both ranges, and the range of the difference."""
 
     title = "Ranges"
@@ -164,7 +164,9 @@ class CoverPairs(Section[CoverPair]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         for pairs in grouped(self.records, lambda pair: pair.comparison.first.metric).values():
-            yield from first_true(COMPARED, CoverComparison(pairs, self.study.counts.group_names))
+            yield from first_true(
+                COVER_ANSWERS, CoverComparison(pairs, self.study.counts.group_names)
+            )
 
     def context(self) -> Iterator[str]:
         if self.records:

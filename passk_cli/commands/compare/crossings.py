@@ -46,12 +46,12 @@ class Crossing:
     means: tuple[Floats, Floats]
 
     @property
-    def at(self) -> str:
+    def k_text(self) -> str:
         """The k in words, for example "k = 6"."""
         return f"none up to k = {self.k_max}" if math.isinf(self.k) else f"k = {self.k:.0f}"
 
     @property
-    def limits(self) -> str | None:
+    def limits_text(self) -> str | None:
         """The limits of k in words, for example "[3, none]"."""
         if math.isnan(self.low):
             return None
@@ -63,7 +63,7 @@ class Crossing:
         """Which model overtakes which, and at which k."""
         return {
             "curve": f"{self.family}k", "model": SeriesName((self.against, *self.series[1:])),
-            "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits,
+            "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits_text,
         }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def _curve(rates: TaskValues, k_max: int) -> Floats:
 _OVERTAKES = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limits}}"
 
 
-class Crossings(Section[Crossing]):
+class CrossingTable(Section[Crossing]):
     """The k at which one model of each pair overtakes the other, on each curve."""
 
     title = "Where one model overtakes the other"
@@ -121,9 +121,10 @@ class Crossings(Section[Crossing]):
         GROUPS,
         Column("curve", meaning="The metric over k.", cell=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",
-               cell=lambda cross: cross.at),
+               cell=lambda cross: cross.k_text),
         Column("interval", meaning="Interval of that k from resamples of the tasks; none: the same"
-               " model stays ahead. Empty if attempts differ.", cell=lambda cross: cross.limits),
+               " model stays ahead. Empty if attempts differ.",
+               cell=lambda cross: cross.limits_text),
     )  # fmt: skip
 
     answers = (
@@ -133,10 +134,10 @@ class Crossings(Section[Crossing]):
         Answer("crossing", lambda _: True, _OVERTAKES + "{?more|; {more:more crossing}}.",
                lambda section: {
                    **section.crossed[0].fields,
-                   "more": 0 if section.has_two else len(section.crossed) - 1}),
+                   "more": 0 if section.has_two_crossings else len(section.crossed) - 1}),
     )  # fmt: skip
     further_answers = (
-        Answer("second-crossing", lambda section: section.has_two, _OVERTAKES + ".",
+        Answer("second-crossing", lambda section: section.has_two_crossings, _OVERTAKES + ".",
                lambda section: section.crossed[1].fields),
     )  # fmt: skip
 
@@ -146,7 +147,7 @@ class Crossings(Section[Crossing]):
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property
-    def has_two(self) -> bool:
+    def has_two_crossings(self) -> bool:
         """Whether there are exactly two crossings, which the answer names both."""
         return len(self.crossed) == 2
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.arrays import grouped
-from passk_cli.commands.compare.pairs import ModelRank, Pair, at_first
+from passk_cli.commands.compare.pairs import ModelRank, Pair, pairs_at_first_metric
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, p_relation
@@ -30,7 +30,7 @@ def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.comparison.testable]
 
 
-def differing(pairs: Sequence[Pair]) -> int:
+def count_differing(pairs: Sequence[Pair]) -> int:
     """How many of the pairs differ significantly."""
     return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
 
@@ -47,7 +47,7 @@ class LeadingPlaces:
         groups: Sequence[str],
     ) -> None:  # fmt: skip
         self.metric, self.groups = metric, groups
-        self.tested = testable_pairs(at_first(pairs))
+        self.tested = testable_pairs(pairs_at_first_metric(pairs))
         ranks = (standing.ranks.get(metric) for standing in standings)
         self.ranked = [rank for rank in ranks if rank is not None and rank.low is not None]
         self.top = [rank for rank in self.ranked if rank.low == 1]
@@ -63,10 +63,10 @@ class LeadingPlaces:
     def leader_pairs(self) -> list[Pair]:
         """The pairs of the model that comes first, with this model first."""
         series = self.top[0].values.series
-        return [pair.of(series) for pair in self.tested if series in pair.models]
+        return [pair.with_first(series) for pair in self.tested if series in pair.models]
 
     @property
-    def leads(self) -> bool:
+    def has_leader(self) -> bool:
         """Whether one model comes first and is significantly better than all others."""
         return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.leader_pairs)
 
@@ -74,17 +74,18 @@ class LeadingPlaces:
     def pair_fields(self) -> Mapping[str, Any]:
         """How many pairs differ, and at which metric."""
         return {
-            "metric": self.metric.name, "differ": differing(self.tested), "pairs": len(self.tested),
+            "metric": self.metric.name, "differ": count_differing(self.tested), "pairs": len(
+            self.tested),
             "model": self.top[0].values.series[0] if self.top else "",
         }  # fmt: skip
 
     @property
     def leader_fields(self) -> Mapping[str, Any]:
         """The smallest lead of the model that comes first, and how many other pairs tie."""
-        nearest = min(self.leader_pairs, key=lambda pair: pair.margin.value or 0.0)
-        ties, p = len(self.tested) - differing(self.tested), nearest.fact.p_adjusted or 0.0
+        nearest = min(self.leader_pairs, key=lambda pair: pair.lead.value or 0.0)
+        ties, p = len(self.tested) - count_differing(self.tested), nearest.fact.p_adjusted or 0.0
         return {
-            **self.pair_fields, "lead": nearest.margin, "second": nearest.models[1][0],
+            **self.pair_fields, "lead": nearest.lead, "second": nearest.models[1][0],
             "p": p, "relation": p_relation(p), "ties": ties, "rest": len(self.tested) - 1,
         }  # fmt: skip
 
@@ -94,7 +95,7 @@ class LeadingPlaces:
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
         separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
-        ends, lower_ends = _ends(self.top), _ends(self.lower_ranks)
+        ends, lower_ends = _estimate_ends(self.top), _estimate_ends(self.lower_ranks)
         last = (max if self.metric.sign > 0 else min)(lower_ends, default=None)
         return {
             "metric": self.metric.name, "count": len(names), "rest": len(self.lower_ranks),
@@ -107,7 +108,7 @@ class LeadingPlaces:
         }  # fmt: skip
 
     @cached_property
-    def firsts(self) -> dict[str, list[str]]:
+    def groups_of_leaders(self) -> dict[str, list[str]]:
         """Model → groups in which it comes first without a tie, most groups first."""
         names: dict[str, list[str]] = {}
         for group, ranks in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
@@ -122,13 +123,13 @@ class LeadingPlaces:
         groups = len({rank.values.series[1:] for rank in self.ranked})
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
-            for model, names in self.firsts.items()
+            for model, names in self.groups_of_leaders.items()
         ]
-        ties = groups - sum(map(len, self.firsts.values()))
+        ties = groups - sum(map(len, self.groups_of_leaders.values()))
         return {**self.pair_fields, "groups": groups, "leaders": leaders, "ties": ties}
 
 
-def _ends(ranks: Sequence[Rank]) -> list[float]:
+def _estimate_ends(ranks: Sequence[Rank]) -> list[float]:
     """The estimates of models, or both ends of estimates that are ranges."""
     ends: list[float] = []
     for rank in ranks:
@@ -140,8 +141,8 @@ def _ends(ranks: Sequence[Rank]) -> list[float]:
 
 _LEADS = "{model} leads at {metric} by {lead:=share points}, p {relation}"
 _DIFFER = "{differ} of {pairs:pair} differ significantly"
-PLACES = (
-    Answer("first-by-group", lambda places: places.groups and places.firsts,
+PLACE_ANSWERS = (
+    Answer("first-by-group", lambda places: places.groups and places.groups_of_leaders,
            "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}}; "
            + _DIFFER + ".", lambda places: places.group_fields),
     Answer("ties-by-group", lambda places: bool(places.groups),
@@ -150,14 +151,14 @@ PLACES = (
     # Not all pairs share tasks, or the differences form a circle.
     Answer("pairs-that-differ", lambda places: not places.all_tested,
            _DIFFER + " at {metric}.", lambda places: places.pair_fields),
-    Answer("leads-ties-below", lambda places: places.leads and places.leader_fields["ties"],
+    Answer("leads-ties-below", lambda places: places.has_leader and places.leader_fields["ties"],
            _LEADS + ";"
            " {ties} of the other {rest:pair} {ties:ties|tie}.",
            lambda places: places.leader_fields),
-    Answer("leads-all-differ", lambda places: places.leads and places.leader_fields["rest"],
+    Answer("leads-all-differ", lambda places: places.has_leader and places.leader_fields["rest"],
            _LEADS + "; every other pair differs too.",
            lambda places: places.leader_fields),
-    Answer("leads", lambda places: places.leads,
+    Answer("leads", lambda places: places.has_leader,
            _LEADS + ".", lambda places: places.leader_fields),
     Answer("comes-first", lambda places: len(places.top) == 1,
            "{model} comes first at {metric}; " + _DIFFER + ".", lambda places: places.pair_fields),
@@ -173,7 +174,9 @@ PLACES = (
 )  # fmt: skip
 
 
-def against(baseline: str, pairs: Sequence[Pair], groups: Sequence[str]) -> Mapping[str, Any]:
+def baseline_fields(
+    baseline: str, pairs: Sequence[Pair], groups: Sequence[str]
+) -> Mapping[str, Any]:
     """The verdicts against a baseline, and the best difference if there are no groups.
 
     The difference has its interval only if there is one model. The interval of the best of several
@@ -207,17 +210,17 @@ class TwoModels:
         pair = self.pair
         model, second = (SeriesName(series) for series in pair.models)
         equivalent = self.verdict == EQUIVALENT
-        p = (pair.equivalence if equivalent else pair.fact.p_adjusted) or 0.0
+        p = (pair.equivalence_p if equivalent else pair.fact.p_adjusted) or 0.0
         within = pair.comparison.equivalent and not equivalent
         return {
             "model": model, "against": second, "metric": pair.metric.name,
             "difference": pair.fact.estimate, "p": p, "relation": p_relation(p),
-            "within": p_relation(pair.equivalence or 0.0) if within else "",
+            "within": p_relation(pair.equivalence_p or 0.0) if within else "",
         }  # fmt: skip
 
 
 _SIZE = " at {metric}: {difference}, p {relation}{?within|; within the margin, p {within}}."
-OF_TWO = (
+TWO_MODEL_ANSWERS = (
     Answer("better", lambda two: two.verdict == BETTER,
            "{model} is significantly better than {against}" + _SIZE),
     Answer("worse", lambda two: two.verdict == WORSE,
@@ -232,8 +235,8 @@ OF_TWO = (
 _CHANGE = "The change from {start} to {end}"
 _BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
 # The answers of the section of changes.
-CHANGES = (
-    Answer("changes-that-differ", lambda section: len(section.tested) > 1,
+CHANGE_COMPARISON_ANSWERS = (
+    Answer("changes-that-differ", lambda section: len(section.tested_pairs) > 1,
            _CHANGE + ": {differ} of {pairs:pair} differ significantly"
            "{?equivalent|; {equivalent} equivalent}."),
     Answer("change-higher", lambda section: section.verdict == BETTER,
@@ -251,7 +254,10 @@ class Reversals:
     """Pairs that differ significantly at two metrics, in opposite directions."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        before = {frozenset(pair.models): pair.winner for pair in testable_pairs(at_first(pairs))}
+        before = {
+            frozenset(pair.models): pair.winner
+            for pair in testable_pairs(pairs_at_first_metric(pairs))
+        }
         self.turned = [
             pair for pair in pairs
             if pair.winner and (before.get(frozenset(pair.models)) or pair.winner) != pair.winner
@@ -267,7 +273,7 @@ class Reversals:
         }  # fmt: skip
 
 
-REVERSALS = (
+REVERSAL_ANSWERS = (
     Answer("order-reverses", lambda reversals: reversals.pairs == 1,
            "The order reverses: at {metrics}, {better} is significantly better."),
     Answer("orders-reverse", lambda reversals: reversals.pairs > 1,

@@ -19,7 +19,7 @@ _NEAR = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
-class Influence:
+class FragileDifference:
     """A difference that is significant only because of the tasks that changed most.
 
     tasks : indices of these ⌈T/100⌉ + 1 tasks.  remaining_difference : the mean difference without
@@ -31,9 +31,9 @@ class Influence:
     remaining_difference: float
 
 
-def decided_by_few(
+def fragile_differences(
     comparisons: Sequence[Comparison], confidence: Confidence
-) -> Iterator[Influence]:
+) -> Iterator[FragileDifference]:
     """Find significant differences that a few tasks decide.
 
     Without these tasks, less than half of the difference is left, and it is not significant. Sound
@@ -70,4 +70,4 @@ def decided_by_few(
             )
         )
         if distribution.p()[0] > c.alpha:
-            yield Influence(c, c.tasks[order[:few]], remaining_difference)
+            yield FragileDifference(c, c.tasks[order[:few]], remaining_difference)

@@ -28,7 +28,7 @@ from passk_cli.study.section import GROUPS, MODEL, Section
 
 
 @dataclass(frozen=True, eq=False)
-class Submissions(Sequence[Submission]):
+class LazySubmissions(Sequence[Submission]):
     """The submissions of several boards, computed when the first one is used."""
 
     boards: Sequence[SubmissionBoard]
@@ -57,11 +57,11 @@ def _figure_text(name: str) -> Callable[[Submission], str]:
     return cell
 
 
-def _p(name: str) -> Callable[[Submission], float | None]:
+def _p_value(name: str) -> Callable[[Submission], float | None]:
     return lambda row: row.figures[name].p if name in row.figures else None
 
 
-class Integrity(Section[Submission]):
+class IntegrityTable(Section[Submission]):
     """A row per submission, the least likely by chance first."""
 
     title = "Integrity"
@@ -77,7 +77,7 @@ class Integrity(Section[Submission]):
         Column("outcomes that agree", cell=_figure_text(AGREEMENT),
                meaning="Attempts of both with the same outcome, and how many would agree between"
                " different tasks of similar difficulty."),
-        Column("p of agreement", "p", cell=_p(AGREEMENT),
+        Column("p of agreement", "p", cell=_p_value(AGREEMENT),
                meaning="p-value of the agreement, compared with that of a usual pair and adjusted"
                " for all pairs."),
         Column("equal texts", cell=_figure_text(EQUAL_TEXTS),
@@ -86,12 +86,14 @@ class Integrity(Section[Submission]):
                " for word at the same task. Short answers are often equal: a remark needs third"
                " models that have other texts."),
         Column("missing attempts", cell=_figure_text(MISSING),
-               where=lambda section: section.uneven,
+               where=lambda section: section.has_uneven_attempts,
                meaning="Attempts that most models have and this one lacks."),
-        Column("rate 0 or 1", cell=_figure_text(CERTAIN), where=lambda section: section.repeated,
+        Column("rate 0 or 1", cell=_figure_text(CERTAIN),
+        where=lambda section: section.has_repeated_attempts,
                meaning="Tasks at which all attempts pass, or all fail, and how many its pass rate"
                " and the difficulty of the tasks explain."),
-        Column("p of these tasks", "p", cell=_p(CERTAIN), where=lambda section: section.repeated,
+        Column("p of these tasks", "p", cell=_p_value(CERTAIN),
+        where=lambda section: section.has_repeated_attempts,
                meaning="p-value of the share of tasks that pass or fail whatever their difficulty,"
                " compared with the other models and adjusted for all of them."),
     )  # fmt: skip
@@ -99,17 +101,17 @@ class Integrity(Section[Submission]):
     @classmethod
     def from_study(cls, study: Analysis) -> Self:
         """The section about the models of a study."""
-        return cls(study, Submissions(boards(study.counts, study.texts)))
+        return cls(study, LazySubmissions(boards(study.counts, study.texts)))
 
     @property
-    def uneven(self) -> bool:
+    def has_uneven_attempts(self) -> bool:
         """Whether some model has fewer attempts at a task than another one."""
         counts = self.study.counts
         full = len(counts.series) * len(counts.tasks)
         return len(counts.n) < full or int(counts.n.min()) < int(counts.n.max())
 
     @property
-    def repeated(self) -> bool:
+    def has_repeated_attempts(self) -> bool:
         """Whether some task has several attempts."""
         return int(self.study.counts.n.max()) > 1
 
@@ -118,7 +120,7 @@ class Integrity(Section[Submission]):
             yield self.table(self.records, self.title)
 
 
-def texts_of(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
+def text_reader(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
     """A function that reads the same attempts with their solutions, or else with their answers.
 
     None if not all files have them.

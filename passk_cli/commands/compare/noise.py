@@ -15,7 +15,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 
 # At k = 1, a task's value is a mean over its attempts, whose variance falls as 1 / n.
-_MEANS = ("pass@1", "pass^1")
+_MEAN_METRICS = ("pass@1", "pass^1")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class NoisyPair(PairRecord):
     split: NoiseSplit
 
 
-class Noise(Section[NoisyPair]):
+class NoiseTable(Section[NoisyPair]):
     """A row per pair at pass@1, if both models have several attempts at all shared tasks."""
 
     title = "Noise of the differences at pass@1"
@@ -63,7 +63,7 @@ def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPa
     pairs = []
     for c in compared:
         separable = (
-            c.first.metric.name in _MEANS
+            c.first.metric.name in _MEAN_METRICS
             and not (c.reason or c.missing_bounds)
             and c.hidden[1] is None
         )

@@ -25,8 +25,8 @@ from passk_cli.study.result import Result
 from passk_cli.study.values import Series, TaskValues
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-SIGNS = {TIED: "~", EQUIVALENT: "="}
-TURNED = {BETTER: WORSE, WORSE: BETTER}
+VERDICT_SIGNS = {TIED: "~", EQUIVALENT: "="}
+OPPOSITE_VERDICTS = {BETTER: WORSE, WORSE: BETTER}
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,16 @@ class Pair(PairRecord):
         show that it is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.fact.verdict
-        return replace(self.fact.estimate, verdict=SIGNS.get(verdict, ""))
+        return replace(self.fact.estimate, verdict=VERDICT_SIGNS.get(verdict, ""))
 
     @property
-    def margin(self) -> Estimate:
+    def lead(self) -> Estimate:
         """How far the model is ahead of the other one, also if less is better."""
         ahead = self.fact.estimate if self.metric.sign > 0 else _negated(self.fact.estimate)
         return replace(ahead, signed=False)
 
     @property
-    def equivalence(self) -> float | None:
+    def equivalence_p(self) -> float | None:
         """The p-value of equivalence; None without a margin."""
         p = self.comparison.equivalence
         return None if math.isnan(p) else p
@@ -96,17 +96,17 @@ class Pair(PairRecord):
         """The model that is significantly better."""
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
 
-    def crosses(self, name: str) -> float | None:
+    def crossing_k(self, name: str) -> float | None:
         """The k at which they cross, or a limit of it; None if there is none."""
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
-    def of(self, series: Series) -> Pair:
+    def with_first(self, series: Series) -> Pair:
         """The pair with one of its two models first."""
         if series == self.series:
             return self
         fact = self.fact
-        verdict = TURNED.get(fact.verdict, fact.verdict)
+        verdict = OPPOSITE_VERDICTS.get(fact.verdict, fact.verdict)
         return replace(self, fact=replace(fact, estimate=_negated(fact.estimate), verdict=verdict))
 
 
@@ -160,7 +160,7 @@ class ModelRank:
         return next(iter(self.ranks.values()))
 
 
-def paired(
+def ranked_pairs(
     compared: Sequence[Comparison],
     ranks: Sequence[Rank],
     crossings: Mapping[tuple[Series, Series, str], Crossing],
@@ -184,18 +184,18 @@ def first_metric(pairs: Sequence[Pair]) -> Metric:
     return next((p.metric for p in pairs if p.comparison.testable), pairs[0].metric)
 
 
-def at_first(pairs: Sequence[Pair]) -> list[Pair]:
+def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs at the first metric."""
     metric = first_metric(pairs)
     return [pair for pair in pairs if pair.metric == metric]
 
 
-def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
+def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
     """Models by their rank at the first metric that can be tested, in each group.
 
     Models without a value at that metric come last.
     """
-    first = at_first(pairs)
+    first = pairs_at_first_metric(pairs)
     model_ranks: dict[Series, dict[Metric, Rank]] = {}
     for rank in sorted(ranks, key=lambda rank: rank.values.metric != first[0].metric):
         model_ranks.setdefault(rank.values.series, {})[rank.values.metric] = rank
@@ -203,12 +203,12 @@ def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
     order = list(model_ranks)
     nearest = [between.get(frozenset(neighbours)) for neighbours in pairwise(order)]
     return [
-        ModelRank(series, model_ranks[series], pair and pair.of(series))
+        ModelRank(series, model_ranks[series], pair and pair.with_first(series))
         for series, pair in zip_longest(order, nearest)
     ]
 
 
-def sides(
+def flip_pairs(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
     """Both models of every pair once, to find flips between them."""

@@ -45,10 +45,15 @@ class OneModelRuns:
             )
             problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {labelled}"
             return error.with_changes(ParameterError, problem=problem, settles=())
-        fixes = [*islice(self._ways(), 1)]
+        fixes = [*islice(self._fixes(), 1)]
         settles = [*fixes, *(fix for fix in error.settles if fix.complete or not fixes)]
         models, request = {model for model, *_ in self.counts.series}, self.request
-        if not self._several or len(models) > 1 or request.models or request.exclude_models:
+        if (
+            not self._has_several_files
+            or len(models) > 1
+            or request.models
+            or request.exclude_models
+        ):
             return error.with_changes(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
         if not fixes:
@@ -62,18 +67,18 @@ class OneModelRuns:
         return error.with_changes(ParameterError, problem=problem, settles=settles)
 
     @property
-    def _several(self) -> bool:
+    def _has_several_files(self) -> bool:
         """Whether several files are given, and no folder or label."""
         return len(self.files) > 1 and all(map(os.path.isfile, self.files))
 
-    def _ways(self) -> Iterator[SuggestedFix]:
+    def _fixes(self) -> Iterator[SuggestedFix]:
         """Columns of outcomes as models; the column that differs between files; or a label for each
         file.
         """
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
             yield from self._tested_fix({"--field": {"model": COLUMN}})
-        if self._several:
+        if self._has_several_files:
             for name in [file.roles.get("attempt", ""), *file.unused][:_TRIED]:
                 yield from self._tested_fix({"--field": {"model": name}}) if name else ()
             yield from self._tested_fix({}, run_labels(self.files))
@@ -85,7 +90,7 @@ class OneModelRuns:
         settle = SuggestedFix(options, labels=labels or {})
         request = self.request.with_fix(settle)
         try:
-            if self._several and len(self.read(request, [self.files[0]]).series) > 1:
+            if self._has_several_files and len(self.read(request, [self.files[0]]).series) > 1:
                 return
             counts = self.read(request, settle.labelled_files(self.files))
             require_several(counts)
@@ -94,7 +99,7 @@ class OneModelRuns:
             return
         places = range(len(counts.series))
         tasks = [{*counts.task_codes[counts.rows_of(s)].tolist()} for s in places]
-        one_per_file = not self._several or len(tasks) == len(self.files)
+        one_per_file = not self._has_several_files or len(tasks) == len(self.files)
         if (shared := len(set.intersection(*tasks))) and one_per_file:
             names = [*settle.labels.values()] or [model for model, *_ in counts.series]
             names_text = " with ".join(names) if len(names) == 2 else plural(len(names), "model")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from passk_cli.arrays import Ints
-from passk_cli.commands.compare.pairs import TURNED
+from passk_cli.commands.compare.pairs import OPPOSITE_VERDICTS
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import named_generator
 from passk_cli.outcomes.attempts import Attempts
@@ -43,7 +43,7 @@ class VerdictStability:
 
 
 @dataclass(frozen=True)
-class Sensitivity(Section[VerdictStability]):
+class SensitivityTable(Section[VerdictStability]):
     """The verdict of each pair without each group of tasks, and with half of the attempts.
 
     group : the column of the groups.
@@ -72,7 +72,9 @@ class Sensitivity(Section[VerdictStability]):
         yield self.table(self.records, title)
 
 
-def sensitivities(study: Analysis, group: str, baseline: str | None) -> Iterator[VerdictStability]:
+def verdict_stabilities(
+    study: Analysis, group: str, baseline: str | None
+) -> Iterator[VerdictStability]:
     """Each pair and metric with what changes its verdict.
 
     study : its counts are split by `group`; leaving out a group leaves out its cells.
@@ -92,7 +94,7 @@ def sensitivities(study: Analysis, group: str, baseline: str | None) -> Iterator
     }
     half = {}
     if int(all_groups.counts.n.min()) >= 2:
-        fewer = halved(all_groups.counts, study.confidence.seed)
+        fewer = halve_attempts(all_groups.counts, study.confidence.seed)
         half = _verdicts(replace(study, counts=fewer), baseline)
     for first, second in choose_pairs(all_groups, baseline):
         key = (first.series, second.series, first.metric.name)
@@ -112,11 +114,11 @@ def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Serie
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
         verdict = c.verdict or _EMPTY
         verdicts[first, second, metric] = verdict
-        verdicts[second, first, metric] = TURNED.get(verdict, verdict)
+        verdicts[second, first, metric] = OPPOSITE_VERDICTS.get(verdict, verdict)
     return verdicts
 
 
-def halved(counts: Counts, seed: int) -> Counts:
+def halve_attempts(counts: Counts, seed: int) -> Counts:
     """Counts with n // 2 of the attempts of each cell, drawn without replacement."""
     n = counts.n // 2
     rng = named_generator(seed, "half the attempts")
@@ -124,11 +126,11 @@ def halved(counts: Counts, seed: int) -> Counts:
     missing = counts.missing
     if missing is not None:
         missing = rng.hypergeometric(missing, counts.n - counts.c - missing, n - fewer)
-    attempts = {role: _sampled(bag, n, rng) for role, bag in counts.attempts.items()}
+    attempts = {role: _sample_attempts(bag, n, rng) for role, bag in counts.attempts.items()}
     return replace(counts, n=n, c=fewer, attempts=attempts, missing=missing)
 
 
-def _sampled(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
+def _sample_attempts(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
     """n of each cell's attempts, drawn without replacement."""
     row = np.repeat(np.arange(len(bag.cell)), bag.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(bag.count) - bag.count, bag.count)

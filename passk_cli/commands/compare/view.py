@@ -9,37 +9,37 @@ from typing import Any, ClassVar
 
 from passk_cli.arrays import gathered
 from passk_cli.commands.compare import CompareOptions
-from passk_cli.commands.compare.cover import FIRST, CoverPairs, cover_pairs
-from passk_cli.commands.compare.crossings import Crossings, find_crossings
+from passk_cli.commands.compare.cover import FIRST, CoverPairTable, cover_pairs
+from passk_cli.commands.compare.crossings import CrossingTable, find_crossings
 from passk_cli.commands.compare.headline import (
-    CHANGES,
-    OF_TWO,
-    PLACES,
-    REVERSALS,
+    CHANGE_COMPARISON_ANSWERS,
+    PLACE_ANSWERS,
+    REVERSAL_ANSWERS,
+    TWO_MODEL_ANSWERS,
     LeadingPlaces,
     Reversals,
     TwoModels,
-    against,
-    differing,
+    baseline_fields,
+    count_differing,
     testable_pairs,
 )
-from passk_cli.commands.compare.influence import decided_by_few
-from passk_cli.commands.compare.integrity import Integrity, texts_of
-from passk_cli.commands.compare.noise import Noise, noisy_pairs
+from passk_cli.commands.compare.influence import fragile_differences
+from passk_cli.commands.compare.integrity import IntegrityTable, text_reader
+from passk_cli.commands.compare.noise import NoiseTable, noisy_pairs
 from passk_cli.commands.compare.pairs import (
     ModelRank,
     Pair,
-    at_first,
     change_values,
     first_metric,
-    paired,
-    sides,
-    standings,
+    flip_pairs,
+    models_by_rank,
+    pairs_at_first_metric,
+    ranked_pairs,
 )
 from passk_cli.commands.compare.runs import OneModelRuns
-from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
+from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_stabilities
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
+from passk_cli.commands.tasks.flips import FlippedPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
@@ -173,11 +173,11 @@ POWERLESS = DiagnosticType(
 )  # fmt: skip
 
 
-def _level(section: Section[Pair] | Ranking | Baseline) -> str:
+def _level(section: Section[Pair] | RankingTable | BaselineTable) -> str:
     return f"{100 * (1 - section.study.confidence.level):g} %"
 
 
-def _number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
+def _mean_number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
     """A mean as a number with its unit."""
     if isinstance(cell, Estimate):
         return replace(cell, letters=letters)
@@ -190,7 +190,7 @@ def _why_untested(pairs: Sequence[Pair]) -> str:
     lacking = [pair.comparison for pair in pairs if pair.comparison.reason]
     limits = pairs[0].comparison.interval
     reason = (limits and limits.reason) or "a test without p"
-    return next((reason for reason, *_ in _causes(lacking)), reason)
+    return next((reason for reason, *_ in _reasons_not_compared(lacking)), reason)
 
 
 NO_TEST = Answer("no-test", lambda pairs: not testable_pairs(pairs),
@@ -200,7 +200,7 @@ NO_TEST = Answer("no-test", lambda pairs: not testable_pairs(pairs),
 
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
-    cell=lambda standing, metric: _number(
+    cell=lambda standing, metric: _mean_number(
         rank.values.estimate, metric, letter_ranges(rank.letters or "")
     ) if (rank := standing.ranks.get(metric)) else Estimate(None),
     units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
@@ -208,11 +208,11 @@ _LETTERED = Column(
 
 _PLAIN = replace(
     _LETTERED, meaning="{0.meaning}",
-    cell=lambda standing, metric: _number(
+    cell=lambda standing, metric: _mean_number(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
 # Columns of the metrics after the first: those without --full, and those with --full only.
-_FURTHER: tuple[tuple[str, Callable[[RankedModel[Any]], list[Metric]]], ...] = (
+_FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...] = (
     (ALWAYS, lambda section: section.brief_metrics),
     (FULL, lambda section: section.full_metrics),
 )
@@ -224,7 +224,7 @@ def shown_in_brief(study: Analysis, metric: Metric | Change) -> bool:
 
 
 @dataclass(frozen=True)
-class RankedModel(Section[Record]):
+class RankedModelTable(Section[Record]):
     """A row per model: its first metric in detail, and one number for each other metric.
 
     pairs : all pairs that were compared.
@@ -254,7 +254,7 @@ class RankedModel(Section[Record]):
 
 
 @dataclass(frozen=True)
-class Ranking(RankedModel[ModelRank]):
+class RankingTable(RankedModelTable[ModelRank]):
     """Models by the first metric, the best first. Models that tie share a letter.
 
     single_model : whether there are only two models, whose difference has its own table.
@@ -273,7 +273,7 @@ class Ranking(RankedModel[ModelRank]):
             cell=lambda standing: standing.ahead.difference if standing.ahead else ""),
         Column("tasks", meaning="Tasks with attempts of the model.",
                cell=lambda standing: str(len(standing.first.values.tasks)),
-               where=lambda section: section.differ),
+               where=lambda section: section.has_different_tasks),
         *(replace(_PLAIN, shown=shown, across=across) for shown, across in _FURTHER),
         Column("rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
                cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
@@ -293,7 +293,7 @@ class Ranking(RankedModel[ModelRank]):
     single_model: bool = False
 
     @property
-    def differ(self) -> bool:
+    def has_different_tasks(self) -> bool:
         """Whether models have different tasks."""
         return len({standing.first.values.tasks.tobytes() for standing in self.records}) > 1
 
@@ -310,7 +310,7 @@ class Ranking(RankedModel[ModelRank]):
         groups = self.study.counts.group_names
         places = LeadingPlaces(self.records, self.pairs, self.metric, groups)
         if places.tested and not self.single_model:
-            yield from first_true(PLACES, places)
+            yield from first_true(PLACE_ANSWERS, places)
 
 
 @dataclass(frozen=True)
@@ -328,7 +328,7 @@ class BaselineRow:
         if metric in self.pairs:
             return self.pairs[metric].difference
         values = self.baseline_values.get(metric)
-        return _number(values.estimate if values and values.has_values else None, metric)
+        return _mean_number(values.estimate if values and values.has_values else None, metric)
 
     def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
         """A value of the pair at a metric; "" for the baseline."""
@@ -342,7 +342,7 @@ _TO_BASELINE = Column(
 
 
 @dataclass(frozen=True)
-class Baseline(RankedModel[BaselineRow]):
+class BaselineTable(RankedModelTable[BaselineRow]):
     """Each model's difference to the baseline on shared tasks, and the baseline's estimates."""
 
     view = "with --baseline"
@@ -360,7 +360,7 @@ class Baseline(RankedModel[BaselineRow]):
                   cell=lambda line, metric: line.difference(metric).without_interval)
           for shown, across in _FURTHER),
         Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
-               cell=lambda line: _tasks(
+               cell=lambda line: _tasks_text(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
                    or [len(values.tasks) for values in line.baseline_values.values()]),
                where=lambda section: any(pair.comparison.only_second for pair in section.pairs)),
@@ -375,10 +375,12 @@ class Baseline(RankedModel[BaselineRow]):
         yield f"~ tied at {_level(self)}"
 
     answers = (
-        Answer("against-baseline", lambda section: bool(testable_pairs(at_first(section.pairs))),
+        Answer("against-baseline", lambda section: bool(testable_pairs(pairs_at_first_metric(
+        section.pairs))),
                "Against {baseline} at {metric}: {verdicts}"
                "{?best|; {direction:highest|lowest}: {best} {difference}}.",
-               lambda section: against(section.baseline, testable_pairs(at_first(section.pairs)),
+               lambda section: baseline_fields(section.baseline, testable_pairs(
+               pairs_at_first_metric(section.pairs)),
                                        section.study.counts.group_names)),
     )  # fmt: skip
 
@@ -401,7 +403,7 @@ def _verdict(pair: Pair) -> str:
     return pair.fact.verdict
 
 
-def _tasks(sizes: Sequence[int]) -> str:
+def _tasks_text(sizes: Sequence[int]) -> str:
     return number_range(min(sizes), max(sizes))
 
 
@@ -418,7 +420,7 @@ _RATIO = Column(
 _P = Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
             cell=lambda pair: pair.fact.p_adjusted)  # fmt: skip
 _P_EQUIVALENCE = Column(
-    "p equivalence", "p", joined=True, cell=lambda pair: pair.equivalence,
+    "p equivalence", "p", joined=True, cell=lambda pair: pair.equivalence_p,
     meaning="p-value of two one-sided tests that the difference lies within the margin.",
     where=lambda section: bool(section.study.rules.margin))  # fmt: skip
 _SHARED = Column(
@@ -427,12 +429,12 @@ _SHARED = Column(
 )  # fmt: skip
 
 
-def _side(place: int) -> Column:
+def _model_column(place: int) -> Column:
     """The column with the estimate of one of the two models."""
     return Column(
         "{}", "share",
         meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both have.",
-        cell=lambda pair, _: _number(pair.comparison.estimates[place], pair.metric),
+        cell=lambda pair, _: _mean_number(pair.comparison.estimates[place], pair.metric),
         across=lambda section: [section.names[place]],
         example=("estimate", "of other")[place],
     )  # fmt: skip
@@ -443,7 +445,7 @@ _FIELDS = (
                lambda pair: pair.comparison.estimates[0]),
     data_field("estimate_against", "Estimate of the other model on the tasks that both have.",
                lambda pair: pair.comparison.estimates[1]),
-    data_field("p_equivalence", _P_EQUIVALENCE.meaning, lambda pair: pair.equivalence),
+    data_field("p_equivalence", _P_EQUIVALENCE.meaning, lambda pair: pair.equivalence_p),
     data_field("family", "Tests adjusted together: primary, secondary or all.",
                lambda pair: pair.comparison.family if pair.comparison.test else None),
     data_field("only_model", "Tasks that the other model lacks, left out.",
@@ -465,9 +467,9 @@ _FIELDS = (
     data_field("rank_high", "Worst place that the tests leave open.",
                lambda pair: getattr(pair.ranks[0], "high", None)),
     data_field("crosses_at", "First k at which the other model overtakes (--crossings).",
-               lambda pair: pair.crosses("k")),
-    data_field("crosses_low", "Lower limit of that k.", lambda pair: pair.crosses("low")),
-    data_field("crosses_high", "Upper limit of that k.", lambda pair: pair.crosses("high")),
+               lambda pair: pair.crossing_k("k")),
+    data_field("crosses_low", "Lower limit of that k.", lambda pair: pair.crossing_k("low")),
+    data_field("crosses_high", "Upper limit of that k.", lambda pair: pair.crossing_k("high")),
 )  # fmt: skip
 
 
@@ -493,7 +495,9 @@ class PairSection(Section[Pair]):
         compared = [pair.comparison for pair in self.records]
         lacking = gathered((c.first.metric.name, c) for c in compared if c.reason)
         causes = gathered(
-            (cause, name) for name, comparisons in lacking.items() for cause in _causes(comparisons)
+            (cause, name)
+            for name, comparisons in lacking.items()
+            for cause in _reasons_not_compared(comparisons)
         )
         for (reason, count, short), names in causes.items():
             k = allowed_k(names, short)
@@ -512,7 +516,7 @@ class PairSection(Section[Pair]):
 
 
 @dataclass(frozen=True)
-class ComparedPairs(PairSection):
+class PairTable(PairSection):
     """The difference of every pair at every metric.
 
     adjustment : of all tests together.  baseline : the model that all models are compared with; ""
@@ -527,7 +531,7 @@ class ComparedPairs(PairSection):
         replace(AGAINST, where=lambda section: not section.single_model),
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
-        _side(0), _side(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
+        _model_column(0), _model_column(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
         Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
                cell=_verdict, where=lambda section: not section.single_model),
         _SHARED, *_FIELDS,
@@ -562,13 +566,13 @@ class ComparedPairs(PairSection):
 
     def answer(self) -> Iterator[AnswerSentence]:
         """The difference of only two models, metrics with a reversed order, or "no test"."""
-        first = at_first(self.records)
+        first = pairs_at_first_metric(self.records)
         if not testable_pairs(first):
             yield NO_TEST.about(first)
             return
         if self.single_model:
-            yield from first_true(OF_TWO, TwoModels(first[0]))
-        yield from first_true(REVERSALS, Reversals(self.records))
+            yield from first_true(TWO_MODEL_ANSWERS, TwoModels(first[0]))
+        yield from first_true(REVERSAL_ANSWERS, Reversals(self.records))
 
     def context(self) -> Iterator[str | Hint]:
         confidence, margin = self.study.confidence, self.study.rules.margin
@@ -602,16 +606,16 @@ class ComparedPairs(PairSection):
         yield from one_task(study.counts, study.confidence)
         yield from lacking_tasks(study.counts)
         yield from super().messages()
-        first = [pair.comparison for pair in at_first(self.records)]
+        first = [pair.comparison for pair in pairs_at_first_metric(self.records)]
         yield from disagreements(study.counts, first)
-        if few := list(decided_by_few(compared, study.confidence)):
+        if few := list(fragile_differences(compared, study.confidence)):
             c = few[0].comparison
             yield FEW_TASKS_DECIDE(
                 pair=f"{c.first.name} against {c.second.name}", metric=c.first.metric.name,
                 tasks=[study.counts.tasks[t] for t in few[0].tasks],
                 rest=few[0].remaining_difference, more=len(few) - 1,
             )  # fmt: skip
-        tested = testable_pairs(at_first(self.records))
+        tested = testable_pairs(pairs_at_first_metric(self.records))
         least = min((pair.comparison.smallest for pair in tested), default=0.0)
         if least > 1 - study.confidence.level + 1e-12:
             yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
@@ -679,12 +683,13 @@ class ComparedPairs(PairSection):
 
 
 @dataclass(frozen=True)
-class Changes(PairSection):
+class ChangeTable(PairSection):
     """How both models of each pair change, and by how much their changes differ."""
 
     view = "with --change"
     columns = (
-        MODEL, AGAINST, GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED,
+        MODEL, AGAINST, GROUPS, _model_column(0), _model_column(1), _DIFFERENCE, _P, _P_EQUIVALENCE,
+        _SHARED,
         *_FIELDS,
     )  # fmt: skip
 
@@ -699,31 +704,31 @@ class Changes(PairSection):
         title = f"Change from {self.change.start.name} to {self.change.end.name}"
         yield replace(self.table(self.records, title), first=_FIRST)
 
-    answers = CHANGES
+    answers = CHANGE_COMPARISON_ANSWERS
 
     @property
-    def tested(self) -> list[Pair]:
+    def tested_pairs(self) -> list[Pair]:
         """The pairs with a test of their changes."""
         return testable_pairs(self.records)
 
     @property
     def verdict(self) -> str:
         """The verdict on the only tested pair; "" if there are several."""
-        return self.tested[0].fact.verdict if len(self.tested) == 1 else ""
+        return self.tested_pairs[0].fact.verdict if len(self.tested_pairs) == 1 else ""
 
     @property
     def fields(self) -> Mapping[str, Any]:
         """How many changes differ, or by how much the changes of one pair differ."""
-        tested = self.tested
+        tested = self.tested_pairs
         first = tested[0]
         return {
             **TwoModels(first).fields, "start": self.change.start.name, "end": self.change.end.name,
-            "differ": differing(tested), "pairs": len(tested),
+            "differ": count_differing(tested), "pairs": len(tested),
             "equivalent": sum(pair.comparison.equivalent for pair in tested),
         }  # fmt: skip
 
 
-def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
+def _no_shared_tasks_error(counts: Counts, pair: Comparison) -> ParameterError:
     """The error if no two models share a task, with some tasks of the first two models."""
     tasks = (
         f"{rates.name} has {first_few([counts.tasks[t] for t in rates.tasks])}"
@@ -735,7 +740,9 @@ def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
     )
 
 
-def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+def _reasons_not_compared(
+    lacking: Sequence[Comparison],
+) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Why pairs are not compared, and how many of them.
 
     All models with too few attempts have one common reason, which comes with that of each model.
@@ -776,20 +783,21 @@ def parse_change_name(value: Any) -> str:
     return str(value)
 
 
-class Compare(Question, CompareOptions):
+class CompareQuestion(Question, CompareOptions):
     """The question of `passk compare`.
 
     pairs : the section of the pairs.
     """
 
-    pairs: ClassVar[type[ComparedPairs]] = ComparedPairs
+    pairs: ClassVar[type[PairTable]] = PairTable
     most_groups = MOST_GROUPS
     sampled = True
     ranged = True
 
     sections = (
-        Ranking, Baseline, ComparedPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
-        Sensitivity, CoverPairs, Noise, Integrity,
+        RankingTable, BaselineTable, PairTable, ChangeTable, CrossingTable, FlippedPairTable,
+        FlippedTaskTable,
+        SensitivityTable, CoverPairTable, NoiseTable, IntegrityTable,
     )  # fmt: skip
 
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
@@ -842,7 +850,7 @@ class Compare(Question, CompareOptions):
             )
             require_no_copies(study.counts, options.request.models)
             request = self.request(options)
-            texts = None if options.once else texts_of(study.counts, request, read)
+            texts = None if options.read_once else text_reader(study.counts, request, read)
             return replace(study, texts=texts)
         label = label_of(runs.baseline)
         baseline_data = runs.read_baseline(read, self.request(options))
@@ -858,7 +866,7 @@ class Compare(Question, CompareOptions):
         try:
             return super().report_from(options, read)
         except OneModelError as error:
-            if options.once or self.baseline is not None:
+            if options.read_once or self.baseline is not None:
                 raise
             request = self.request(options)
             raise OneModelRuns(error.counts, options.files, request, read).explained_error(
@@ -884,14 +892,14 @@ class Compare(Question, CompareOptions):
             return self._range_report(study, baseline)
         study, stability = replace(study, metrics=tested), []
         if self.sensitivity:
-            stability = list(sensitivities(study, self.sensitivity, baseline))
+            stability = list(verdict_stabilities(study, self.sensitivity, baseline))
         study = replace(study, counts=self._unsplit(study.counts))
         confidence, rules = study.confidence, study.rules
         changes = list(change_values(study, change)) if change else []
         chosen_pairs = choose_pairs(study, baseline, changes)
         compared = compare_pairs(chosen_pairs, confidence, rules)
         if not any(len(c.tasks) for c in compared):
-            raise _nothing_shared(study.counts, compared[0])
+            raise _no_shared_tasks_error(study.counts, compared[0])
         comparisons = [c for c in compared if c.first.metric != change]
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
         if self.crossings and not crossings:
@@ -904,7 +912,7 @@ class Compare(Question, CompareOptions):
                 ],
             )
         ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
-        all_pairs = paired(compared, ranks, crossings, confidence)
+        all_pairs = ranked_pairs(compared, ranks, crossings, confidence)
         metric_pairs = [pair for pair in all_pairs if pair.metric != change]
         change_pairs = [pair for pair in all_pairs if pair.metric == change]
         adjustment = Adjustment(compared, confidence.level, rules)
@@ -917,27 +925,31 @@ class Compare(Question, CompareOptions):
         ]
         if baseline is None:
             sections.insert(
-                0, Ranking(study, standings(ranks, metric_pairs), metric_pairs, single_model)
+                0,
+                RankingTable(
+                    study, models_by_rank(ranks, metric_pairs), metric_pairs, single_model
+                ),
             )
         elif not single_model:
             sections.insert(
-                0, Baseline(study, baseline_rows(metric_pairs, baseline), metric_pairs, baseline)
+                0,
+                BaselineTable(study, baseline_rows(metric_pairs, baseline), metric_pairs, baseline),
             )
         if change:
-            sections.append(Changes(study, change_pairs, change))
+            sections.append(ChangeTable(study, change_pairs, change))
         if self.crossings:
-            sections.append(Crossings(study, list(crossings.values())))
+            sections.append(CrossingTable(study, list(crossings.values())))
         if self.flips:
-            flipped = find_flips(sides(study, comparisons), confidence.level)
-            sections.append(FlippedPairs(study, flipped))
-            sections.append(FlippedTasks(study, flip_results(flipped)))
+            flipped = find_flips(flip_pairs(study, comparisons), confidence.level)
+            sections.append(FlippedPairTable(study, flipped))
+            sections.append(FlippedTaskTable(study, flip_results(flipped)))
         if self.sensitivity:
-            sections.append(Sensitivity(study, stability, self.sensitivity))
+            sections.append(SensitivityTable(study, stability, self.sensitivity))
         ranged = replace(study, metrics=metrics)
         if len(tested) < len(metrics):
-            sections.append(CoverPairs(ranged, cover_pairs(ranged, baseline), first=FIRST))
-        sections.append(Noise(study, noisy_pairs(study, comparisons)))
-        sections.append(Integrity.from_study(study))
+            sections.append(CoverPairTable(ranged, cover_pairs(ranged, baseline), first=FIRST))
+        sections.append(NoiseTable(study, noisy_pairs(study, comparisons)))
+        sections.append(IntegrityTable.from_study(study))
         return view(
             ranged, sections, messages=study.messages((), short=list(_incomplete_results(
             compared))),
@@ -963,8 +975,8 @@ class Compare(Question, CompareOptions):
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
         if not any(len(pair.comparison.tasks) for pair in pairs):
-            raise _nothing_shared(study.counts, pairs[0].comparison)
-        section = CoverPairs(study, pairs, first=FIRST)
+            raise _no_shared_tasks_error(study.counts, pairs[0].comparison)
+        section = CoverPairTable(study, pairs, first=FIRST)
         return view(
             study, [section],
             messages=(*study.messages(()), *lacking_tasks(study.counts)),
@@ -987,7 +999,7 @@ class Compare(Question, CompareOptions):
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
-class UnlistedPairs(ComparedPairs):
+class UnlistedPairsSection(PairTable):
     """The answer about all pairs, without a row per pair."""
 
     def tables(self) -> Iterator[Table]:
@@ -997,7 +1009,7 @@ class UnlistedPairs(ComparedPairs):
         return iter(())
 
 
-class RankingWithoutPairs(Compare):
+class CompareWithoutPairsQuestion(CompareQuestion):
     """The ranking of many models, with too many pairs to list."""
 
-    pairs = UnlistedPairs
+    pairs = UnlistedPairsSection

@@ -63,4 +63,4 @@ _EACH_FILE = "convert each file with --counts; commands read many counts files t
 COMMAND = Command(
     ConvertOptions, (Request,), without=_WITHOUT, streams=True,
     lacking=dict.fromkeys(("--resume", "resume"), _EACH_FILE),
-    view="passk_cli.commands.convert.view:Convert")  # fmt: skip
+    view="passk_cli.commands.convert.view:ConvertQuestion")  # fmt: skip

@@ -43,7 +43,7 @@ WRITTEN = (
 )  # fmt: skip
 
 
-class Converted(WrittenTable):
+class ConvertedTable(WrittenTable):
     """The table that `passk convert` prints about the output."""
 
     def context(self) -> Iterator[str]:
@@ -51,10 +51,10 @@ class Converted(WrittenTable):
             yield "–: scores"
 
 
-class Convert(Question, ConvertOptions):
+class ConvertQuestion(Question, ConvertOptions):
     """The question of `passk convert`."""
 
-    sections = (Converted,)
+    sections = (ConvertedTable,)
 
     of_metrics: ClassVar[bool] = False
 
@@ -67,7 +67,7 @@ class Convert(Question, ConvertOptions):
             raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])
         refuse_reserved(options.request.by, _REPORT_COLUMNS, "the output")
         path = Path(self.output)
-        _require_outside(options.source, path)
+        _require_output_outside(options.source, path)
         form, request = export_form(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
@@ -129,7 +129,7 @@ class Convert(Question, ConvertOptions):
 
     def report(self, study: Analysis) -> Report:
         counts = study.counts
-        sections = [Converted(study, written_models(counts))]
+        sections = [ConvertedTable(study, written_models(counts))]
         # The table keeps benchmarks separate, so nothing is pooled.
         messages = [
             message for message in study.messages(()) if message.name != POOLED_BENCHMARKS.name
@@ -143,7 +143,7 @@ class Convert(Question, ConvertOptions):
         return replace(report, answer=tuple(first_true(WRITTEN, fields)))
 
 
-def _require_outside(source: Any, output: Path) -> None:
+def _require_output_outside(source: Any, output: Path) -> None:
     """Raise a ParameterError for a table in a folder that is read, as the next reading would count
     it.
     """

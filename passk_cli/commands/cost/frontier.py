@@ -33,19 +33,19 @@ class Frontier(NamedTuple):
     behind : place of that other model; −1 if none is cheaper and better in the estimates.
     """
 
-    on: Bools
+    on_frontier: Bools
     share: Floats
     p: Floats
     behind: Ints
 
 
-def frontier(cost: Floats, rate: Floats) -> Bools:
+def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
     """Whether no other model costs at most as much, passes at least as often, and is better in one.
 
     cost, rate : (… × models). Values that differ by 1e-12 of themselves are equal, and equal models
     are on the frontier together.
 
-    >>> frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
+    >>> is_on_frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
     """
     rows, columns = (slice(None), None), (None, slice(None))
@@ -68,14 +68,14 @@ def frontier_shares(
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
     >>> result = frontier_shares(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
-    >>> result.on.tolist(), result.behind.tolist()
+    >>> result.on_frontier.tolist(), result.behind.tolist()
     ([True, False], [-1, 0])
     """
     models = cost.shape[1]
     means = bootstrap_means(np.hstack([cost, rate]), resamples, seed, clusters=clusters)
     inside = np.zeros(models)
     for block in blocks(resamples, models**2, _TOGETHER):
-        inside += frontier(means[block, :models], means[block, models:]).sum(axis=0)
+        inside += is_on_frontier(means[block, :models], means[block, models:]).sum(axis=0)
     p, behind = np.ones(models), np.full(models, -1)
     for model in range(models):
         rivals = np.delete(np.arange(models), model)
@@ -91,7 +91,7 @@ def frontier_shares(
         if joint_p[best] < 1.0:
             p[model] = min(1.0, float(joint_p[best]) * models * (models - 1) / 2)
             behind[model] = rivals[best]
-    on = frontier(cost.mean(axis=0), rate.mean(axis=0))
+    on = is_on_frontier(cost.mean(axis=0), rate.mean(axis=0))
     return Frontier(on, inside / resamples, p, behind)
 
 

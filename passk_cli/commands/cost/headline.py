@@ -52,9 +52,9 @@ def cost_fields(
         "most": least.removeprefix("is ").removeprefix("needs ").capitalize(),
         "dropped": noun if MISSING_COSTS_DROPPED.name in message_names else "",
         "estimated": noun if MISSING_COSTS_ESTIMATED.name in message_names else "",
-        "unpriced": all(summary.unpriced for summary in records),
+        "unpriced": all(summary.has_no_price for summary in records),
         "passed": any(summary.attempts.passed.any() for summary in records),
-        "without": [f"{name(o)} ({o.per_success.estimate.reason if o.unpriced else 'no pass'})"
+        "without": [f"{name(o)} ({o.per_success.estimate.reason if o.has_no_price else 'no pass'})"
                     for o in records if o.per_success.estimate.value is None],
     }  # fmt: skip
     if not ranked:
@@ -92,7 +92,7 @@ def cost_fields(
         }  # fmt: skip
     # The first pair with a lead that changes significantly with the budget.
     for pair in pairs if len(ranked) > 1 and not groups else ():
-        ahead = [(pair.ahead(True), pair.first), (pair.ahead(False), pair.second)]
+        ahead = [(pair.budgets_ahead(True), pair.first), (pair.budgets_ahead(False), pair.second)]
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
         if low is not None and high is not None:
             return fields | {"low": low[1], "cheap": name(cheap), "high": high[0],

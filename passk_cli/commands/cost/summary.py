@@ -60,12 +60,12 @@ class CostSummary:
         return self.attempts.take(np.searchsorted(self.tasks, tasks))
 
     @property
-    def unpriced(self) -> bool:
+    def has_no_price(self) -> bool:
         """Whether there is no price: every attempt costs 0, or none has a cost."""
         return not self.attempts.value.any()
 
     @property
-    def few_carry(self) -> int:
+    def cost_carrying_tasks(self) -> int:
         """Number of tasks that carry its costs if these are few, otherwise 0."""
         return _spending(self.attempts, None).few_carry
 
@@ -96,7 +96,7 @@ class CostSummary:
         value = estimate.low if estimate.value is None else estimate.value
         nothing, lacking = estimate.value is None, estimate.upper is not None
         value = value or 0.0 if shared is None else shared
-        return self.unpriced, nothing, lacking, value, self.series
+        return self.has_no_price, nothing, lacking, value, self.series
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
@@ -237,7 +237,7 @@ class CostComparison:
         return self.difference.verdict in (BETTER, WORSE)
 
     @property
-    def crossing(self) -> Estimate:
+    def crossing_budget(self) -> Estimate:
         """The budget from which the other model solves more, with its limits."""
         unit = self.difference.estimate.unit
         if self.lead is None or not self.lead.at:
@@ -247,7 +247,7 @@ class CostComparison:
         low, high = limits[0] if limits else (None, None)
         return Estimate(at, low=low, high=high, unit=unit)
 
-    def ahead(self, first: bool) -> tuple[float, float] | None:
+    def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
         """The lowest and highest budget at which one model solves significantly more; None if there
         is none.
 
@@ -264,7 +264,7 @@ def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[
 
     Errors: ParameterError for too many pairs.
     """
-    priced = [summary for summary in summaries if not summary.unpriced]
+    priced = [summary for summary in summaries if not summary.has_no_price]
     groups = grouped(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
     refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
@@ -358,13 +358,13 @@ def _lead_crossings(
         )  # fmt: skip
 
 
-def frontiers(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
+def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
     """Series → the share of the resamples in which no model is both cheaper and better.
 
     This uses the models of each group with known costs, on the tasks that all of them have. p tests
     that a model is on the frontier against a model that is cheaper and better.
     """
-    priced = [o for o in summaries if not o.unpriced and o.cost.estimate.upper is None]
+    priced = [o for o in summaries if not o.has_no_price and o.cost.estimate.upper is None]
     groups = grouped(priced, lambda summary: summary.series[1:])
     facts = {}
     for rivals in groups.values():
@@ -383,7 +383,7 @@ def frontiers(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series,
             cost, rate, clusters, study.confidence.resamples, study.confidence.seed
         )
         for rival, on, share, p in zip(
-            rivals, frontier.on, frontier.share.tolist(), frontier.p.tolist(), strict=True
+            rivals, frontier.on_frontier, frontier.share.tolist(), frontier.p.tolist(), strict=True
         ):
             behind = p <= 1 - study.confidence.level + 1e-12
             facts[rival.series] = replace(

@@ -17,7 +17,7 @@ from passk_cli.commands.cost.summary import (
     CostSummary,
     cost_comparisons,
     cost_summaries,
-    frontiers,
+    frontier_results,
     shared_tasks,
     usual_budgets,
 )
@@ -198,7 +198,7 @@ class CostTable(Section[CostSummary]):
         if not priced:
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
-        frontier = _frontier(priced)
+        frontier = _frontier_points(priced)
         unit = AMOUNTS[self.amount][0]
         costs = [
             end
@@ -276,14 +276,15 @@ class CostTable(Section[CostSummary]):
         if sum(task_counts) > sum(shared):
             message = UNSHARED_TASKS if min(shared) > 1 else UNCOMMON_TASKS
             yield message(tasks=sum(task_counts) - sum(shared), every=sum(task_counts))
-        if few := [summary for summary in self.records if summary.few_carry]:
-            least = min(few, key=lambda summary: summary.few_carry)
+        if few := [summary for summary in self.records if summary.cost_carrying_tasks]:
+            least = min(few, key=lambda summary: summary.cost_carrying_tasks)
             yield FEW_TASKS_COST(models=[SeriesName(summary.series) for summary in few],
-                                 fewest=least.few_carry, tasks=len(least.tasks))  # fmt: skip
+                                 fewest=least.cost_carrying_tasks, tasks=len(
+                                 least.tasks))  # fmt: skip
         yield from super().messages()
 
 
-def _frontier(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
+def _frontier_points(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
     """Cost of an attempt, pass@1 and name of the models on the frontier."""
     points = sorted(
         (
@@ -305,19 +306,19 @@ def _frontier_part(summary: CostSummary, facts: Mapping[Series, Result], part: s
     return None if fact is None else getattr(fact, part)
 
 
-def _ahead(pair: CostComparison, *, first: bool) -> str | None:
+def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
     """The budgets at which one of two models solves significantly more, for example "$0.05–$0.30";
     None
     if there are none.
     """
     texts = (
         amount_text(float(f"{end:.3g}"), pair.difference.estimate.unit)
-        for end in pair.ahead(first) or ()
+        for end in pair.budgets_ahead(first) or ()
     )
     return "–".join(dict.fromkeys(texts)) or None
 
 
-class CostPairs(Section[CostComparison]):
+class CostPairTable(Section[CostComparison]):
     """Pairs of models by the cost of a solved task."""
 
     title = "Cost of a solved task: pairs"
@@ -338,17 +339,17 @@ class CostPairs(Section[CostComparison]):
         Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
                " more tasks: by a band that is simultaneous over budgets, for this pair.",
                across=lambda section: ("first", "other"), example="first",
-               cell=lambda pair, position: _ahead(pair, first=position == "first")),
+               cell=lambda pair, position: _budgets_ahead_text(pair, first=position == "first")),
         Column("crosses at", "$", meaning="Budget at which the lead changes, with the limits of"
-               " that budget.", cell=lambda pair: pair.crossing),
+               " that budget.", cell=lambda pair: pair.crossing_budget),
     )  # fmt: skip
 
     def facts_of(self, record: CostComparison) -> Iterator[Result]:
         yield record.difference
         yield record.ratio
-        if record.crossing.value is not None:
+        if record.crossing_budget.value is not None:
             yield replace(
-                record.difference, name="crossing-budget", estimate=record.crossing, p=None,
+                record.difference, name="crossing-budget", estimate=record.crossing_budget, p=None,
                 p_adjusted=None, verdict="", method=GUARDED_T,
             )  # fmt: skip
 
@@ -356,7 +357,7 @@ class CostPairs(Section[CostComparison]):
 class CostQuestion(Question, CostOptions):
     """The question of `passk cost`."""
 
-    sections = (CostTable, CostPairs)
+    sections = (CostTable, CostPairTable)
 
     unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
 
@@ -369,7 +370,7 @@ class CostQuestion(Question, CostOptions):
             return super().study(options, read)
         except DataError as error:
             has_fix = any(settle.complete for settle in error.settles)
-            if has_fix or error.problem != f"no {self.of} column" or options.once:
+            if has_fix or error.problem != f"no {self.of} column" or options.read_once:
                 raise
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
@@ -400,8 +401,8 @@ class CostQuestion(Question, CostOptions):
             study, [
                 CostTable(study, summaries, amount=self.of, budgets_from_data=budgets_from_data,
                 pairs=pairs,
-                      frontiers=frontiers(study, summaries)),
-                CostPairs(study, pairs),
+                      frontiers=frontier_results(study, summaries)),
+                CostPairTable(study, pairs),
             ],
             messages=study.messages([summary.rate for summary in summaries]),
         )  # fmt: skip

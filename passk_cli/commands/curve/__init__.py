@@ -77,4 +77,4 @@ class CurveOptions:
 
 COMMAND = Command(
     CurveOptions, (Request, Metrics, Confidence), files="optional",
-    charts=True, methods=True, view="passk_cli.commands.curve.view:Curve")  # fmt: skip
+    charts=True, methods=True, view="passk_cli.commands.curve.view:CurveQuestion")  # fmt: skip

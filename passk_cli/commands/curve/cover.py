@@ -19,7 +19,7 @@ _TENTHS = range(1, 10)
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 
-class CoverCurve(NumberTable):
+class CoverCurveTable(NumberTable):
     """A row per model and a column per threshold of cover@τ."""
 
     view = "with -m cover"
@@ -54,7 +54,7 @@ class CoverCurve(NumberTable):
         return (chart,) if rows else ()
 
 
-def cover_curves(study: Analysis) -> Report:
+def cover_report(study: Analysis) -> Report:
     """The report of all thresholds, with the models that have the highest ranges at 0.8 first."""
     metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
     confidence = study.confidence.for_metrics(metrics)
@@ -62,6 +62,6 @@ def cover_curves(study: Analysis) -> Report:
     facts = study.facts()
     best = {fact.series: -(fact.estimate.middle or 0.0) for fact in facts if fact.name == _SAID}
     facts.sort(key=lambda fact: (best[fact.series], fact.series))
-    section = CoverCurve(study, rows_of(facts))
+    section = CoverCurveTable(study, rows_of(facts))
     messages = (*study.messages(facts), *lacking_tasks(study.counts))
     return view(study, [section], messages=messages)

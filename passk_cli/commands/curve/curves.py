@@ -102,29 +102,29 @@ class Curves:
         return self.never.flaw == EXACT
 
     @cached_property
-    def measured(self) -> list[str]:
+    def measured_curves(self) -> list[str]:
         """Its curves without the differences from equally hard tasks."""
         return [name for name in self.points if name not in UNEVEN]
 
     @property
     def measured_points(self) -> list[Result]:
         """The points of these curves."""
-        return [point for name in self.measured for point in self.points[name]]
+        return [point for name in self.measured_curves for point in self.points[name]]
 
     @property
-    def main(self) -> str:
+    def main_curve(self) -> str:
         """pass@k, or pass^k if there is no pass@k."""
-        return self.measured[0]
+        return self.measured_curves[0]
 
     @cached_property
     def ks(self) -> list[int]:
         """The k's of its curves, increasing."""
-        return [point.k or 0 for point in self.points[self.main]]
+        return [point.k or 0 for point in self.points[self.main_curve]]
 
     @cached_property
     def complete_k(self) -> int:
         """The largest k at which the curve includes all of its tasks."""
-        first, *_ = points = self.points[self.main]
+        first, *_ = points = self.points[self.main_curve]
         return max(point.k or 0 for point in points if point.size.tasks == first.size.tasks)
 
     def at(self, name: str, k: int) -> Result:
@@ -133,7 +133,7 @@ class Curves:
 
 
 @dataclass(frozen=True)
-class Grid:
+class KGrid:
     """The k's at which curves are computed.
 
     points : about how many, or every k if there are no more; None for every k.
@@ -148,7 +148,7 @@ class Grid:
     def up_to(self, last: int) -> Ints:
         """The k's from 1 to the last, or to max_k.
 
-        >>> Grid(points=4).up_to(100).tolist()
+        >>> KGrid(points=4).up_to(100).tolist()
         [1, 2, 5, 10, 22, 100]
         """
         last = last if self.max_k is None else min(self.max_k, last)
@@ -181,14 +181,13 @@ def round_ks(last: int) -> list[int]:
     return [*(k for k in round_ones if k < last), last]
 
 
-def steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
+def k_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
     """The k's between which gains are measured.
 
     These are 1 → 10 → 100 as far as a curve goes, or 1 to its end; from its first to its last k;
-    and
-    to the last k that all curves share.
+    and to the last k that all curves share.
 
-    >>> steps([1, 2, 250]), steps([1, 7]), steps([1]), steps([1, 2, 3], [1, 2])
+    >>> k_steps([1, 2, 250]), k_steps([1, 7]), k_steps([1]), k_steps([1, 2, 3], [1, 2])
     ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
     """
     within = [k for k in USUAL_K if k <= ks[-1]]
@@ -217,7 +216,7 @@ class KRange:
 
 
 @dataclass(frozen=True)
-class Growth(Metric):
+class GainOverStart(Metric):
     """How much pass@k exceeds pass@start at each task."""
 
     start: int = 1
@@ -238,7 +237,7 @@ class Growth(Metric):
 
 
 @dataclass(frozen=True)
-class Measurement:
+class CurveComputation:
     """Computes the curves of a study.
 
     further : curves of other metrics, each as the metric at k = 1.  names : which of CURVES.
@@ -247,7 +246,7 @@ class Measurement:
     """
 
     study: Analysis
-    grid: Grid
+    grid: KGrid
     further: Sequence[Metric] = ()
     names: Sequence[str] = CURVES
     together: bool = False
@@ -368,7 +367,7 @@ class Measurement:
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
     def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
-        """The curves of one series.  shared : the k's that all series have, as in `steps`."""
+        """The curves of one series.  shared : the k's that all series have, as in `k_steps`."""
         first, study = stretches[0], self.study
         points: dict[str, list[Result]] = {name: [] for name in self.names}
         for stretch in stretches:
@@ -381,15 +380,17 @@ class Measurement:
             facts = study.facts(study.values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._pointwise(fact) for fact in facts]
         if self.delta:
-            points |= gathered(point for stretch in stretches for point in self._uneven(stretch))
+            points |= gathered(
+                point for stretch in stretches for point in self._unevenness(stretch)
+            )
         # Labels correct means, not single tasks.
         corrected = first.rates.degrees is not None
-        pairs = steps(ks, *shared) if AT in self.names and not corrected else ()
+        pairs = k_steps(ks, *shared) if AT in self.names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
         return Curves(
             first.rates.series, points, [self._step_gain(last[k], start, k) for start, k in pairs],
-            self._share(first, "never", first.rates.c == 0, corrected),
-            self._share(first, "always", first.rates.c == first.rates.n, corrected),
+            self._task_share(first, "never", first.rates.c == 0, corrected),
+            self._task_share(first, "always", first.rates.c == first.rates.n, corrected),
             list(self._moments(first)) if self.delta else (), self.grid.table_ks(ks),
         )  # fmt: skip
 
@@ -447,16 +448,16 @@ class Measurement:
     def _new(self) -> bool:
         return self.study.confidence.population == NEW_TASKS
 
-    def _setting(self, stretch: KRange) -> IntervalSetting:
+    def _interval_setting(self, stretch: KRange) -> IntervalSetting:
         confidence, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
         level = confidence.interval_level
         return IntervalSetting(
             confidence.population, level, clusters, confidence.resamples, confidence.seed
         )
 
-    def _uneven(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
+    def _unevenness(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
         """(curve, Δ_k or coverage deficit) at each k of a range."""
-        setting, rates = self._setting(stretch), stretch.rates
+        setting, rates = self._interval_setting(stretch), stretch.rates
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
             units = f"clusters; there are {int(setting.clusters.max()) + 1}"
@@ -491,11 +492,11 @@ class Measurement:
 
     def _step_gain(self, stretch: KRange, start: int, k: int) -> StepGain:
         """The gain of pass@k from one k to another."""
-        rates, growth = stretch.rates, Growth("pass@", k, start=start)
+        rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.fact(replace(rates, metric=growth, values=growth.values(n, c)))
         # Equally hard tasks lose no coverage, so their gain is larger by the additional loss.
-        setting = replace(self._setting(stretch), level=None)
+        setting = replace(self._interval_setting(stretch), level=None)
         lost = gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
         if math.isnan(even.value or 0.0):
@@ -507,11 +508,11 @@ class Measurement:
         """Mean, standard deviation and skewness of the success rates."""
         rates = stretch.rates
         yield self._pointwise(replace(self.study.fact(rates), name="mean", k=None))
-        shapes = spread_of_rates(rates.n, rates.c, self._setting(stretch))
+        shapes = spread_of_rates(rates.n, rates.c, self._interval_setting(stretch))
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 
-    def _share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
+    def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
         """A share of tasks. It has an interval if the tasks are a sample, and no value if labels
         correct.
         """
@@ -529,11 +530,16 @@ class Measurement:
 
 
 def exact_curves(
-    family: RateFamily, grid: Grid, last: int, names: Sequence[str] = CURVES, *, delta: bool = False
+    family: RateFamily,
+    grid: KGrid,
+    last: int,
+    names: Sequence[str] = CURVES,
+    *,
+    delta: bool = False,
 ) -> Curves:
     """The curves of tasks with known success rates: plug-in values without intervals.
 
-    last : the largest k.  names, delta : as in `Measurement`.
+    last : the largest k.  names, delta : as in `CurveComputation`.
     """
     rates, ks = family.rates, grid.up_to(last)
 
@@ -558,7 +564,7 @@ def exact_curves(
         skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
     step_gains, mean = [], float(rates.mean())
-    for start, k in steps(ks.tolist()) if AT in names else ():
+    for start, k in k_steps(ks.tolist()) if AT in names else ():
         two = np.array([start, k])
         low, high = rate_curves(rates, two).at.tolist()
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)

@@ -116,9 +116,9 @@ class OneCurve:
     """
 
     def __init__(self, model: Curves, groups: Sequence[str]) -> None:
-        self.points = model.points[model.main]
+        self.points = model.points[model.main_curve]
         self.first, self.last = self.points[0], self.points[-1]
-        self.curve, hat = model.main, model.points.get(HAT)
+        self.curve, hat = model.main_curve, model.points.get(HAT)
         self.has_both_curves = self.curve == AT and hat is not None
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)

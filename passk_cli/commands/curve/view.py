@@ -13,7 +13,7 @@ import numpy as np
 
 from passk_cli.arrays import gathered
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
-from passk_cli.commands.curve.cover import CoverCurve, cover_curves
+from passk_cli.commands.curve.cover import CoverCurveTable, cover_report
 from passk_cli.commands.curve.curves import (
     AT,
     CURVES,
@@ -23,9 +23,9 @@ from passk_cli.commands.curve.curves import (
     HAT,
     LIMITS,
     UNEVEN,
+    CurveComputation,
     Curves,
-    Grid,
-    Measurement,
+    KGrid,
     StepGain,
     exact_curves,
     round_ks,
@@ -181,13 +181,13 @@ class CurveColumn(NamedTuple):
 
 
 _OVER_K = Column(
-    "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.over_k,
+    "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.main_columns,
     cell=lambda model, place: place.value(model), example=CurveColumn("pass@k", 10),
     units=lambda section, place: section.unit(place.name))  # fmt: skip
 
 
 @dataclass(frozen=True)
-class AcrossK(Section[Curves]):
+class CurveTable(Section[Curves]):
     """A row per model: pass@k over k, the gain of further attempts, and pass^k at the largest k.
 
     grid : the requested k's.  levels : the pointwise levels of simultaneous bands; empty for
@@ -195,19 +195,20 @@ class AcrossK(Section[Curves]):
     intervals.  chart_curves : the curves to draw.
     """
 
-    grid: Grid
+    grid: KGrid
     levels: Sequence[float] = ()
     chart_curves: Sequence[Curves] = ()
     columns = (
         MODEL,
         GROUPS,
         _OVER_K,
-        replace(_OVER_K, across=lambda section: section.gain, example=CurveColumn(AT, 10, 1)),
+        replace(_OVER_K, across=lambda section: section.gain_columns, example=CurveColumn(AT, 10,
+        1)),
         replace(_OVER_K, across=lambda section: section.other_columns, example=CurveColumn(HAT,
         10)),
         Column("tasks at k = {0}", "count", meaning="Tasks with {0} attempts or more.", example=10,
-               across=lambda section: section.short,
-               cell=lambda model, k: model.at(model.main, k).size.tasks),
+               across=lambda section: section.unreached_k,
+               cell=lambda model, k: model.at(model.main_curve, k).size.tasks),
         Column("passed every attempt", "share", shown=FULL,
                meaning="Share of tasks that passed every attempt: more attempts gain nothing"
                " there.", cell=lambda model: model.always.estimate),
@@ -235,18 +236,18 @@ class AcrossK(Section[Curves]):
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
-    def over_k(self) -> list[CurveColumn]:
+    def main_columns(self) -> list[CurveColumn]:
         """The main curve over k."""
-        ks = sorted({*self.ks, *(gain.k for gain in self.gain)})
-        return [CurveColumn(self.records[0].main, k) for k in ks]
+        ks = sorted({*self.ks, *(gain.k for gain in self.gain_columns)})
+        return [CurveColumn(self.records[0].main_curve, k) for k in ks]
 
     @property
     def other_columns(self) -> list[CurveColumn]:
         """The other curves at the last k."""
-        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured[1:]]
+        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured_curves[1:]]
 
     @property
-    def gain(self) -> list[CurveColumn]:
+    def gain_columns(self) -> list[CurveColumn]:
         """The gain from the first to the last k; none for a single k or for ranges.
 
         If no task has the last k of all models, a gain without left-out tasks comes before it.
@@ -254,14 +255,14 @@ class AcrossK(Section[Curves]):
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.bounded:
             return []
-        gain = CurveColumn(self.records[0].main, last, first)
+        gain = CurveColumn(self.records[0].main_curve, last, first)
         complete_k = min(model.complete_k for model in self.records)
         shared, _ = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         early = [] if shared or not first < complete_k < last else [gain._replace(k=complete_k)]
         return [*early, gain]
 
     @property
-    def short(self) -> list[int]:
+    def unreached_k(self) -> list[int]:
         """The last k, if some tasks have too few attempts for it."""
         return self.ks[-1:] if any(model.complete_k < self.ks[-1] for model in self.records) else []
 
@@ -284,11 +285,11 @@ class AcrossK(Section[Curves]):
         if len(self.records) == 1:
             yield from first_true(OF_ONE, OneCurve(self.records[0], groups))
             return
-        if not self.gain:
-            last = CurveColumn(self.records[0].main, self.ks[-1])
+        if not self.gain_columns:
+            last = CurveColumn(self.records[0].main_curve, self.ks[-1])
             yield range_of([last.fact(model) for model in self.records], groups)
             return
-        gain, last = self.gain[0], self.gain[-1]
+        gain, last = self.gain_columns[0], self.gain_columns[-1]
         of_all = [last.fact(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
@@ -321,8 +322,8 @@ class AcrossK(Section[Curves]):
             levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
-        if self.gain and self.short:
-            gain = self.gain[-1].header if len(self.gain) > 1 else "gain"
+        if self.gain_columns and self.unreached_k:
+            gain = self.gain_columns[-1].header if len(self.gain_columns) > 1 else "gain"
             yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
             yield Hint("intervals")
@@ -360,7 +361,7 @@ class AcrossK(Section[Curves]):
 
     def plots(self) -> tuple[Plot, ...]:
         models = self.chart_curves or self.records
-        names = models[0].measured
+        names = models[0].measured_curves
         main, other_names = ([n for n in names if (n in CURVES) == of] for of in (True, False))
         subtitle = " · ".join(map(str, list(self.context())[:2]))
         rows = _chart_rows(models, main, self.ks)
@@ -381,7 +382,7 @@ class AcrossK(Section[Curves]):
             )
         rows = _chart_rows(models, [DELTA], self.ks)
         if any(row["value"] is not None for row in rows):
-            how = " · ".join(UnevenTasks(self.study, rows_of_k(models, UNEVEN)).details())
+            how = " · ".join(UnevennessTable(self.study, rows_of_k(models, UNEVEN)).details())
             pictures.append(draw(
                 rows, title=_ADDED, y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
                 subtitle=how,
@@ -396,14 +397,16 @@ K = Column("k", "count", meaning="Number of attempts.",
 def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[SeriesRow]:
     """A row per model and k of the tables.  names : the curves; empty for the measured ones."""
     return [
-        SeriesRow(model.series, {name: model.at(name, k) for name in names or model.measured})
+        SeriesRow(
+            model.series, {name: model.at(name, k) for name in names or model.measured_curves}
+        )
         for model in models
         for k in model.table_ks
         if not names or (names[0] in model.points and k > 1)
     ]
 
 
-class EveryK(NumberTable):
+class EveryKTable(NumberTable):
     """A row per model and k: every curve with its interval."""
 
     title = "Every k"
@@ -422,7 +425,7 @@ class EveryK(NumberTable):
         ]
 
 
-class StepGains(Section[StepGain]):
+class StepGainTable(Section[StepGain]):
     """A row per model and step of k: the gain of pass@k, and that of equally hard tasks."""
 
     title = "Gains of pass@k"
@@ -441,7 +444,7 @@ class StepGains(Section[StepGain]):
     )  # fmt: skip
 
 
-class UnevenTasks(Section[SeriesRow]):
+class UnevennessTable(Section[SeriesRow]):
     """A row per model and k: Δ_k and the coverage deficit."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
@@ -469,7 +472,7 @@ class UnevenTasks(Section[SeriesRow]):
         yield words
 
 
-class RateMoments(Section[Curves]):
+class RateMomentTable(Section[Curves]):
     """A row per model: mean, spread and skewness of the success rates."""
 
     title = _RATES
@@ -492,16 +495,16 @@ class RateMoments(Section[Curves]):
 
 
 def sections_of(
-    study: Analysis, models: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
+    study: Analysis, models: Sequence[Curves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
-    """The sections of these curves. The arguments are those of `AcrossK`."""
+    """The sections of these curves. The arguments are those of `CurveTable`."""
     return [
-        AcrossK(study, models, grid, levels, chart_curves),
-        EveryK(study, rows_of_k(models)),
-        StepGains(study, [step for model in models for step in model.step_gains]),
-        UnevenTasks(study, rows_of_k(models, UNEVEN)),
-        RateMoments(study, [model for model in models if model.moments]),
+        CurveTable(study, models, grid, levels, chart_curves),
+        EveryKTable(study, rows_of_k(models)),
+        StepGainTable(study, [step for model in models for step in model.step_gains]),
+        UnevennessTable(study, rows_of_k(models, UNEVEN)),
+        RateMomentTable(study, [model for model in models if model.moments]),
     ]
 
 
@@ -509,7 +512,7 @@ def _complete_k_rules(models: Sequence[Curves]) -> Iterator[Rule]:
     """The line beyond which points include fewer tasks."""
     complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
     if complete_ks:
-        later = {point.size.tasks or 0 for m in models for point in m.points[m.main]}
+        later = {point.size.tasks or 0 for m in models for point in m.points[m.main_curve]}
         whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
         yield Rule(x=min(complete_ks), text=f"beyond: {whom} tasks")
 
@@ -578,10 +581,17 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
 _USUAL_MAX_K = 10
 
 
-class Curve(Question, CurveOptions):
+class CurveQuestion(Question, CurveOptions):
     """The question of `passk curve`."""
 
-    sections = (AcrossK, EveryK, StepGains, UnevenTasks, RateMoments, CoverCurve)
+    sections = (
+        CurveTable,
+        EveryKTable,
+        StepGainTable,
+        UnevennessTable,
+        RateMomentTable,
+        CoverCurveTable,
+    )
     sampled = True
 
     of_metrics: ClassVar[bool] = False
@@ -601,13 +611,13 @@ class Curve(Question, CurveOptions):
     }
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> KGrid:
         """The k's that are computed."""
         points = None if self.points == "all" else int(self.points)
-        return Grid(points, max(self.k, default=self.max_k), self.k)
+        return KGrid(points, max(self.k, default=self.max_k), self.k)
 
     @property
-    def further(self) -> tuple[Any, ...]:
+    def further_metrics(self) -> tuple[Any, ...]:
         """The curves of other metrics."""
         return tuple(metric for metric in self.metrics if metric.family not in _PASS_FAMILIES)
 
@@ -623,7 +633,7 @@ class Curve(Question, CurveOptions):
 
     def request(self, options: SharedOptions) -> Request:
         cluster = options.confidence.cluster
-        return replace(options.request, cluster=cluster, attempts=needs(self.further))
+        return replace(options.request, cluster=cluster, attempts=needs(self.further_metrics))
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         """The curves of exact rates, from --rates or from data that contains rates."""
@@ -634,16 +644,16 @@ class Curve(Question, CurveOptions):
         sampling = "it is for outcomes; exact rates have no sampling error"
         refuse(
             "contradicting-options",
-            (self.further, OptionValue("-m"), "exact rates contain nothing about attempts",
+            (self.further_metrics, OptionValue("-m"), "exact rates contain nothing about attempts",
              (SuggestedFix({"-m": None}),)),
             (self.band != POINTWISE, OptionValue("--band"), sampling, (SuggestedFix({
             "--band": None}),)),
             (options.metrics.short_tasks != "empty", OptionValue("--short-tasks"), sampling,
              (SuggestedFix({"--short-tasks": None}),)),
         )  # fmt: skip
-        return self.of_rates(families)
+        return self.exact_report(families)
 
-    def of_rates(self, families: Sequence[RateFamily]) -> Report:
+    def exact_report(self, families: Sequence[RateFamily]) -> Report:
         """The curves of tasks with known success rates."""
         grid = self.grid
         last = grid.max_k or _USUAL_MAX_K
@@ -688,7 +698,7 @@ class Curve(Question, CurveOptions):
              "for these tasks it is made of hull or jackknife intervals, not percentile"),
             ("--short-tasks", options.metrics.short_tasks == "drop",
              "it needs the same tasks at every k"),
-            ("-m", self.further, "it is for pass@k and pass^k"),
+            ("-m", self.further_metrics, "it is for pass@k and pass^k"),
         )  # fmt: skip
         place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
         refuse("invalid-method", *(
@@ -699,14 +709,16 @@ class Curve(Question, CurveOptions):
 
     def report(self, study: Analysis) -> Report:
         if any(metric.kind.ranged for metric in self.metrics):
-            return cover_curves(study)
+            return cover_report(study)
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
-        measurement = Measurement(study, grid, self.further, self.pass_curves, together, self.delta)
+        measurement = CurveComputation(
+            study, grid, self.further_metrics, self.pass_curves, together, self.delta
+        )
         models, chart_curves, levels = measurement.curves()
         sections = sections_of(study, models, grid, levels, chart_curves)
         ends = [model.ks[-1] for model in models]
         decided: dict[str, Any] = {
-            "curves": ",".join(models[0].measured),
+            "curves": ",".join(models[0].measured_curves),
             "max_k": number_range(min(ends), max(ends)).replace("–", "-"),
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             **confidence.signature(),

@@ -39,4 +39,6 @@ class DescribeOptions:
     # fmt: on
 
 
-COMMAND = Command(DescribeOptions, (Request,), view="passk_cli.commands.describe.view:Describe")
+COMMAND = Command(
+    DescribeOptions, (Request,), view="passk_cli.commands.describe.view:DescribeQuestion"
+)

@@ -59,10 +59,10 @@ DRAFTS = (
     Answer("draft-without-choices", lambda draft: True,
            "{path} is a draft. No role is open."),
 )  # fmt: skip
-Fact = tuple[str, Cell]
+ReadingFact = tuple[str, Cell]
 
 
-class ReadingSummary(Section[Fact]):
+class ReadingSummary(Section[ReadingFact]):
     """How the files were read, and what they contain."""
 
     columns = (
@@ -127,7 +127,7 @@ class FileTable(ReadingSummary):
     answers = further_answers = ()
 
 
-class Columns(Section[tuple[str, Cell, str]]):
+class ColumnTable(Section[tuple[str, Cell, str]]):
     """The columns in use, other candidates with the option for each, and the other columns."""
 
     title = "Columns by role"
@@ -162,7 +162,7 @@ class ModelTable(Section[ModelSize]):
         GROUPS,
         Column("tasks", "count", name="tasks", cell=lambda size: len(size.n),
                meaning="Tasks with attempts."),
-        Column("attempts each", cell=lambda size: _spread(size.n),
+        Column("attempts each", cell=lambda size: _range_text(size.n),
                meaning="Attempts at a task, from the fewest to the most."),
         data_field("attempts", "Number of attempts.", lambda size: int(size.n.sum())),
         data_field("n_min", "", lambda size: int(size.n.min())),
@@ -173,9 +173,11 @@ class ModelTable(Section[ModelSize]):
                meaning="Passes among all attempts. pass@1 is the mean over tasks; the two differ"
                " if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
-                           lambda size: _end(size, 0)), where=lambda section: section.bounded),
+                           lambda size: _end_text(size, 0)),
+                           where=lambda section: section.has_missing_outcomes),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
-                           lambda size: _end(size, 1)), where=lambda section: section.bounded),
+                           lambda size: _end_text(size, 1)),
+                           where=lambda section: section.has_missing_outcomes),
         Column("every task supports", cell=lambda size: f"k ≤ {size.n.min()}",
                meaning="The largest k that every task has attempts for."),
         Column("some support", meaning="The largest k that some tasks have attempts for.",
@@ -188,30 +190,30 @@ class ModelTable(Section[ModelSize]):
     )  # fmt: skip
 
     @property
-    def bounded(self) -> bool:
+    def has_missing_outcomes(self) -> bool:
         """Whether outcomes are missing that may pass or fail."""
         return self.study.counts.missing is not None
 
     @property
-    def differ(self) -> bool:
+    def has_different_sizes(self) -> bool:
         """Whether models differ in tasks or attempts."""
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
     def context(self) -> Iterator[str | Hint]:
-        if not self.differ:
+        if not self.has_different_sizes:
             yield Hint("each model")
         elif self.study.counts.facts.not_understood:
             yield "–: some outcomes neither pass nor fail"
 
     def tables(self) -> Iterator[Table]:
         for table in super().tables():
-            yield replace(table, shown=ALWAYS if self.differ else FULL)
+            yield replace(table, shown=ALWAYS if self.has_different_sizes else FULL)
 
 
-class Describe(Question, DescribeOptions):
+class DescribeQuestion(Question, DescribeOptions):
     """The question of `passk describe`."""
 
-    sections = (ReadingSummary, Columns, ModelTable)
+    sections = (ReadingSummary, ColumnTable, ModelTable)
 
     of_metrics: ClassVar[bool] = False
     uncorrected = ""
@@ -251,7 +253,7 @@ class Describe(Question, DescribeOptions):
         file_facts = [fact for file in inputs for fact in _file_facts(file, columns=columns)]
         sections: list[Section[Any]] = [
             ReadingSummary(study, [*short, *_count_facts(counts)]),
-            Columns(study, list(_by_role(counts.facts.columns)), first=_COLUMNS),
+            ColumnTable(study, list(_by_role(counts.facts.columns)), first=_COLUMNS),
             FileTable(study, file_facts if set(file_facts) - set(short) else []),
             ModelTable(study, sizes, first=max(_MODELS, len(odd))),
         ]
@@ -273,11 +275,11 @@ def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]
         yield role, name, shortened(choice.values, max(room - 14, 20))
 
 
-def _end(size: ModelSize, at: int) -> Cell:
+def _end_text(size: ModelSize, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
-def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[Fact]:
+def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
     """How the files were read, once for all files that were read in the same way."""
     groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
@@ -294,7 +296,9 @@ def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[
         yield "files", Phrase((Hint(f"and {plural(file_count, 'more file')}, read in other ways"),))
 
 
-def _file_facts(file: FileReading, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
+def _file_facts(
+    file: FileReading, width: int = 0, *, columns: bool = False
+) -> Iterator[ReadingFact]:
     """How one file was read.
 
     width : the width of lists of names; 0 for all names.  columns : whether a table shows the
@@ -334,19 +338,19 @@ def _roles(file: FileReading) -> str:
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
-def _count_facts(counts: Counts) -> Iterator[Fact]:
+def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
     """Attempts, outcomes and duplicates, after remarks on what could be read in another way."""
     facts = counts.facts
-    yield from _first(
+    yield from _first_texts(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]
     )
-    yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_spread(counts.n)}"
+    yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_range_text(counts.n)}"
     missing = f"{plural(facts.missing, 'attempt')} without an outcome"
     outcomes = [missing if facts.missing else "none missing"]
     if facts.not_understood:
         outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
-    yield from _first("no outcome", list(loss_words(counts.missing_outcomes, facts.reasons)))
+    yield from _first_texts("no outcome", list(loss_words(counts.missing_outcomes, facts.reasons)))
     if not facts.duplicates_checked:
         yield "duplicates", "cannot be found: attempts have no numbers"
     else:
@@ -355,14 +359,14 @@ def _count_facts(counts: Counts) -> Iterator[Fact]:
         yield "skipped", f"{plural(facts.skipped, 'line')} without a record"
 
 
-def _first(name: str, texts: Sequence[str]) -> Iterator[Fact]:
+def _first_texts(name: str, texts: Sequence[str]) -> Iterator[ReadingFact]:
     """The first lines, and how many more there are."""
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"
 
 
-def _spread(n: Ints) -> str:
+def _range_text(n: Ints) -> str:
     low, high = int(n.min()), int(n.max())
     if low == high:
         return str(low)

@@ -48,4 +48,4 @@ class DiversityOptions:
 
 COMMAND = Command(
     DiversityOptions, (Request, Metrics, Confidence), without=("metrics", "bounds"), charts=True,
-    view="passk_cli.commands.diversity.view:Diversity")  # fmt: skip
+    view="passk_cli.commands.diversity.view:DiversityQuestion")  # fmt: skip

@@ -106,7 +106,7 @@ DIFFERENT_SOLUTIONS = Answer(
 
 
 @dataclass(frozen=True)
-class Solutions(NumberTable):
+class SolutionTable(NumberTable):
     """Different solutions and different correct solutions among k attempts, and duplicates.
 
     compared : how two solutions are compared.
@@ -127,7 +127,7 @@ class Solutions(NumberTable):
     compared: str = ""
 
     @cached_property
-    def top(self) -> tuple[str, str, str]:
+    def headline_names(self) -> tuple[str, str, str]:
         """The names of the numbers at the largest k that has values, and of the duplicates."""
         kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
@@ -140,7 +140,7 @@ class Solutions(NumberTable):
         return [
             Number(
                 number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
-                ALWAYS if number.name in self.top else FULL,
+                ALWAYS if number.name in self.headline_names else FULL,
             )
             for number in super().numbers
             if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
@@ -148,14 +148,18 @@ class Solutions(NumberTable):
 
     def answer(self) -> Iterator[AnswerSentence]:
         groups = self.study.counts.group_names
-        different, correct = ([row.numbers[n] for row in self.records] for n in self.top[:2])
+        different, correct = (
+            [row.numbers[n] for row in self.records] for n in self.headline_names[:2]
+        )
         if len(different) > 1 or different[0].estimate.value is None:
             yield range_of(different, groups)
         else:
             yield DIFFERENT_SOLUTIONS.about((different[0], correct[0], groups))
 
     def context(self) -> Iterator[str]:
-        yield from self.study.basis(row.numbers[name] for row in self.records for name in self.top)
+        yield from self.study.basis(
+            row.numbers[name] for row in self.records for name in self.headline_names
+        )
         yield f"compared {self.compared}"
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -196,7 +200,7 @@ class Solutions(NumberTable):
         return (chart,)
 
 
-class Gain(NamedTuple):
+class GainAtK(NamedTuple):
     """The numbers of a model at one k."""
 
     series: Series
@@ -208,7 +212,7 @@ class Gain(NamedTuple):
         return self.row.numbers[f"{family}@{self.k}"].estimate
 
 
-class VarietyOfGains(Section[Gain]):
+class GainVarietyTable(Section[GainAtK]):
     """The gain of k attempts over one, and the variety that comes with it."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
@@ -236,10 +240,10 @@ class VarietyOfGains(Section[Gain]):
 _FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python"}
 
 
-class Diversity(Question, DiversityOptions):
+class DiversityQuestion(Question, DiversityOptions):
     """The question of `passk diversity`."""
 
-    sections = (Solutions, VarietyOfGains)
+    sections = (SolutionTable, GainVarietyTable)
 
     unbounded: ClassVar[str] = (
         "the number of different solutions does not lie between its values with all missing"
@@ -261,9 +265,9 @@ class Diversity(Question, DiversityOptions):
         similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
         rows = [variety(study, place) for place in study.best_first]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
-        gains = [Gain(row.series, k, row) for row in rows for k in ks]
-        solutions = Solutions(study, rows, compared=_FORMS[self.normalise] + similarity_words)
-        return view(study, [solutions, VarietyOfGains(study, gains)])
+        gains = [GainAtK(row.series, k, row) for row in rows for k in ks]
+        solutions = SolutionTable(study, rows, compared=_FORMS[self.normalise] + similarity_words)
+        return view(study, [solutions, GainVarietyTable(study, gains)])
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:

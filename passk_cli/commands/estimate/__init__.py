@@ -39,4 +39,4 @@ class EstimateOptions:
 
 COMMAND = Command(
     EstimateOptions, (Request, Metrics, Confidence), charts=True, methods=True,
-    view="passk_cli.commands.estimate.view:Estimation")  # fmt: skip
+    view="passk_cli.commands.estimate.view:EstimateQuestion")  # fmt: skip

@@ -43,7 +43,7 @@ class Leader(NamedTuple):
     direction: int
 
     @property
-    def only(self) -> bool:
+    def is_one_model(self) -> bool:
         """Whether it is one model, whatever the missing outcomes are."""
         return self.end.certain and len(self.end.names) == 1
 
@@ -98,7 +98,7 @@ class Headline(ValueRange):
         return bool(self.where) and not self.leaders and not self.groups
 
     @property
-    def short_of(self) -> int:
+    def unreached_k(self) -> int:
         """The largest k that a task has too few attempts for; 0 if there is none."""
         return self.study.short_of(self._headline_facts)
 
@@ -112,13 +112,13 @@ class Headline(ValueRange):
         """The only leader at the last metric, if it has the same models on the same tasks."""
         last = self.facts_with_value[-1].name
         last_leader = _leader([fact for fact in self._shared[0] if fact.name == last])
-        if last == self.metric or last_leader is None or not last_leader.only:
+        if last == self.metric or last_leader is None or not last_leader.is_one_model:
             return None
         sizes = (last_leader.models, last_leader.tasks)
         return last_leader if sizes == (self.leader.models, self.leader.tasks) else None
 
     @property
-    def of_one_model(self) -> bool:
+    def has_one_model(self) -> bool:
         """Whether all numbers are of one model in several groups."""
         return len({fact.series[0] for fact in self.numbers}) == 1
 
@@ -127,7 +127,7 @@ class Headline(ValueRange):
         """Model → the groups in which it is the only leader, most groups first."""
         groups: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
-            if led.only:
+            if led.is_one_model:
                 groups.setdefault(led.end.names[0], []).append(group_words(group, self.groups))
         return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
@@ -211,13 +211,13 @@ HEADLINES = (
            lambda headline: headline.only_series_fields),
     *RANGE_ANSWERS[:2],
     Answer("no-groups-ranked",
-           lambda headline: headline.groups and not headline.leaders and not headline.of_one_model,
+           lambda headline: headline.groups and not headline.leaders and not headline.has_one_model,
            "No group of {by:and} has two models with {metric} on shared tasks, so no model is"
            " ranked.", lambda headline: {"by": headline.groups, "metric": headline.metric}),
     *_UNRANKED,
     Answer("highest-in-groups",
            lambda headline: headline.groups and len(headline.groups_of_leaders) == 1
-           and all(led.only for led in headline.leaders.values()),
+           and all(led.is_one_model for led in headline.leaders.values()),
            "{model} " + _BEST + " at {metric} in {ranked} of {groups:group} of {by:and}"
            "{?where|, on {where}}.", lambda headline: headline.group_fields),
     Answer("highest-by-group", lambda headline: headline.groups and headline.groups_of_leaders,

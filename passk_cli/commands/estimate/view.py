@@ -59,13 +59,13 @@ NOISY_ATTEMPTS = DiagnosticType(
 _FEW_ATTEMPTS = 1_000
 
 
-class Estimates(NumberTable):
+class EstimateTable(NumberTable):
     """Every metric of every model."""
 
     columns = (
         *NumberTable.columns,
         Column("{0.name} judged", "share", meaning="{0.name} by the judge's verdicts, uncorrected.",
-               across=lambda section: section.judged, shown=FULL, name="judged",
+               across=lambda section: section.corrected_numbers, shown=FULL, name="judged",
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),
                example=Number("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", shown=FULL,
@@ -78,11 +78,11 @@ class Estimates(NumberTable):
                " in 95 % of cases, at the tasks with several attempts. Empty if no attempts at one"
                " task differ.",
                where=lambda section: any(map(_noise, section.records)),
-               cell=lambda row: _floor(row)),
+               cell=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
     @property
-    def judged(self) -> list[Number]:
+    def corrected_numbers(self) -> list[Number]:
         """The numbers that labels correct."""
         judged_names = {fact.name for fact in self.facts() if "judged" in fact.more}
         return [
@@ -91,11 +91,11 @@ class Estimates(NumberTable):
 
     def tables(self) -> Iterator[Table]:
         """The table, only with --full if no number has a value."""
-        visibility = self.shown if self.valued else FULL
+        visibility = self.shown if self.results_with_value else FULL
         yield from (replace(table, shown=visibility) for table in super().tables())
 
     @property
-    def valued(self) -> list[Result]:
+    def results_with_value(self) -> list[Result]:
         """The numbers that have a value or a range."""
         return [fact for fact in self.facts() if fact.estimate.value is not None or fact.ranged]
 
@@ -111,7 +111,7 @@ class Estimates(NumberTable):
                 yield from first_true(NOISE, NoiseOfModels(self.study))
             yield from first_true((OWN_TASKS,), headline)
             if headline.shares_no_task:
-                yield from first_true(NONE_SHARED, headline.short_of)
+                yield from first_true(NONE_SHARED, headline.unreached_k)
         for metric in ranged:
             yield from stated(self.study, [fact for fact in facts if fact.name == metric.name])
 
@@ -123,7 +123,7 @@ class Estimates(NumberTable):
             if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
             and not fact.ranged
         }  # fmt: skip
-        if self.valued and empty - {UNPRICED, NO_PASS}:
+        if self.results_with_value and empty - {UNPRICED, NO_PASS}:
             yield "–: fewer than k attempts"
 
     def details(self) -> Iterator[str]:
@@ -135,7 +135,9 @@ class Estimates(NumberTable):
             return
         visible_names = {number.name for number in self.numbers if number.shown == ALWAYS}
         noisy = [
-            fact for fact in self.facts() if fact.name in visible_names and _attempts_first(fact)
+            fact
+            for fact in self.facts()
+            if fact.name in visible_names and _attempts_help_more(fact)
         ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
@@ -183,12 +185,12 @@ def _correlation(row: SeriesRow) -> Estimate:
     return noise.correlation if noise else Estimate(None, reason="one attempt per task")
 
 
-def _floor(row: SeriesRow) -> Estimate:
+def _noise_floor(row: SeriesRow) -> Estimate:
     noise = _noise(row)
     return Estimate(noise.floor()) if noise and noise.flaky else Estimate(None)
 
 
-def _attempts_first(fact: Result) -> bool:
+def _attempts_help_more(fact: Result) -> bool:
     """Whether one more attempt at each of T tasks narrows the interval more than T / n more tasks.
 
     With n attempts, the variance of the mean is V(n) / T, so this holds if V(n + 1) is below
@@ -236,10 +238,10 @@ def _sort_values(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Se
     return {series: math.inf if v is None else sign * v for series, v in values.items()}
 
 
-class Estimation(Question, EstimateOptions):
+class EstimateQuestion(Question, EstimateOptions):
     """The question of `passk estimate`."""
 
-    sections = (Estimates,)
+    sections = (EstimateTable,)
     sampled = True
     ranged = True
     uncorrected = ""
@@ -248,9 +250,11 @@ class Estimation(Question, EstimateOptions):
         facts = study.facts()
         place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])
-        estimates = Estimates(study, rows_of(facts))
+        estimates = EstimateTable(study, rows_of(facts))
         reasons = [fact.estimate.reason for fact in facts]
-        if not estimates.valued and all(isinstance(reason, TooFewAttempts) for reason in reasons):
+        if not estimates.results_with_value and all(
+            isinstance(reason, TooFewAttempts) for reason in reasons
+        ):
             names = list(dict.fromkeys(fact.name for fact in facts))
             fields = {"k": allowed_k(names, reasons)}
             raise ParameterError(

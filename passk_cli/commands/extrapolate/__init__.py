@@ -112,4 +112,4 @@ COMMAND = Command(
         "--resamples": "the range needs no random draws", "resamples": "the range needs no draws",
         "--seed": "the range needs no random draws", "seed": "the range needs no draws",
     },
-    view="passk_cli.commands.extrapolate.view:Extrapolate")  # fmt: skip
+    view="passk_cli.commands.extrapolate.view:ExtrapolateQuestion")  # fmt: skip

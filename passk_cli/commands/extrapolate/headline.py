@@ -32,7 +32,7 @@ class RankedPredictions:
         ]  # fmt: skip
 
     @property
-    def look_equal(self) -> bool:
+    def all_look_equal(self) -> bool:
         """Whether all numbers look the same after rounding."""
         values = [estimate.value or 0.0 for estimate in (self.top, *self.lower_estimates)]
         return values[0] - values[-1] < _ALIKE
@@ -50,7 +50,7 @@ class RankedPredictions:
         }  # fmt: skip
         if self.open:
             widest = max(self.open, key=lambda row: _width(row.numbers[self.k].estimate))
-            limits, prospect = widest.numbers[self.k].estimate, widest.prospect(self.k)
+            limits, prospect = widest.numbers[self.k].estimate, widest.attempts_needed(self.k)
             fields |= {"attempts": widest.known_k, "limits": Limits(limits.low, limits.high)}
             if prospect:
                 fields |= {"ahead": prospect.attempts, "next": f"{best.family}{prospect.k}"}
@@ -72,7 +72,7 @@ PREDICTED = (
            "{number} of {model}" + _WHERE + ": {estimate}" + _WITHIN),
     Answer("predicted-highest", lambda predictions: not predictions.rivals,
            "{number} is highest for {model}" + _WHERE + ": {highest}" + _WITHIN),
-    Answer("predicted-alike", lambda predictions: predictions.look_equal,
+    Answer("predicted-alike", lambda predictions: predictions.all_look_equal,
            "{number}" + _WHERE + " is about {highest} for {all}."),
     Answer("predicted-range", lambda _: True,
            "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}); the"
@@ -125,7 +125,7 @@ REACHED = (
 )  # fmt: skip
 
 
-def rank(prediction: Prediction, k: int) -> float:
+def sort_value(prediction: Prediction, k: int) -> float:
     """The value at k, or the middle of its range. Models are sorted by it."""
     estimate = prediction.numbers[k].estimate
     middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2

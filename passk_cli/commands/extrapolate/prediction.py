@@ -60,7 +60,7 @@ class _PredictedCurve:
 
 
 @dataclass(frozen=True)
-class Refusal(_PredictedCurve):
+class UnpredictedCurve(_PredictedCurve):
     """A curve without a prediction.  facts : the reason, at each requested k."""
 
     reason: str
@@ -98,7 +98,7 @@ class Prediction(_PredictedCurve):
         return self.numbers[self.known_k]
 
     @property
-    def open(self) -> int:
+    def open_tasks(self) -> int:
         """The number of tasks that never passed, or for pass^k never failed."""
         return int((self.extrapolation.passes == 0).sum())
 
@@ -113,17 +113,19 @@ class Prediction(_PredictedCurve):
         """The number at k. It is that of `passk estimate` if every task has n ≥ k."""
         return self.source.at(k)
 
-    def line(self, k: int) -> Estimate:
+    def log_logit_line(self, k: int) -> Estimate:
         """The log-logit line at k."""
         name = f"{self.family}{k} by {LOG_LOGIT}"
         return next(fact.estimate for fact in self.further if fact.name == name)
 
-    def prospect(self, k: int) -> AttemptsNeeded | None:
+    def attempts_needed(self, k: int) -> AttemptsNeeded | None:
         """How many more attempts would determine the number at k; None if none would."""
         return self.extrapolation.attempts_needed(k)
 
 
-def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Prediction | Refusal:
+def predict(
+    study: Analysis, rates: TaskValues, aim: PredictionTarget
+) -> Prediction | UnpredictedCurve:
     """Predict one series.  rates : its values of the family's metric at k = 1."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
@@ -133,7 +135,7 @@ def predict(study: Analysis, rates: TaskValues, aim: PredictionTarget) -> Predic
     if reason := refusal(n, rates.c):
         nothing = replace(blank, estimate=Estimate(None, reason=reason))
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
-        return Refusal(rates, reason, tuple(facts))
+        return UnpredictedCurve(rates, reason, tuple(facts))
     ahead = Extrapolation(n, rates.c, family == "pass^", level, rates.clusters)
     numbers = _PredictedNumbers(study, rates, ahead, blank)
     ks = sorted({ahead.largest_known_k, *aim.ks})

@@ -17,13 +17,13 @@ from passk_cli.commands.extrapolate.headline import (
     TOO_FEW_SHARED,
     RankedPredictions,
     TargetReached,
-    rank,
+    sort_value,
     target_k_text,
 )
 from passk_cli.commands.extrapolate.prediction import (
     Prediction,
     PredictionTarget,
-    Refusal,
+    UnpredictedCurve,
     predict,
 )
 from passk_cli.commands.question import Question, SharedOptions
@@ -81,7 +81,7 @@ HEURISTIC_FIT = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class Predictions(Section[Prediction]):
+class PredictionTable(Section[Prediction]):
     """A row per model: one curve at the attempts made and beyond, sorted by the value at the last
     k.
 
@@ -90,12 +90,12 @@ class Predictions(Section[Prediction]):
 
     family: str
     aim: PredictionTarget
-    results: Sequence[Prediction | Refusal]
+    results: Sequence[Prediction | UnpredictedCurve]
     columns = (
         MODEL,
         GROUPS,
         Column("n", "count", meaning="Attempts that nearly all tasks have.",
-               cell=lambda row: row.known_k, where=lambda section: section.several),
+               cell=lambda row: row.known_k, where=lambda section: section.has_different_attempts),
         Column("{}", "share", meaning="{} as measured.",
                across=lambda section: [section.measured], example="pass@n",
                cell=lambda row, name: Estimate(row.measured.estimate.value)),
@@ -110,31 +110,31 @@ class Predictions(Section[Prediction]):
         Column("{} by log-logit", "share", meaning="{} by the line of its logit in log k, a"
                " heuristic (`--fit log-logit`).", example="pass@K",
                across=lambda section: section.lines,
-               cell=lambda row, name: row.line(int(name[5:]))),
+               cell=lambda row, name: row.log_logit_line(int(name[5:]))),
         Column("k for {:g}", meaning="The k's at which {:g} may first be reached and is certainly"
                " reached; beyond the attempts made, two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
                cell=lambda row, target: Phrase(tuple(target_k_text(row)))),
         Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
-               shown=FULL, across=lambda section: [section.outcome], example="passed",
-               cell=lambda row, _: row.open),
+               shown=FULL, across=lambda section: [section.missing_outcome], example="passed",
+               cell=lambda row, _: row.open_tasks),
         data_field("beyond", "Whether k lies beyond the attempts: yes or no."),
         data_field("fit_k", "The k of a row about the average or the line, whose k is empty."),
     )  # fmt: skip
 
     @property
-    def leads(self) -> bool:
+    def is_first_curve(self) -> bool:
         """Whether this is the first curve, which has the context for all curves."""
         return self.family == self.aim.curves[0].removesuffix("k")
 
     @property
-    def outcome(self) -> str:
+    def missing_outcome(self) -> str:
         """The outcome that open tasks never had."""
         return "passed" if self.family == "pass@" else "failed"
 
     @property
-    def several(self) -> bool:
+    def has_different_attempts(self) -> bool:
         """Whether models have different numbers of attempts."""
         return len({row.known_k for row in self.records}) > 1
 
@@ -142,7 +142,7 @@ class Predictions(Section[Prediction]):
     def measured(self) -> str:
         """The name of the measured number."""
         names = [row.measured.name for row in self.records]
-        return f"{self.family}n" if self.several or not names else names[0]
+        return f"{self.family}n" if self.has_different_attempts or not names else names[0]
 
     @property
     def lines(self) -> list[str]:
@@ -151,9 +151,11 @@ class Predictions(Section[Prediction]):
         return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known_k]
 
     @property
-    def refused(self) -> list[Refusal]:
+    def unpredicted_curves(self) -> list[UnpredictedCurve]:
         """The models without a prediction."""
-        return [r for r in self.results if isinstance(r, Refusal) and r.family == self.family]
+        return [
+            r for r in self.results if isinstance(r, UnpredictedCurve) and r.family == self.family
+        ]
 
     def facts(self) -> list[Result]:
         return [fact for row in self.results if row.family == self.family for fact in row.facts]
@@ -161,7 +163,9 @@ class Predictions(Section[Prediction]):
     def tables(self) -> Iterator[Table]:
         table = self.table(self.records)
         blank = (None,) * (len(table.columns) - 1 - len(self.study.counts.group_names))
-        refused = [(*series, *blank) for series in sorted(row.series for row in self.refused)]
+        refused = [
+            (*series, *blank) for series in sorted(row.series for row in self.unpredicted_curves)
+        ]
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -173,7 +177,7 @@ class Predictions(Section[Prediction]):
             predictions = [predict(self.study, fact.values, self.aim) for fact in shared
                            if fact.values]  # fmt: skip
             models = [row for row in predictions if isinstance(row, Prediction)]
-            models.sort(key=lambda row: rank(row, k), reverse=True)
+            models.sort(key=lambda row: sort_value(row, k), reverse=True)
         if not models:
             if where:
                 yield TOO_FEW_SHARED.about(f"{self.family}{k}")
@@ -185,13 +189,13 @@ class Predictions(Section[Prediction]):
             yield from first_true(PREDICTED, RankedPredictions(models, k, where))
 
     def context(self) -> Iterator[str | Hint]:
-        if not self.leads:
+        if not self.is_first_curve:
             return
         confidence = self.study.confidence
         if self.records:
             yield self.study.sizes(row.measured for row in self.records)
-            if self.refused:
-                models_text = plural(len(self.refused) + len(self.records), "model")
+            if self.unpredicted_curves:
+                models_text = plural(len(self.unpredicted_curves) + len(self.records), "model")
                 yield f"{len(self.records)} of {models_text}: no prediction for the others"
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
@@ -200,14 +204,14 @@ class Predictions(Section[Prediction]):
         yield Hint("average of models")
 
     def messages(self) -> Iterator[Diagnostic]:
-        for reason in dict.fromkeys(row.reason for row in self.refused):
-            names = [row.rates.name for row in self.refused if row.reason == reason]
+        for reason in dict.fromkeys(row.reason for row in self.unpredicted_curves):
+            names = [row.rates.name for row in self.unpredicted_curves if row.reason == reason]
             yield NO_PREDICTION(models=list(dict.fromkeys(names)), reason=reason)
-        if self.aim.fit and self.leads:
+        if self.aim.fit and self.is_first_curve:
             yield HEURISTIC_FIT()
 
     def plots(self) -> tuple[Plot, ...]:
-        if not self.leads:
+        if not self.is_first_curve:
             return ()
         predictions, aim = [row for row in self.results if isinstance(row, Prediction)], self.aim
         known_ks = {row.known_k for row in predictions}
@@ -233,7 +237,7 @@ class Predictions(Section[Prediction]):
         return (chart,)
 
 
-class Averages(Section[Result]):
+class AverageTable(Section[Result]):
     """A row per prediction: the average of models with its interval."""
 
     title = "Average of models"
@@ -276,10 +280,10 @@ def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-class Extrapolate(Question, ExtrapolateOptions):
+class ExtrapolateQuestion(Question, ExtrapolateOptions):
     """The question of `passk extrapolate`."""
 
-    sections = (Predictions, Averages)
+    sections = (PredictionTable, AverageTable)
     sampled = True
 
     of_metrics: ClassVar[bool] = False
@@ -318,13 +322,15 @@ class Extrapolate(Question, ExtrapolateOptions):
         if not predictions:
             raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))
         further = [fact for row in predictions for fact in row.further]
-        predictions.sort(key=lambda p: (-rank(p, aim.ks[-1]), p.series))
+        predictions.sort(key=lambda p: (-sort_value(p, aim.ks[-1]), p.series))
         sections = [
-            Predictions(study, [p for p in predictions if p.family == family], family, aim, results)
+            PredictionTable(
+                study, [p for p in predictions if p.family == family], family, aim, results
+            )
             for family in families
         ]
         return view(
-            study, [*sections, Averages(study, further)],
+            study, [*sections, AverageTable(study, further)],
             messages=(*study.messages(()), *lacking_tasks(study.counts)),
             extrapolate=",".join(self.metrics), to=",".join(map(str, aim.ks)), target=self.target,
             fit=self.fit, interval=None, level=confidence.level, population=confidence.population,

@@ -29,9 +29,9 @@ class FormatsOptions:
 
     name: Annotated[str | None, Option(
         "NAME", help="One format, with an example.",
-        complete="passk_cli.commands.formats.view:names")] = None  # fmt: skip
+        complete="passk_cli.commands.formats.view:complete_format_names")] = None  # fmt: skip
 
 
 COMMAND = Command(
     FormatsOptions, (), without=("digits", "percent", "no_signature"), files="none",
-    view="passk_cli.commands.formats.view:Formats")  # fmt: skip
+    view="passk_cli.commands.formats.view:FormatsQuestion")  # fmt: skip

@@ -63,12 +63,12 @@ def unknown_format(name: str) -> ParameterError:
     return ParameterError(f"no format is named {name!r}; {question}", name="unknown-name")
 
 
-def names(incomplete: str) -> list[str]:
+def complete_format_names(incomplete: str) -> list[str]:
     """Names of formats that begin with a text, for shell completion."""
     return [name for name in sorted(NAMES) if name.startswith(incomplete)]
 
 
-class Kinds(Section[tuple[str, str]]):
+class KindTable(Section[tuple[str, str]]):
     """The names of the formats of each kind, in lines."""
 
     columns = (
@@ -115,7 +115,7 @@ class FormatTable(Section[KnownFormat]):
         )
 
 
-class OneFormat(Section[KnownFormat]):
+class FormatExampleTable(Section[KnownFormat]):
     """A format and a small file of it."""
 
     view = "of one format"
@@ -155,10 +155,10 @@ class OneFormat(Section[KnownFormat]):
         yield Table((Column(f"example of {example.paths[0]}"),), content)
 
 
-class Formats(Question, FormatsOptions):
+class FormatsQuestion(Question, FormatsOptions):
     """The question of `passk formats`."""
 
-    sections = (Kinds, FormatTable, OneFormat)
+    sections = (KindTable, FormatTable, FormatExampleTable)
 
     def report_without_data(self, options: SharedOptions) -> Report:
         if self.name not in (None, *NAMES):
@@ -167,7 +167,7 @@ class Formats(Question, FormatsOptions):
         formats = [form for form in known_formats() if self.name in (None, form.name)]
         each_format = FormatTable(no_study, formats)
         if self.name is not None:
-            section = OneFormat(no_study, formats)
+            section = FormatExampleTable(no_study, formats)
             tables, answer = tuple(section.tables()), tuple(section.answer())
             return Report(tables, each_format.data, (VERSION,), answer=answer)
         lines: list[tuple[str, str]] = []
@@ -175,7 +175,7 @@ class Formats(Question, FormatsOptions):
             names = sorted(form.name for form in formats if form.kind == kind)
             text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
             lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
-        kinds = Kinds(no_study, lines)
+        kinds = KindTable(no_study, lines)
         tables, context = (*kinds.tables(), *each_format.tables()), (*kinds.context(), VERSION)
         answer = tuple(each_format.answer())
         return Report(tables, each_format.data, context, each_format.details, answer=answer)

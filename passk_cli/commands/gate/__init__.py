@@ -108,4 +108,4 @@ COMMAND = Command(
         **dict.fromkeys(("--first", "first"), "use --first-run once, for the first run"),
     },
     files="optional",
-    judges=True, view="passk_cli.commands.gate.question:Gate")  # fmt: skip
+    judges=True, view="passk_cli.commands.gate.question:GateQuestion")  # fmt: skip

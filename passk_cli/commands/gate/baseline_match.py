@@ -234,7 +234,7 @@ class BaselineMatch:
         base = (self.base_model(series[0]) or "", *series[1:])
         return base if base in self.baseline_tasks else None
 
-    def filled(self, *, passing: bool) -> BaselineMatch:
+    def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
         """The match with missing outcomes filled in: those of the candidates pass and those of the
         baseline fail, or the reverse."""
         baseline = self.baseline and self.baseline.filled(passing=not passing)
@@ -275,7 +275,7 @@ class BaselineMatch:
         return [*renamed_models(self.baseline, gone, self.counts, possible_names)]
 
     @property
-    def other_name(self) -> tuple[str, str] | None:
+    def renamed_model(self) -> tuple[str, str] | None:
         """The only models of the baseline and of the run, if they may be one renamed model.
 
         With a history this is always possible. With other data, the pass rates must be similar, and
@@ -303,7 +303,7 @@ class BaselineMatch:
         shared = len(np.intersect1d(task_codes, base_codes, assume_unique=True))
         return Coverage(shared, len(base_codes), len(task_codes) - shared)
 
-    def lost(self, series: Series) -> list[str]:
+    def lost_tasks(self, series: Series) -> list[str]:
         """The tasks of its baseline that a candidate lacks."""
         base = self.base_series(series)
         if base is None or series not in self.tasks:
@@ -353,14 +353,14 @@ class BaselineMatch:
                     by_series[series] = CandidateAttempts(
                         cells[shared], attempts[shared], expected, other_attempts
                     )
-        for plan in self._plans(list(by_series)):
+        for plan in self._series_by_plan(list(by_series)):
             parts = {series: by_series[series] for series in plan}
             complete = all(part.complete for part in parts.values())
             if not complete and (declared is not None or not _is_design(parts.values())):
                 by_series |= {s: replace(part, design=part.complete) for s, part in parts.items()}
         return by_series
 
-    def _plans(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
+    def _series_by_plan(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
         """Lists of series that follow one plan of attempts.
 
         The groups of a model follow one plan if they have different tasks. If they share tasks, as

@@ -10,7 +10,7 @@ from typing import Any, Self
 from passk_cli.arrays import Ints
 from passk_cli.commands.gate.baseline_match import ITSELF, BaselineMatch, CandidateAttempts
 from passk_cli.commands.gate.evidence import Coverage
-from passk_cli.commands.gate.judgement import Judgement, at_both_ends
+from passk_cli.commands.gate.judgement import Judgement, join_worst_and_best
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
@@ -62,11 +62,11 @@ class GateContext:
     attempts: int | None = None
 
     @property
-    def cases(self) -> tuple[GateContext, ...]:
+    def missing_outcome_cases(self) -> tuple[GateContext, ...]:
         """The worst and the best case of missing outcomes; only itself without --missing bounds."""
         if not self.study.bounded:
             return (self,)
-        sides = (self.sides.filled(passing=passing) for passing in (False, True))
+        sides = (self.sides.with_missing_filled(passing=passing) for passing in (False, True))
         return tuple(replace(self, sides=match) for match in sides)
 
     @property
@@ -99,7 +99,7 @@ class GateContext:
         return replace(self.study, counts=self.sides.counts).values(only=self.sides.candidates)
 
     @cached_property
-    def bases(self) -> dict[tuple[Metric, Series], TaskValues]:
+    def baseline_values(self) -> dict[tuple[Metric, Series], TaskValues]:
         """(metric, series) → values of the baseline."""
         if self.sides.baseline is None:
             return {}
@@ -148,7 +148,7 @@ class GateContext:
         return {"missing": missing, "errors": errors}
 
     @cached_property
-    def copies(self) -> list[DuplicateRun]:
+    def duplicate_runs(self) -> list[DuplicateRun]:
         """Candidates that are copies of their baseline, or of any run of a history."""
         sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
         if not sides.separate_file or sides.label == ITSELF or self.study.bounded:
@@ -167,7 +167,7 @@ class GateContext:
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
         """Pairs of a candidate and its baseline at some metrics."""
         return [
-            (rates, self.bases[rates.metric, base])
+            (rates, self.baseline_values[rates.metric, base])
             for rates in self.candidates
             if rates.metric in metrics
             and (base := self.sides.base_series(rates.series)) is not None
@@ -207,7 +207,7 @@ class GateContext:
             return replace(line, covered=cover or self.sides.missing_series.get(series))
         noun = "shared" if line.fact.against else "baseline"
         base = self.sides.base_series(series) if line.fact.against else None
-        values = [*self.candidates, *self.bases.values()] if base else self.candidates
+        values = [*self.candidates, *self.baseline_values.values()] if base else self.candidates
         words = [rates.reason for rates in values if rates.has_values and rates.metric.name == name
                  and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
@@ -265,9 +265,11 @@ class JudgedRun:
         context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
         for place, rule in enumerate(gate.active_rules):
-            for cases in zip(*(rule.judge([case])[0] for case in context.cases), strict=True):
+            for cases in zip(
+                *(rule.judge([case])[0] for case in context.missing_outcome_cases), strict=True
+            ):
                 judged = [context.with_details(line) for line in cases]
-                line = at_both_ends(*judged) if len(judged) > 1 else judged[0]
+                line = join_worst_and_best(*judged) if len(judged) > 1 else judged[0]
                 lines.append(line.with_failing(gate.on_undecided, place))
         return replace(self, context=context, lines=lines)
 

@@ -61,7 +61,7 @@ class Judgement:
     @property
     def rule(self) -> str:
         """The rule as text."""
-        return text_of(self.words)
+        return sentence_text(self.words)
 
     @property
     def finding(self) -> Sentence:
@@ -72,7 +72,7 @@ class Judgement:
     @property
     def clause(self) -> str:
         """The finding as text."""
-        return text_of(self.finding)
+        return sentence_text(self.finding)
 
     @property
     def evidence(self) -> Estimate | str:
@@ -121,7 +121,7 @@ class Judgement:
         )  # fmt: skip
 
 
-def text_of(sentence: Sentence) -> str:
+def sentence_text(sentence: Sentence) -> str:
     """A sentence as text, with the numbers of the user unrounded."""
     pieces = flatten(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
@@ -136,7 +136,7 @@ def flatten(sentence: Sentence) -> Iterator[Any]:
             yield piece
 
 
-def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
+def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
     """Join the judgements with missing outcomes in the worst and in the best case.
 
     If both have the same verdict, this is the verdict for all values of the missing outcomes.

@@ -20,8 +20,8 @@ from passk_cli.commands.gate.rules import (
     EveryTask,
     GateRule,
 )
-from passk_cli.commands.gate.simulation import Rehearsal, rehearse
-from passk_cli.commands.gate.suites import SuiteList, answer_suites
+from passk_cli.commands.gate.simulation import RehearsalTable, rehearse
+from passk_cli.commands.gate.suites import SuiteTable, answer_suites
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
@@ -51,10 +51,10 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 _ERRORS = ("error", "errors", "error_message", "exception")
 
 
-class Gate(Question, GateOptions):
+class GateQuestion(Question, GateOptions):
     """The question of `passk gate`."""
 
-    sections = (RuleTable, Rehearsal, SuiteList)
+    sections = (RuleTable, RehearsalTable, SuiteTable)
     uncorrected = ""
     uncorrected_options: ClassVar[Mapping[str, str]] = {
         "--must-pass": "labels do not correct single tasks",
@@ -114,7 +114,7 @@ class Gate(Question, GateOptions):
         gate = self.first_run_gate(options, read) if self.first_run else self
         if gate is None:
             raise self.first_run_error()
-        return super(Gate, gate).report_from(options, read)
+        return super(GateQuestion, gate).report_from(options, read)
 
     @cached_property
     def active_rules(self) -> list[GateRule]:
@@ -133,7 +133,7 @@ class Gate(Question, GateOptions):
         """The rules that wait for a first baseline, in words."""
         return [words for rule in self.later for words in rule.waiting]
 
-    def first_run_gate(self, options: SharedOptions, read: Read) -> Gate | None:
+    def first_run_gate(self, options: SharedOptions, read: Read) -> GateQuestion | None:
         """The gate without the rules that need a baseline; None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:

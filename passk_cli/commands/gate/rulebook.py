@@ -74,7 +74,7 @@ _NO_HISTORY = "history is missing; name the file that `passk record` writes"
 _NO_SUITE = "the file has no suite; write [[suite]] with a name and runs"
 
 
-class Quarantined(NamedTuple):
+class QuarantinedTask(NamedTuple):
     """A flaky task in quarantine, which verdicts leave out until a day.
 
     until : the last day, in UTC.
@@ -94,15 +94,15 @@ class Quarantined(NamedTuple):
         return datetime.datetime.now(datetime.UTC).date() <= self.until
 
 
-def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
+def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
     """The value of quarantine: tables with task, until and reason, one per task.
 
     Errors: ParameterError for another form, or for a task that is given twice.
 
-    >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky endpoint"}])[0]
-    Quarantined(task='t17', until=datetime.date(2026, 12, 31), reason='flaky endpoint', n=0, c=0)
+    >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky"}])[0]
+    QuarantinedTask(task='t17', until=datetime.date(2026, 12, 31), reason='flaky', n=0, c=0)
     """
-    tasks: dict[str, Quarantined] = {}
+    tasks: dict[str, QuarantinedTask] = {}
     form = '{task = "t17", until = 2026-12-31, reason = "flaky endpoint"}'
     for entry in value:
         fields = entry if isinstance(entry, Mapping) else {}
@@ -119,7 +119,7 @@ def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
             raise ParameterError(f"quarantine {task}: task and reason must be text; write {form}")
         if str(task) in tasks:
             raise ParameterError(f"quarantine {task}: this task is given twice")
-        tasks[str(task)] = Quarantined(str(task), until, reason)
+        tasks[str(task)] = QuarantinedTask(str(task), until, reason)
     return tuple(tasks.values())
 
 
@@ -141,7 +141,7 @@ class Suite:
         " a task is judged again, with a warning.")] = ()  # fmt: skip
 
     @property
-    def quarantined(self) -> list[Quarantined]:
+    def quarantined(self) -> list[QuarantinedTask]:
         """The tasks in quarantine today."""
         return [task for task in self.quarantine if task.active]
 
@@ -208,26 +208,26 @@ def with_file_keys(message: Diagnostic) -> Diagnostic:
     >>> with_file_keys(pooled).text
     'effort differs; by = "effort"'
     """
-    keys = "; ".join(_in_keys(fix) for fix in message.settles if not fix.command)
+    keys = "; ".join(_fix_as_keys(fix) for fix in message.settles if not fix.command)
     if not keys:
         return replace(message, settles=())
     words = "; ".join(filter(None, [message.remedy, "{keys}"]))
     return replace(message, remedy=words, fields={**message.fields, "keys": keys}, settles=())
 
 
-def _in_keys(fix: SuggestedFix) -> str:
+def _fix_as_keys(fix: SuggestedFix) -> str:
     """A fix as keys of a file, and what it does."""
     key_names = {"--alias": "aliases"}
     keys = {key_names.get(flag, flag.lstrip("-")): value for flag, value in fix.options.items()}
-    parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
+    parts = (f"without {k}" if v is None else f"{k} = {_toml_value(v)}" for k, v in keys.items())
     return f"{', '.join(parts)} {fix.why}".strip()
 
 
-def _toml(value: Any) -> str:
+def _toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{json.dumps(k)} = {_toml(v)}' for k, v in value.items())} }}"
+        return f"{{ {', '.join(f'{json.dumps(k)} = {_toml_value(v)}' for k, v in value.items())} }}"
     if isinstance(value, tuple) and len(value) == 1:
-        return _toml(value[0])
+        return _toml_value(value[0])
     return str(value) if isinstance(value, Placeholder) else json.dumps(value, ensure_ascii=False)
 
 
@@ -332,7 +332,7 @@ def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[An
     raise ParameterError(clauses(*problems), name=first.name, settles=first.settles)
 
 
-def options() -> dict[str, DeclaredOption]:
+def file_options() -> dict[str, DeclaredOption]:
     """Key → option, for the options of passk gate that a file may contain."""
     declared_options = [option for option in COMMAND.options() if option.field not in _NOT_IN_FILE]
     keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
@@ -409,7 +409,7 @@ class _RuleFile:
         text, kind = error, "bad-rules"
         if isinstance(error, ParameterError):
             start = f"{str(error.place).lstrip('-')}: " if error.place else ""
-            text = "; ".join([start + error.problem, *map(_in_keys, error.settles)])
+            text = "; ".join([start + error.problem, *map(_fix_as_keys, error.settles)])
             kind = error.name
         key = (re.match(r"[\w-]*", str(text)) or [""])[0].replace("_", "-")
         lines, top = self._lines(at), self._lines(-1)
@@ -453,7 +453,9 @@ class _RuleFile:
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
         # Problems above the suites are reported together with problems in the suites.
         steps: list[Callable[[], Any]] = [
-            lambda: top.update(self._option_values(shared, options(), self.refused, (SUITE, TREND)))
+            lambda: top.update(
+                self._option_values(shared, file_options(), self.refused, (SUITE, TREND))
+            )
         ]
         steps += [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
         _, *entries, trend = map_with_errors(lambda step: step(), [*steps, self._trend])
@@ -478,7 +480,9 @@ class _RuleFile:
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.refused, at=at, name=str(table.get("name", "")))
         suite_options = {option.option.name: option for option in declared(Suite).values()}
-        values = self._option_values(table, {**options(), **suite_options}, refused, of_suite=True)
+        values = self._option_values(
+            table, {**file_options(), **suite_options}, refused, of_suite=True
+        )
         try:
             suite = filled(Suite, values)
         except ParameterError as error:
@@ -551,7 +555,11 @@ class _RuleFile:
         Errors: ParameterError for a path that the rules may not name.
         """
         located = dict(values)
-        for key, option in {**options(), **trend_keys(), "runs": declared(Suite)["runs"]}.items():
+        for key, option in {
+            **file_options(),
+            **trend_keys(),
+            "runs": declared(Suite)["runs"],
+        }.items():
             value = values.get(option.field)
             if option.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
                 continue

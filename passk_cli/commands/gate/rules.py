@@ -60,7 +60,7 @@ Line = tuple[int, tuple[str, ...], str]
 Ends = tuple[float | None, float | None]
 
 
-class Relative(float):
+class RelativeLimit(float):
     """A limit relative to the baseline: 0.1 for "10%"."""
 
     def __str__(self) -> str:
@@ -149,7 +149,7 @@ def parse_limits(
              (SuggestedFix({**alternative, option: None}, "limits it"),)),
         )  # fmt: skip
         refuse("contradicting-options", (metric in limits, place, "given twice", ()))
-        limits[metric] = Relative(number) if part else number
+        limits[metric] = RelativeLimit(number) if part else number
     return limits
 
 
@@ -278,7 +278,7 @@ class EveryTask(GateRule):
                 if sides.baseline is not None and sides.base_model(series[0]) is None:
                     yield self.judgement(fact, ERROR).as_error(sides.reason_not_compared(series))
                 continue
-            lost, names = covered.lost, first_few(sides.lost(series))
+            lost, names = covered.lost, first_few(sides.lost_tasks(series))
             notes = [] if series in sides.missing_series else context.deviations(series)
             count = CountEvidence(covered.shared, covered.expected)
             line = self.judgement(
@@ -431,7 +431,7 @@ class Minimum(GateRule):
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         by, end = _BY[self.min_by]
-        return {"by": by, "end": end, **_limited(metric, self.minimum)}
+        return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
         """One judgement per candidate and metric. Intervals are computed only if they decide."""
@@ -545,13 +545,13 @@ class BaselineRule(GateRule):
         if not single:
             # Rehearsals only need the verdict.
             return self.judgement(fact, verdict, metric, limit=limit)
-        if isinstance(limit, Relative):
+        if isinstance(limit, RelativeLimit):
             from passk_cli.study.comparison import relative_change
 
             change = relative_change(c, context.study.confidence)
             fact = replace(fact, estimate=change, se=None)
         reason, fields = self.evidence(verdict, c, fact, tests, context)
-        fields |= _change(fact.estimate)
+        fields |= _change_fields(fact.estimate)
         return self.judgement(fact, verdict, metric, reason, limit, **fields)
 
     def _limit(self, metric: Metric) -> float | None:
@@ -607,7 +607,7 @@ class NoRegression(BaselineRule):
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
-            return _verdict(_for_better(c.interval, c.first.metric.sign), 0.0)
+            return _verdict(_improvement_limits(c.interval, c.first.metric.sign), 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def evidence(
@@ -633,7 +633,7 @@ class NoRegression(BaselineRule):
 
 
 @dataclass(frozen=True)
-class Tolerance(BaselineRule):
+class ToleranceRule(BaselineRule):
     """The base class of rules that limit how much worse than the baseline a metric may be.
 
     The limit is a difference, or relative to the baseline.
@@ -653,27 +653,27 @@ class Tolerance(BaselineRule):
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         a, change = self.change
-        return {"a": a, "change": change, **_limited(metric, self.value, "points")}
+        return {"a": a, "change": change, **_limit_fields(metric, self.value, "points")}
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """The comparison of a pair. For a relative limit, the baseline is scaled by the limit."""
         c, most = super().matched(pair), self.value[pair[0].metric]
-        return c if c.reason or not isinstance(most, Relative) else c.with_share(
+        return c if c.reason or not isinstance(most, RelativeLimit) else c.with_share(
             1.0 - pair[0].metric.sign * most
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """The verdict by the interval: it fails if even the better limit is worse than allowed."""
         most = self.value[c.first.metric]
-        limit = 0.0 if isinstance(most, Relative) else -most
-        return _verdict(_for_better(c.interval, c.first.metric.sign), limit)
+        limit = 0.0 if isinstance(most, RelativeLimit) else -most
+        return _verdict(_improvement_limits(c.interval, c.first.metric.sign), limit)
 
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """How many tasks would decide, and whether the metric is significantly worse."""
         sign, most, value = c.first.metric.sign, self.value[c.first.metric], fact.estimate.value
-        to_decide, high = fact.estimate.reason, _for_better(fact.estimate, sign)[1]
+        to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
         if value is not None:
             truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
             undecided = verdict == UNDECIDED
@@ -686,7 +686,7 @@ class Tolerance(BaselineRule):
 
 
 @dataclass(frozen=True)
-class MaxDrop(Tolerance):
+class MaxDrop(ToleranceRule):
     """The rule that a metric is not significantly more than a limit lower than in the baseline."""
 
     max_drop: Annotated[Mapping[Any, float], Option(
@@ -698,7 +698,7 @@ class MaxDrop(Tolerance):
 
 
 @dataclass(frozen=True)
-class MaxIncrease(Tolerance):
+class MaxIncrease(ToleranceRule):
     """The rule that a cost is not significantly more than a limit higher than in the baseline."""
 
     max_increase: Annotated[Mapping[Any, float], Option(
@@ -711,7 +711,7 @@ class MaxIncrease(Tolerance):
 
 
 @dataclass(frozen=True)
-class EachRule(GateRule):
+class SingleTaskRule(GateRule):
     """The base class of rules about single tasks."""
 
     @property
@@ -732,7 +732,7 @@ class EachRule(GateRule):
 
 
 @dataclass(frozen=True)
-class MustPass(EachRule):
+class MustPass(SingleTaskRule):
     """The rule that named tasks pass all their attempts, or a share of them."""
 
     must_pass: Annotated[tuple[str, ...], Option(
@@ -777,11 +777,13 @@ class MustPass(EachRule):
         tasks, passed = len(unknown) + len(codes), int((~below).sum())
         lost = first_few([context.sides.counts.tasks[code] for code in codes[~run]])
         limit_note = (
-            _lower_limit(rates, context, at) if len(at) and run.all() and (c == n).all() else ""
+            _lower_limit_text(rates, context, at)
+            if len(at) and run.all() and (c == n).all()
+            else ""
         )
         notes = (
             f"no attempts at {lost}" if lost else "",
-            _passes(context, rates, at[below]),
+            _passes_text(context, rates, at[below]),
             limit_note,
         )
         reason, *details = list(filter(None, notes)) or [""]
@@ -798,13 +800,13 @@ class MustPass(EachRule):
         problems = [f"no task of the {number:,} that {file} lists is in the data"
                     for file, number in lists.items()]  # fmt: skip
         if unlisted:
-            remedy = _remedy(unlisted, places)
+            remedy = _unknown_tasks_fix(unlisted, places)
             problems.append(f"no task {cut(first_few(unlisted))} in the data{remedy}")
         return replace(line, details=()).as_error("; ".join(problems), absent=True)
 
 
 @dataclass(frozen=True)
-class MinEach(EachRule):
+class MinEach(SingleTaskRule):
     """The rule that no single task is significantly below a pass rate, or has too few passes."""
 
     min_each: Annotated[float | None, Option(
@@ -849,7 +851,7 @@ class MinEach(EachRule):
         n, c = rates.n, rates.c
         enough = c * least.attempts >= least.passes * np.maximum(n, least.attempts)
         below, reached = np.flatnonzero(~enough), int(enough.sum())
-        reason = _passes(context, rates, below[np.argsort(c[below] / n[below], kind="stable")])
+        reason = _passes_text(context, rates, below[np.argsort(c[below] / n[below], kind="stable")])
         line = self.judgement(
             context.empty_result(rates.series, rates.metric), FAIL if len(below) else PASS,
             rates.metric,
@@ -869,8 +871,8 @@ class MinEach(EachRule):
         below = np.flatnonzero(p <= 1 - level + 1e-12)
         all_reached = np.all(lower_limits(n, c, level) >= least - 1e-12)
         verdict = FAIL if len(below) else PASS if all_reached else UNDECIDED
-        reason = _passes(context, rates, below[np.argsort(p[below], kind="stable")], p)
-        reason = _lower_limit(rates, context) if verdict == UNDECIDED else reason
+        reason = _passes_text(context, rates, below[np.argsort(p[below], kind="stable")], p)
+        reason = _lower_limit_text(rates, context) if verdict == UNDECIDED else reason
         reached = int((c >= least * n - 1e-9).sum())
         return self.judgement(
             context.empty_result(rates.series, rates.metric), verdict, rates.metric, reason, least,
@@ -880,7 +882,7 @@ class MinEach(EachRule):
         )  # fmt: skip
 
 
-def _passes(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
+def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
     """The passes of some tasks in words: "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
     names = context.sides.counts.tasks
     return first_few([
@@ -890,7 +892,7 @@ def _passes(context: GateContext, rates: TaskValues, places: Any, p: Any = None)
     ])  # fmt: skip
 
 
-def _limited(
+def _limit_fields(
     metric: Metric | None, limits: Mapping[Any, float], unit: str = ""
 ) -> dict[str, Any]:  # fmt: skip
     """The fields "metric" and "limit" of a clause; empty without a limit for the metric.
@@ -900,7 +902,7 @@ def _limited(
     number: Any = limits.get(metric)
     if metric is None or number is None:
         return {}
-    if isinstance(number, Relative):
+    if isinstance(number, RelativeLimit):
         limit: Any = f"{100 * number:g} %"
     elif metric.unit != "share":
         limit = f"{'$' * (metric.unit == '$')}{number:g}"
@@ -909,7 +911,7 @@ def _limited(
     return {"metric": metric.name, "limit": limit}
 
 
-def _change(estimate: Estimate) -> dict[str, Any]:
+def _change_fields(estimate: Estimate) -> dict[str, Any]:
     """The fields "did" and "size" of a clause, for example "fell" and 0.140 [0.031, 0.249]."""
     low, value, high = estimate.low, estimate.value, estimate.high
     if value is None:
@@ -925,7 +927,7 @@ def _change(estimate: Estimate) -> dict[str, Any]:
     return {"did": "rose" if value == estimate.value else "fell", "size": size}
 
 
-def _for_better(limits: Estimate | Interval | None, sign: int) -> Ends:
+def _improvement_limits(limits: Estimate | Interval | None, sign: int) -> Ends:
     """The limits of an improvement: those of the difference, negated if less is better."""
     if limits is None or limits.low is None or limits.high is None:
         return None, None
@@ -940,7 +942,7 @@ def _verdict(ends: Ends, limit: float) -> str:
     return PASS if low >= limit else FAIL if high < limit else UNDECIDED
 
 
-def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
+def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
     """What to do about unknown tasks: a similar name, a missing file, or a comment in a file."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks must not contain comments"
@@ -950,7 +952,7 @@ def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
     return ", and no such file" if is_file else ""
 
 
-def _lower_limit(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
+def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
     """Words such as "4 passes of 4 show a rate ≥ 0.473", for the fewest attempts at the tasks."""
     from passk_cli.inference.binomial_rate import lower_limits
 
@@ -994,7 +996,7 @@ def _needed_to_decide(
     count = number * (reach**2 - of_runs**2) / ((most**2 - of_runs**2) or math.inf)
     if 0 < count <= number:
         return "near the limit"
-    return _about(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
+    return _about_text(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
 
 
 def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
@@ -1011,7 +1013,9 @@ def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> st
         ("fail", estimate.value, 1 - estimate.high, 1 - least),
     ):
         if estimate.unit == "share" and off < 1e-12 and 0 < end < goal < 1:
-            return _about(number * math.log(end) / math.log(goal), f" if all {word}", fixed=fixed)
+            return _about_text(
+                number * math.log(end) / math.log(goal), f" if all {word}", fixed=fixed
+            )
     return ""
 
 
@@ -1021,7 +1025,7 @@ def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
 
-def _about(count: float, truth: str, *, fixed: bool) -> str:
+def _about_text(count: float, truth: str, *, fixed: bool) -> str:
     digit = 10 ** max(len(str(math.ceil(count))) - 2, 0)
     about = plural(math.ceil(count / digit) * digit, "attempt" if fixed else "task")
     return f"about {about}{' per task' * fixed} would decide{truth}"
@@ -1036,7 +1040,7 @@ def verdicts_of(
     out. If outcomes are missing, the verdict is the worse one of the worst and the best case.
     """
     lines: list[dict[Line, str]] = [{} for _ in contexts]
-    ends = list(zip(*(context.cases for context in contexts), strict=True))
+    ends = list(zip(*(context.missing_outcome_cases for context in contexts), strict=True))
     for place in range(len(rules)) if places is None else places:
         for end in ends if rules[place].can_simulate else ():
             for verdicts, judgements in zip(lines, rules[place].judge(end), strict=True):
@@ -1048,7 +1052,9 @@ def verdicts_of(
     return lines
 
 
-def extremes(rules: Sequence[GateRule], context: GateContext) -> dict[Line, tuple[str, str]]:
+def extreme_verdicts(
+    rules: Sequence[GateRule], context: GateContext
+) -> dict[Line, tuple[str, str]]:
     """Key of a judgement → its verdicts if every attempt passes, and if every attempt fails.
 
     Rules that cannot be simulated are left out.

@@ -121,7 +121,7 @@ class VerdictRates:
         return self.failing / self.runs
 
 
-def false_alarm(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
+def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     """The false-alarm rate at the estimated success rates, with limits for all errors.
 
     Exact Clopper–Pearson limits cover the Monte-Carlo error of both simulations.  A Beta
@@ -182,7 +182,7 @@ class SimulatedJudgement(Judgement):
         """The false-alarm rate; None if the rule was not rehearsed."""
         if self.odds is None or self.predicted is None:
             return None
-        return false_alarm(self.odds, self.predicted)
+        return false_alarm_rate(self.odds, self.predicted)
 
 
 @dataclass(frozen=True)
@@ -437,7 +437,7 @@ def _with_effects(
 def rehearse(
     study: Analysis, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
     unread: Sequence[Judgement],
-) -> Rehearsal:  # fmt: skip
+) -> RehearsalTable:  # fmt: skip
     """The table of rehearsals: one row per line, and a last row for the whole gate.
 
     most : the value of --max-false-alarms.
@@ -477,7 +477,7 @@ def rehearse(
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
     rows.append(_whole_gate_row(gate_rates[0], gate_rates[1], groups, most))
-    return Rehearsal(study, rows, runs, book, [own for own, _ in pairs], most)
+    return RehearsalTable(study, rows, runs, book, [own for own, _ in pairs], most)
 
 
 _ALARM_LIMIT = "false alarms ≤ {limit:=given}"
@@ -492,7 +492,11 @@ def _whole_gate_row(
 ) -> SimulatedJudgement:
     """The row of the whole gate, with a verdict if --max-false-alarms is given."""
     phrase, verdict = WHOLE, ""
-    fields = {"failing": odds.failing, "runs": odds.runs, "alarm": false_alarm(odds, predicted)}
+    fields = {
+        "failing": odds.failing,
+        "runs": odds.runs,
+        "alarm": false_alarm_rate(odds, predicted),
+    }
     if most is not None:
         phrase = f"{WHOLE}: {_ALARM_LIMIT}"
         verdict = FAIL if odds.share > most + 1e-12 else PASS
@@ -557,7 +561,7 @@ def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement]
 
 
 @dataclass(frozen=True)
-class Rehearsal(RuleTable):
+class RehearsalTable(RuleTable):
     """One row per rule: its false alarms, and the smallest drop that it detects.
 
     The last row is the whole gate, with a verdict if --max-false-alarms is given.
@@ -621,7 +625,7 @@ class Rehearsal(RuleTable):
         """The rows for CI systems: what each line would do, and the check of --max-false-alarms."""
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
-            replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log(line))
+            replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log_sentence(line))
             for line in lines if line.verdict != NOT_JUDGED
         ]  # fmt: skip
         gate_row = self.records[-1]
@@ -676,7 +680,7 @@ class Rehearsal(RuleTable):
         return {**entries, "rehearsals": self.setups[0].runs, "seed": confidence.seed}
 
 
-def _log(line: SimulatedJudgement) -> Sentence:
+def _log_sentence(line: SimulatedJudgement) -> Sentence:
     """The verdict of a rule and the results of its rehearsals, for the logs of CI systems."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
     if line.odds is None or line.predicted is None or line.detectable is None:

@@ -13,14 +13,14 @@ from passk_cli.commands.gate.evidence import OF, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
     TREND,
-    Quarantined,
+    QuarantinedTask,
     Rulebook,
     SuiteEntry,
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
 from passk_cli.commands.question import Read
-from passk_cli.commands.trend.view import Trend
+from passk_cli.commands.trend.view import TrendQuestion
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
@@ -72,7 +72,7 @@ class SuiteRun(JudgedRun):
     """The run of a suite.  quarantined : its tasks in quarantine, with their attempts."""
 
     entry: SuiteEntry = None  # type: ignore[assignment]
-    quarantined: tuple[Quarantined, ...] = ()
+    quarantined: tuple[QuarantinedTask, ...] = ()
 
     @classmethod
     def from_entry(cls, entry: SuiteEntry, read: Read) -> SuiteRun:
@@ -108,7 +108,7 @@ class SuiteRun(JudgedRun):
         return self.entry.suite.name
 
     @property
-    def present(self) -> list[Quarantined]:
+    def present_quarantined(self) -> list[QuarantinedTask]:
         """The tasks in quarantine that the new run has."""
         return [task for task in self.quarantined if task.n]
 
@@ -134,14 +134,16 @@ class SuiteRun(JudgedRun):
             row_without_number(words, (self.name,), "no baseline yet")
             for words in self.gate.waiting
         ]
-        if not self.present:
+        if not self.present_quarantined:
             return rows
         count = CountEvidence(
-            sum(t.c for t in self.present), sum(t.n for t in self.present), f"passed {OF}"
+            sum(t.c for t in self.present_quarantined),
+            sum(t.n for t in self.present_quarantined),
+            f"passed {OF}",
         )
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
-                        for t in self.present)  # fmt: skip
-        words = f"{plural(len(self.present), 'task')} in quarantine"
+                        for t in self.present_quarantined)  # fmt: skip
+        words = f"{plural(len(self.present_quarantined), 'task')} in quarantine"
         row = row_without_number((words,), (self.name,), str(count), count=count, details=details)
         return [*rows, replace(row, reason="")]
 
@@ -149,10 +151,12 @@ class SuiteRun(JudgedRun):
     def messages(self) -> Iterator[Diagnostic]:
         """Messages about the quarantine."""
         yield from quarantine_messages(self.entry)
-        if self.present:
+        if self.present_quarantined:
             yield QUARANTINED(
-                tasks=len(self.present), names=[task.task for task in self.present],
-                c=sum(task.c for task in self.present), n=sum(task.n for task in self.present),
+                tasks=len(self.present_quarantined), names=[task.task for task
+                in self.present_quarantined],
+                c=sum(task.c for task in self.present_quarantined), n=sum(task.n for task
+                in self.present_quarantined),
             )  # fmt: skip
         if absent := [task.task for task in self.quarantined if not task.n]:
             yield QUARANTINE_ABSENT(names=absent)
@@ -174,8 +178,8 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     Errors: DataError if no suite can be read.
     """
     if gate.check:
-        return _checked(book)
-    entries, read = book.entries, _reading_once(read)
+        return _check_report(book)
+    entries, read = book.entries, _cached_reader(read)
     if gate.first_run:
         gates = [entry.gate.first_run_gate(entry.options, read) for entry in entries]
         if not any(gates):
@@ -203,14 +207,15 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
         problem = f"no suite can be read: {'; '.join(problems)}"
         raise DataError(book.name, problem, name=errors[0].name)
     book = replace(
-        book, level=runs[0].context.study.confidence.level, quarantined=sum(len(r.present) for r
+        book, level=runs[0].context.study.confidence.level, quarantined=sum(len(
+        r.present_quarantined) for r
         in runs),
         statements=sum(rule.statements(r.context) for r in runs for rule in r.gate.active_rules),
     )  # fmt: skip
     runs = [run.judge(book.verdict_level) for run in runs]
     further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
     report: Report = gate.report_of_runs(
-        _study([run.context.study for run in runs]), runs, book, further_rows
+        _combined_study([run.context.study for run in runs]), runs, book, further_rows
     )
     # Suites may set these options differently, so the signature leaves them to the file.
     entry_of = {name: value for name, value in report.signature.items()
@@ -218,7 +223,7 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     return replace(report, sign=lambda: entry_of)
 
 
-def _reading_once(read: Read) -> Read:
+def _cached_reader(read: Read) -> Read:
     """A reader that reads files once for all suites with the same request. It does not cache data
     frames."""
     cache: dict[str, Counts] = {}
@@ -244,7 +249,7 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
         return []
     values, history = {"metrics": "pass@1", **entry.values, "fail": True}, [entry.history]
     try:
-        question, options = Trend.ask(values, history, requires_data=True)
+        question, options = TrendQuestion.ask(values, history, requires_data=True)
         report = question.report_from(
             options, lambda request, source=None, /: read(request, source or history)
         )
@@ -267,7 +272,7 @@ def _trend_row(check: Check, *, several: bool) -> Judgement:
     return replace(line, name=f"{TREND}: {check.model}" if several else TREND)
 
 
-def _study(studies: Sequence[Analysis]) -> Analysis:
+def _combined_study(studies: Sequence[Analysis]) -> Analysis:
     """The analysis behind a table of suites. Each suite has its own messages about reading."""
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]
@@ -277,7 +282,7 @@ def _study(studies: Sequence[Analysis]) -> Analysis:
                    baseline=None, reading=())  # fmt: skip
 
 
-class SuiteList(Section[SuiteEntry]):
+class SuiteTable(Section[SuiteEntry]):
     """One row per suite of a file of rules, for --check."""
 
     view = "with --check"
@@ -314,9 +319,9 @@ VALID = Answer(
 )  # fmt: skip
 
 
-def _checked(book: Rulebook) -> Report:
+def _check_report(book: Rulebook) -> Report:
     """The report on a valid file of rules. No data is read."""
-    (table,) = SuiteList(None, book.entries).tables()  # type: ignore[arg-type]
+    (table,) = SuiteTable(None, book.entries).tables()  # type: ignore[arg-type]
     over = [message.about(e.suite.name) for e in book.entries for message in quarantine_messages(e)]
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     return Report(

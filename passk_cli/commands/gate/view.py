@@ -12,9 +12,15 @@ from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.gate.baseline_match import ITSELF
 from passk_cli.commands.gate.context import GateContext, JudgedRun
 from passk_cli.commands.gate.evidence import CountEvidence
-from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flatten, text_of
+from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flatten, sentence_text
 from passk_cli.commands.gate.rulebook import Rulebook, with_file_keys
-from passk_cli.commands.gate.rules import EVERY, EVERY_ATTEMPT, MaxIncrease, Relative, extremes
+from passk_cli.commands.gate.rules import (
+    EVERY,
+    EVERY_ATTEMPT,
+    MaxIncrease,
+    RelativeLimit,
+    extreme_verdicts,
+)
 from passk_cli.commands.tasks.flips import changes_of
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.metrics.registry import AMOUNTS
@@ -242,7 +248,7 @@ LEADING = (
            cell=lambda line: line.name, where=lambda section: section.book),
     Column("model", meaning="The model of the new run, with its groups.",
            cell=lambda line: line.name,
-           where=lambda section: section.several and not section.book),
+           where=lambda section: section.names_subject and not section.book),
     Column("rule", meaning="The rule; `every baseline task` and `every baseline attempt` are"
            " added.", cell=lambda line: Phrase(line.words)),
 )  # fmt: skip
@@ -326,7 +332,7 @@ class GateVerdict:
             self.line = worst[0] if len(worst) == 1 else None
 
     @property
-    def worst(self) -> str:
+    def worst_verdict(self) -> str:
         """The verdict of the worst rule; "" if none fails."""
         return self.groups[0].lines[0].verdict if self.groups else ""
 
@@ -383,16 +389,17 @@ _SHARED = "{?shared| on {shared} of {expected:baseline task}}"
 _COUNTED = "; {undecided} undecided, counted as pass: {finding}"
 _FIRST = "undecided, counted as fail: "
 VERDICTS = (
-    Answer("gate-cannot-check", lambda verdict: verdict.worst == ERROR and verdict.line,
+    Answer("gate-cannot-check", lambda verdict: verdict.worst_verdict == ERROR and verdict.line,
            "ERROR: {finding}"),
-    Answer("gate-cannot-check-several", lambda verdict: verdict.worst == ERROR,
+    Answer("gate-cannot-check-several", lambda verdict: verdict.worst_verdict == ERROR,
            "ERROR: {who} cannot be checked: {why} ({rule}): {models}"),
-    Answer("gate-fails", lambda verdict: verdict.worst == FAIL and verdict.line, "FAIL: {finding}"),
-    Answer("gate-fails-several", lambda verdict: verdict.worst == FAIL,
+    Answer("gate-fails", lambda verdict: verdict.worst_verdict == FAIL and verdict.line,
+    "FAIL: {finding}"),
+    Answer("gate-fails-several", lambda verdict: verdict.worst_verdict == FAIL,
            "FAIL: {rule} fails for {who}: {models}"),
-    Answer("gate-fails-undecided", lambda verdict: verdict.worst and verdict.line,
+    Answer("gate-fails-undecided", lambda verdict: verdict.worst_verdict and verdict.line,
            "FAIL: " + _FIRST + "{finding}"),
-    Answer("gate-fails-several-undecided", lambda verdict: verdict.worst,
+    Answer("gate-fails-several-undecided", lambda verdict: verdict.worst_verdict,
            "FAIL: " + _FIRST + "{rule} for {who}: {models}"),
     Answer("gate-judges-nothing", lambda verdict: not verdict.lines, "PASS: no rule is judged"),
     Answer("gate-undecided", lambda verdict: verdict.undecided and verdict.fields["holds"],
@@ -476,7 +483,7 @@ class RuleTable(Section[Judgement]):
         return [line for line in self.records if line.verdict != NOT_JUDGED]
 
     @property
-    def several(self) -> bool:
+    def names_subject(self) -> bool:
         """Whether rows name their model or suite."""
         return self.book is not None or len({line.name for line in self.lines}) > 1
 
@@ -607,18 +614,18 @@ class RuleTable(Section[Judgement]):
             not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
             line.failing and not line.fact.against,
         ))  # fmt: skip
-        brief = _cut(self._fold_passing(rows), _ROWS)
+        brief = _cut_lines(self._fold_passing(rows), _ROWS)
         texts = [
             [str(line.count) if line.count else " " * _NUMBER for line in brief],
             [line.rule for line in brief],
-            [line.name for line in brief] * self.several,
+            [line.name for line in brief] * self.names_subject,
         ]
         room = _SCREEN - sum(max(map(len, column), default=-2) + 2 for column in texts)
         yield replace(self.table(self._with_reasons(brief, room - 12), self.title), shown=BRIEF)
         yield replace(self.table(rows, self.title), shown=FULL)
         telling = [line for line in rows
                    if line.verdict != PASS or self.title or not line.count]  # fmt: skip
-        comment = self._with_reasons(_cut(self._fold_passing(telling), _COMMENTED), _LONGEST)
+        comment = self._with_reasons(_cut_lines(self._fold_passing(telling), _COMMENTED), _LONGEST)
         yield replace(self.table(comment), shown=COMMENT)
 
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
@@ -720,7 +727,7 @@ class RuleTable(Section[Judgement]):
         )
 
 
-def _cut(lines: Sequence[Judgement], room: int) -> list[Judgement]:
+def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     """At most `room` lines; if there are more, one line counts the hidden lines by verdict.
 
     Lines about the whole gate always stay.
@@ -755,7 +762,7 @@ def _omitted(context: GateContext) -> list[str]:
             words = f"{tasks} with {plural(context.attempts or 0, 'attempt')} each"
             notes.append((words, SeriesName(series)))
         notes += [(words, SeriesName(series)) for words in context.deviations(series)]
-    notes += [(f"same outcomes as {copy.original}", copy.name) for copy in context.copies]
+    notes += [(f"same outcomes as {copy.original}", copy.name) for copy in context.duplicate_runs]
     return [
         words if len(names) == len(all_series) else f"{first_few(names)}: {words}"
         for words, names in gathered(notes).items()
@@ -790,10 +797,10 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
                 baseline.missing_outcomes, "baseline"
             )
             yield from uneven_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
-    yield from copied_runs(context.copies)
+    yield from copied_runs(context.duplicate_runs)
     for old, new in sides.renamed:
         yield RENAMED_MODEL(old=old, new=new)
-    if (names := sides.other_name) is not None:
+    if (names := sides.renamed_model) is not None:
         yield OTHER_NAME(old=names[0], new=names[1], baseline=sides.label)
     shut = {line.fact.series for line in run.lines
             if line.verdict == FAIL and line.rule in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
@@ -827,12 +834,12 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
         elif coverage is None and compares and sides.base_model(series[0]) is not None:
             yield NOT_COMPARED(model=name, reason=sides.reason_not_compared(series))
     if baseline is None:
-        yield from _unequal(context)
+        yield from _unequal_groups(context)
     if deciding := sum(line.shut for line in run.lines):
         yield MISSING_DECIDE(rules=deciding)
 
 
-def _unequal(context: GateContext) -> Iterator[Diagnostic]:
+def _unequal_groups(context: GateContext) -> Iterator[Diagnostic]:
     """Messages about groups that a model lacks and others have, for runs without a baseline."""
     tasks = context.sides.tasks
     for group in dict.fromkeys(series[1:] for series in tasks):
@@ -850,10 +857,10 @@ def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
         ):
             most, mean = rule.value[rates.metric], base.mean
             generous = base.has_values and mean + most > _TIMES * mean
-            if generous and not isinstance(most, Relative):
-                words = text_of(rule.words(rates.metric))
+            if generous and not isinstance(most, RelativeLimit):
+                words = sentence_text(rule.words(rates.metric))
                 yield CANNOT_FAIL(rule=words, metric=rates.metric.name, value=f"{mean:.3g}")
-    ends = extremes(run.gate.active_rules, run.context)
+    ends = extreme_verdicts(run.gate.active_rules, run.context)
     names = {(x.place, x.fact.series, x.fact.name): x.rule for x in run.lines}
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
     for (best, worst), rules in gathered(rules_by_ends).items():

@@ -88,7 +88,7 @@ def known_minutes(log2: float) -> float | None:
     return minutes if 0 < minutes < math.inf else None
 
 
-def lengths_of(counts: Counts) -> Floats:
+def task_minutes(counts: Counts) -> Floats:
     """The length of each task in minutes; NaN if it has none above 0.
 
     Errors: DataError for a task with two lengths.
@@ -153,7 +153,7 @@ def _horizon(
     for rate, log2 in zip(rates, shapes["logistic"], strict=True):
         estimate = Estimate(known_minutes(log2), unit="min")
         if estimate.value is None:
-            estimate = replace(estimate, reason=_reason(a, x, log2))
+            estimate = replace(estimate, reason=_reason_without_horizon(a, x, log2))
         else:
             resampled = resampled_horizons(draws, rate, float(weights @ x))
             low, high = map(minutes_of, limits(resampled, confidence.level))
@@ -167,12 +167,13 @@ def _horizon(
         ))  # fmt: skip
     yield ModelHorizon(
         counts.series[place], x, c / n, weights, ends,
-        len(x) if clusters is None else int(clusters.max()) + 1, _date(counts, place), (a, b),
+        len(x) if clusters is None else int(clusters.max()) + 1, _release_date(counts, place), (a,
+        b),
         draws, tuple(facts), shapes,
     )  # fmt: skip
 
 
-def _reason(a: float, x: Floats, log2: float) -> str:
+def _reason_without_horizon(a: float, x: Floats, log2: float) -> str:
     """Why a model has no horizon."""
     if math.isinf(a):
         return "every attempt passed" if a > 0 else "no attempt passed"
@@ -183,7 +184,7 @@ def _reason(a: float, x: Floats, log2: float) -> str:
     return "success hardly falls with the length of the tasks"
 
 
-def _date(counts: Counts, place: int) -> float | None:
+def _release_date(counts: Counts, place: int) -> float | None:
     """The release date of a model in days; None without one.  DataError for two of them."""
     if "date" not in counts.attempts:
         return None
@@ -198,7 +199,7 @@ def _date(counts: Counts, place: int) -> float | None:
 
 
 @dataclass(frozen=True)
-class Growth:
+class HorizonGrowth:
     """The time in which the longest horizon of a group doubles.
 
     models : those on the frontier.  fact : days, or the reason why there are none.
@@ -208,7 +209,7 @@ class Growth:
     fact: Result
 
 
-def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Growth:
+def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> HorizonGrowth:
     """The doubling time of the longest horizon among models with dates, at least one.
 
     As METR: the slope of log₂ horizons over the release dates of the models on the frontier, by
@@ -224,7 +225,7 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Grow
     days = np.array([model.date for model in leading])
     if len(leading) < _FEWEST or days.max() == days.min():
         reason = f"a doubling time needs {_FEWEST} models on the frontier, of different dates"
-        return Growth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
+        return HorizonGrowth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
     slope = growth(days, np.array([[model.log2 for model in leading]])).item()
     draws = np.stack(
         [horizons(model.draws[:, 0], model.draws[:, 1], rate) for model in leading], axis=1
@@ -236,7 +237,9 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Grow
         1 / slope if slope > 0 else None, low=shortest, high=longest, unit="days",
         reason="" if slope > 0 else "the longest horizon does not grow",
     )  # fmt: skip
-    return Growth(leading, replace(fact, estimate=estimate, method="percentile", level=level))
+    return HorizonGrowth(
+        leading, replace(fact, estimate=estimate, method="percentile", level=level)
+    )
 
 
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:

@@ -14,13 +14,13 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.horizon import HorizonOptions
 from passk_cli.commands.horizon.horizons import (
-    Growth,
+    HorizonGrowth,
     ModelHorizon,
     growth_of,
     horizons_of,
     known_minutes,
-    lengths_of,
     success_curve,
+    task_minutes,
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
@@ -96,7 +96,7 @@ FURTHER = (
 
 
 @dataclass(frozen=True)
-class Found:
+class LongestHorizon:
     """The longest horizon at one rate.
 
     models : the longest horizon first.  days : in which it doubles; None without dates.
@@ -143,13 +143,13 @@ def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
     return (_length(values[0], model), _length(values[-1], model)) if values else (None, None)
 
 
-def _by_shape(model: ModelHorizon) -> Cell:
+def _shape_range_text(model: ModelHorizon) -> Cell:
     low, high = _range_of(model)
     return None if model.first.value is None else low if low == high else f"{low} to {high}"
 
 
 @dataclass(frozen=True)
-class Horizons(Section[ModelHorizon]):
+class HorizonTable(Section[ModelHorizon]):
     """A row per model: its horizons, the longest first.
 
     rates : of the horizons.  grown : the growth of each group.  without : tasks without a length.
@@ -162,7 +162,7 @@ class Horizons(Section[ModelHorizon]):
                across=lambda section: enumerate(map(_percent, section.rates)),
                cell=lambda model, rate: model.facts[rate[0]].estimate),
         Column("by shape", meaning="The shortest and the longest of the first horizons if the curve"
-               " is logistic, Weibull or isotonic.", cell=_by_shape),
+               " is logistic, Weibull or isotonic.", cell=_shape_range_text),
         Column("families", "count", meaning="Families of tasks (--cluster), or tasks.",
                cell=lambda model: model.families, shown=FULL),
         Column("shortest", "min", meaning="The shortest task.", cell=lambda model: model.ends[0],
@@ -178,7 +178,7 @@ class Horizons(Section[ModelHorizon]):
     )  # fmt: skip
 
     rates: Sequence[float] = (0.5,)
-    grown: Sequence[Growth] = ()
+    grown: Sequence[HorizonGrowth] = ()
     without: Sequence[str] = ()
 
     def facts(self) -> list[Result]:
@@ -202,7 +202,7 @@ class Horizons(Section[ModelHorizon]):
     def answer(self) -> Iterator[AnswerSentence]:
         group = self.records[0].series[1:]
         days = [each.fact.estimate for each in self.grown if each.fact.series[1:] == group]
-        found = Found(self.records, self.rate, days[0] if days else None)
+        found = LongestHorizon(self.records, self.rate, days[0] if days else None)
         yield from first_true(LEAD, found)
         yield from all_true(FURTHER, found)
 
@@ -235,10 +235,10 @@ class Horizons(Section[ModelHorizon]):
 
     def plots(self) -> tuple[Plot, ...]:
         drawn = [model for model in self.records if math.isfinite(model.curve[0])]
-        over_dates = [self._over_dates(each) for each in self.grown if each.fact.estimate.value]
-        return (self._success(drawn), *over_dates) if drawn else ()
+        over_dates = [self._growth_plot(each) for each in self.grown if each.fact.estimate.value]
+        return (self._success_plot(drawn), *over_dates) if drawn else ()
 
-    def _success(self, drawn: Sequence[ModelHorizon]) -> Plot:
+    def _success_plot(self, drawn: Sequence[ModelHorizon]) -> Plot:
         """Success rates over the lengths of the tasks, with the fitted curves."""
         few, nothing = len(drawn) <= _OBSERVED, {"low": None, "high": None}
         ends = [end for model in drawn for end in (*model.ends, model.first.value) if end]
@@ -250,7 +250,7 @@ class Horizons(Section[ModelHorizon]):
                 limits = {"low": low, "high": high} if few else nothing
                 rows.append({"model": model.name, "minutes": 2.0**x, "success": rate, **limits})
             if few:
-                points += _observed(model)
+                points += _observed_bins(model)
         marks = [{"model": model.name, "minutes": model.first.value, "success": self.rates[0]}
                  for model in drawn if model.first.value is not None]  # fmt: skip
         rules = [Rule(y=self.rates[0], text=f"{self.rate} horizon")]
@@ -269,7 +269,7 @@ class Horizons(Section[ModelHorizon]):
         )  # fmt: skip
         return replace(chart, x_unit="min")
 
-    def _over_dates(self, growth: Growth) -> Plot:
+    def _growth_plot(self, growth: HorizonGrowth) -> Plot:
         """Horizons over release dates, with the line of the frontier."""
         days = np.array([model.date for model in growth.models])
         middle, mean = days.mean(), np.mean([model.log2 for model in growth.models])
@@ -287,7 +287,7 @@ class Horizons(Section[ModelHorizon]):
         return replace(chart, scattered=True, x_unit="year", y_unit="min")
 
 
-def _observed(model: ModelHorizon) -> Iterator[dict[str, Any]]:
+def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
     """Mean length and success rate of the tasks of each bin, weighted."""
     bins = np.floor(model.x / _BIN)
     for place in np.unique(bins):
@@ -303,7 +303,7 @@ def _year(days: float) -> float:
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
 
 
-class ByShape(Section[tuple[ModelHorizon, str]]):
+class ShapeTable(Section[tuple[ModelHorizon, str]]):
     """A row per model and shape of the curve."""
 
     title = "Horizons by the shape of the curve"
@@ -325,7 +325,7 @@ class ByShape(Section[tuple[ModelHorizon, str]]):
 class HorizonQuestion(Question, HorizonOptions):
     """The question of `passk horizon`."""
 
-    sections = (Horizons, ByShape)
+    sections = (HorizonTable, ShapeTable)
     sampled = True
 
     of_metrics: ClassVar[bool] = False
@@ -343,7 +343,7 @@ class HorizonQuestion(Question, HorizonOptions):
 
         Errors: DataError if no task has a length, or if something has two values.
         """
-        lengths, confidence = lengths_of(study.counts), study.confidence
+        lengths, confidence = task_minutes(study.counts), study.confidence
         if np.isnan(lengths).all():
             fix = SuggestedFix({"--field": {"minutes": Placeholder("COLUMN")}}, "names the column")
             raise DataError("minutes", "no task has a length above 0", settles=[fix])
@@ -358,7 +358,7 @@ class HorizonQuestion(Question, HorizonOptions):
         }  # fmt: skip
         return view(
             study,
-            [Horizons(study, models, rates=self.at, grown=grown, without=without),
-             ByShape(study, [(model, shape) for model in models for shape in model.shapes])],
+            [HorizonTable(study, models, rates=self.at, grown=grown, without=without),
+             ShapeTable(study, [(model, shape) for model in models for shape in model.shapes])],
             messages=study.messages(()), **decided,
         )  # fmt: skip

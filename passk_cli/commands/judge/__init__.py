@@ -55,4 +55,4 @@ class JudgeOptions:
 
 COMMAND = Command(
     JudgeOptions, (Request, Metrics, Confidence), without=("interval", "population", "bounds"),
-    view="passk_cli.commands.judge.view:Judge")  # fmt: skip
+    view="passk_cli.commands.judge.view:JudgeQuestion")  # fmt: skip

@@ -140,7 +140,7 @@ def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
     return Result(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
 
 
-def _cells(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...]:
+def _confusion_shares(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...]:
     """The confusion table: shares of all attempts by verdict and truth."""
     level, size, facts = (
         study.confidence.level,
@@ -172,7 +172,7 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
             series, labels,
             (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
             clustering(labels, **draws), _agreement(study, series, labels),
-            _cells(study, series, labels),
+            _confusion_shares(study, series, labels),
         )
         for series, labels in labels_by_series.items()
     ]  # fmt: skip
@@ -267,7 +267,7 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
     return rows
 
 
-class JudgeErrors(Section[JudgeErrorRates]):
+class JudgeErrorTable(Section[JudgeErrorRates]):
     """One row per model: how often the judge errs, and whether its errors cluster in tasks."""
 
     columns = (
@@ -287,17 +287,17 @@ class JudgeErrors(Section[JudgeErrorRates]):
                where=lambda section: len(section.records) > 1),
         Column("errors of one task", "count", cell=lambda row: row.error_clustering.pairs,
                name="error_pairs", meaning="Pairs of errors within one task.",
-               where=lambda section: section.paired),
+               where=lambda section: section.has_repeated_labels),
         Column("expected", "amount", True, cell=lambda row: row.error_clustering.expected,
-               name="error_pairs_expected", where=lambda section: section.paired,
+               name="error_pairs_expected", where=lambda section: section.has_repeated_labels,
                meaning="Expected pairs of errors if errors did not depend on the task."),
         Column("p (together)", "p", cell=lambda row: row.error_clustering.p, name="p_together",
                meaning="p-value of that many pairs by chance. A small value shows that errors"
-               " cluster within tasks.", where=lambda section: section.paired),
+               " cluster within tasks.", where=lambda section: section.has_repeated_labels),
     )  # fmt: skip
 
     @property
-    def paired(self) -> bool:
+    def has_repeated_labels(self) -> bool:
         """Whether some model has several labels at one task."""
         return any(row.labels.pairs for row in self.records)
 
@@ -355,7 +355,7 @@ class JudgeErrors(Section[JudgeErrorRates]):
         yield f"{level:g} % {LOGIT_T} intervals, tasks as a sample"
 
 
-class Confusion(NamedTuple):
+class ConfusionRow(NamedTuple):
     """One row of the confusion table: a model and a verdict of the judge."""
 
     series: Series
@@ -364,7 +364,7 @@ class Confusion(NamedTuple):
     passes: Result
 
 
-class ConfusionTable(Section[Confusion]):
+class ConfusionTable(Section[ConfusionRow]):
     """Two rows per model: verdict of the judge by truth, as shares of all attempts."""
 
     title = "Confusion table"
@@ -383,13 +383,13 @@ class ConfusionTable(Section[Confusion]):
     def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
         """The table of these errors. It has no tidy rows, because the errors have them already."""
         return cls(study, [
-            Confusion(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
+            ConfusionRow(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
         ])  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Corrections(Section[Correction]):
+class CorrectionTable(Section[Correction]):
     """One row per model and metric: judged and corrected values, and labels for --width."""
 
     title = "Corrected"
@@ -532,10 +532,10 @@ TO_LABEL = (
 )  # fmt: skip
 
 
-class Judge(Question, JudgeOptions):
+class JudgeQuestion(Question, JudgeOptions):
     """The question of `passk judge`."""
 
-    sections = (JudgeErrors, ConfusionTable, Corrections)
+    sections = (JudgeErrorTable, ConfusionTable, CorrectionTable)
     uncorrected = ""
     unbounded = "labels are compared with verdicts, and a missing outcome has no verdict"
 
@@ -557,7 +557,7 @@ class Judge(Question, JudgeOptions):
         counts = read(request)
         if self.to_label is None:
             try:
-                numbered = options.once or bool(read(replace(request, labelling=0)))
+                numbered = options.read_once or bool(read(replace(request, labelling=0)))
             except DataError:
                 numbered = False
             raise _no_labels_error(counts, numbered=numbered)
@@ -578,8 +578,8 @@ class Judge(Question, JudgeOptions):
             errors = judge_errors(study)
             _require_both_verdicts(errors)
             sections = [
-                JudgeErrors(study, errors), ConfusionTable.from_errors(study, errors),
-                Corrections(study, corrected, self.width),
+                JudgeErrorTable(study, errors), ConfusionTable.from_errors(study, errors),
+                CorrectionTable(study, corrected, self.width),
             ]  # fmt: skip
             for row in corrected:
                 more = (row.labels_for_width or 0) - (

@@ -45,4 +45,4 @@ class OrderOptions:
 COMMAND = Command(
     OrderOptions, (Request, Metrics, Rules, Confidence), charts=True,
     without=("metrics", "test", "family", "margin", "unpaired", "bounds"),
-    view="passk_cli.commands.order.view:Order")  # fmt: skip
+    view="passk_cli.commands.order.view:OrderQuestion")  # fmt: skip

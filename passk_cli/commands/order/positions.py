@@ -97,7 +97,7 @@ class AttemptOrder:
         return unsolved(*self.first)
 
     @cached_property
-    def stopped(self) -> bool:
+    def stopped_at_first_pass(self) -> bool:
         """Whether the order shows that attempts were made only until the first pass."""
         end = stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
         return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
@@ -148,7 +148,7 @@ class VerdictsOfTests(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class OrderEvidence:
     """The evidence for or against exchangeable attempts of one model.
 
     rates : pass rates by position; `more` contains the last position of a stretch.
@@ -189,7 +189,7 @@ class Evidence:
     @property
     def raw_p(self) -> tuple[float, float, float]:
         """The p-values of the trend, neighbours and copies before the adjustment."""
-        if self.order.stopped:
+        if self.order.stopped_at_first_pass:
             return math.nan, math.nan, math.nan
         return self.trend.p, self.neighbours.p, self.pairs.smallest
 
@@ -316,7 +316,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
     return orders
 
 
-def examine(study: Analysis) -> list[Evidence]:
+def order_evidence(study: Analysis) -> list[OrderEvidence]:
     """The evidence for all series, the best first; p-values are adjusted over all tests together.
 
     Errors: DataError if the order is not known; ParameterError for the percentile interval.
@@ -348,17 +348,17 @@ def examine(study: Analysis) -> list[Evidence]:
 
 def _model_evidence(
     study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
-) -> Evidence:
+) -> OrderEvidence:
     """The evidence of one model.  facts : its results, first@k for each k and then pass@k."""
     slope = _slope(study, order)
     lag = lag_one(changes(order.start, order.passed), order.n, order.c)
     of_trend = lag_of_trend(slope.estimate.value or 0.0, order.n, order.c)
-    silent = order.stopped or math.isnan(lag)
-    if order.stopped:
+    silent = order.stopped_at_first_pass or math.isnan(lag)
+    if order.stopped_at_first_pass:
         slope = replace(slope, estimate=Estimate(None, reason=STOPPED))
     half = len(facts) // 2
     pairs = zip(facts[:half], facts[half:], strict=True)
-    return Evidence(
+    return OrderEvidence(
         order, tuple(_rates(study, order, edges)),
         tuple(_first_versus_any(study, order, *pair) for pair in pairs), slope,
         trend_test(order.start, order.passed), neighbour_test(order.start, order.passed),

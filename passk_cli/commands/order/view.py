@@ -23,9 +23,9 @@ from passk_cli.commands.order.positions import (
     STOPPED,
     THE_SAME,
     AgreeingPair,
-    Evidence,
     FirstVersusAny,
-    examine,
+    OrderEvidence,
+    order_evidence,
     ordered_attempts,
 )
 from passk_cli.commands.question import Question, SharedOptions
@@ -167,7 +167,7 @@ FIRST_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-def _points(slope: Estimate) -> Estimate:
+def _percentage_points(slope: Estimate) -> Estimate:
     """A slope in percentage points."""
     numbers = (slope.value, slope.se, slope.low, slope.high)
     value, se, low, high = (None if x is None else 100 * x for x in numbers)
@@ -175,12 +175,13 @@ def _points(slope: Estimate) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Verdicts(Section[Evidence]):
+class VerdictTable(Section[OrderEvidence]):
     """One row per model: trend, neighbours, first@k − pass@k at a middle k, and the verdict."""
 
     columns = (
         MODEL, GROUPS,
-        Column("points per attempt", "score", cell=lambda model: _points(model.slope.estimate),
+        Column("points per attempt", "score", cell=lambda model: _percentage_points(
+        model.slope.estimate),
                meaning="Trend: change of the pass rate from one attempt to the next."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[0], meaning=_P),
         Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
@@ -231,7 +232,7 @@ class Verdicts(Section[Evidence]):
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
-    def facts_of(self, record: Evidence) -> Iterator[Result]:
+    def facts_of(self, record: OrderEvidence) -> Iterator[Result]:
         yield from _test_results(record)
         size, shares = record.order.size, record.order.survival.tolist()
         for pair in record.agreeing:
@@ -283,7 +284,7 @@ class Verdicts(Section[Evidence]):
             "dependent": dependent, "untested": untested,
             "reasons": ", ".join(r for verdict, r in _REASONS.items() if verdict in verdicts),
             "independent": independent,
-            "flaws": " or ".join(_flaws(names.get(CANNOT_TELL, ()))),
+            "flaws": " or ".join(_reasons_untestable(names.get(CANNOT_TELL, ()))),
         }  # fmt: skip
 
     def context(self) -> Iterator[str]:
@@ -291,8 +292,8 @@ class Verdicts(Section[Evidence]):
             Result(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records
         ]
         yield f"{self.study.sizes(facts)} by {self.order}"
-        adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
-        if self.tests:
+        adjust, tests = self.study.rules.without_flips(), plural(self.test_count, "test")
+        if self.test_count:
             adjusted = adjust in ADJUSTED
             yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
@@ -302,7 +303,7 @@ class Verdicts(Section[Evidence]):
             yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle)
 
     @property
-    def tests(self) -> int:
+    def test_count(self) -> int:
         """The number of tests."""
         return sum(p is not None for model in self.records for p in model.p)
 
@@ -316,7 +317,7 @@ class Verdicts(Section[Evidence]):
         if self.by_lines:
             # The lines set the order, so messages about numbers or times don't apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
-        decisive = [model.slope for model in self.records if not model.order.stopped]
+        decisive = [model.slope for model in self.records if not model.order.stopped_at_first_pass]
         comparisons = [beside for model in self.records for beside in model.first_versus_any]
         decisive += [b.difference for b in comparisons if b.any.k in self.middle]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
@@ -326,7 +327,7 @@ class Verdicts(Section[Evidence]):
             yield MOVED_ATTEMPTS(attempts=facts.missing)
         independent = [m for m in self.records if m.verdict == INDEPENDENT and m.mixed]
         if independent:
-            sizes = [m.detectable(self.tests) for m in independent]
+            sizes = [m.detectable(self.test_count) for m in independent]
             slope, lag = (max(effects) for effects in zip(*sizes, strict=True))
             lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
             yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=lag_text)
@@ -346,7 +347,8 @@ class Verdicts(Section[Evidence]):
         )  # fmt: skip
         for message, models in (
             (CONSTANT_OUTCOMES, [model for model in self.records if model.constant]),
-            (ATTEMPTS_UNTIL_PASS, [model for model in self.records if model.order.stopped]),
+            (ATTEMPTS_UNTIL_PASS, [model for model in self.records
+            if model.order.stopped_at_first_pass]),
             (TREND_OF_THESE_TASKS, [
                 model for model in self.records
                 if model.verdicts.trend in (DECLINING, IMPROVING) and model.slope_may_be_zero
@@ -354,13 +356,13 @@ class Verdicts(Section[Evidence]):
         ):  # fmt: skip
             if models:
                 yield message(models=[model.order.name for model in models])
-        yield from self._agreement()
+        yield from self._agreement_messages()
         if any(model.order.size.n_min != model.order.size.n_max for model in self.records):
             yield UNEQUAL_ATTEMPTS()
         if any(int(model.order.n.max()) > MOST_POSITIONS for model in self.records):
             yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
 
-    def _agreement(self) -> Iterator[Diagnostic]:
+    def _agreement_messages(self) -> Iterator[Diagnostic]:
         """The most significant pair of copies, and the most significant agreeing pair.
 
         Models with correlated neighbours have no message about agreeing pairs, because the
@@ -381,7 +383,7 @@ class Verdicts(Section[Evidence]):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            rate.point("pass rate", attempt=sum(_stretch(rate)) / 2)
+            rate.point("pass rate", attempt=sum(_position_range(rate)) / 2)
             for model in self.records
             for rate in model.rates
         ]
@@ -406,7 +408,7 @@ class Verdicts(Section[Evidence]):
         return (chart,)
 
 
-class AgreeingPairs(Section[AgreeingPair]):
+class AgreeingPairTable(Section[AgreeingPair]):
     """Pairs of attempts that agree more often than independent attempts would."""
 
     title = "Pairs of attempts that agree more often than independent attempts would (first 10)"
@@ -425,19 +427,19 @@ class AgreeingPairs(Section[AgreeingPair]):
     )  # fmt: skip
 
 
-def _stretch(rate: Result) -> tuple[int, int]:
+def _position_range(rate: Result) -> tuple[int, int]:
     """The first and the last position of a pass rate."""
     return int(rate.k or 0), int(str(rate.more["k_to"]))
 
 
-class Position(NamedTuple):
+class PositionRates(NamedTuple):
     """A stretch of positions, with model → pass rate of the attempts there."""
 
     stretch: tuple[int, int]
     rates: dict[str, Result]
 
 
-class Rates(Section[Position]):
+class PositionRateTable(Section[PositionRates]):
     """One row per position and one column per model: pass rates."""
 
     title = "Pass rate by attempt"
@@ -455,7 +457,7 @@ class Rates(Section[Position]):
     )  # fmt: skip
 
 
-class FirstAndAny(Section[FirstVersusAny]):
+class FirstVersusAnyTable(Section[FirstVersusAny]):
     """One row per model and k: first@k, pass@k, their difference, and the attempts used."""
 
     title = "The first k attempts and any k attempts"
@@ -474,7 +476,7 @@ class FirstAndAny(Section[FirstVersusAny]):
     )  # fmt: skip
 
 
-class FirstSuccess(Section[Evidence]):
+class FirstSuccessTable(Section[OrderEvidence]):
     """One row per model: attempts that solve a share of the tasks, and tasks never solved."""
 
     title = "Attempts to the first success"
@@ -490,18 +492,22 @@ class FirstSuccess(Section[Evidence]):
     )  # fmt: skip
 
 
-def _flaws(models: Iterable[Evidence]) -> list[str]:
+def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
     """The reasons why the order of attempts cannot be tested, without repetition."""
     reasons = (
-        STOPPED if model.order.stopped else "" if model.mixed else "no task has passes and failures"
+        STOPPED
+        if model.order.stopped_at_first_pass
+        else ""
+        if model.mixed
+        else "no task has passes and failures"
         for model in models
     )
     return [*dict.fromkeys(filter(None, reasons))]
 
 
-def _test_results(model: Evidence) -> Iterator[Result]:
+def _test_results(model: OrderEvidence) -> Iterator[Result]:
     """The tidy rows of the three tests of one model."""
-    flaw = "".join(_flaws([model]))
+    flaw = "".join(_reasons_untestable([model]))
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
     trend, lag, copies = zip(model.raw_p, model.p, strict=True)
@@ -518,10 +524,16 @@ def _test_results(model: Evidence) -> Iterator[Result]:
         )  # fmt: skip
 
 
-class Order(Question, OrderOptions):
+class OrderQuestion(Question, OrderOptions):
     """The question of `passk order`."""
 
-    sections = (Verdicts, AgreeingPairs, Rates, FirstAndAny, FirstSuccess)
+    sections = (
+        VerdictTable,
+        AgreeingPairTable,
+        PositionRateTable,
+        FirstVersusAnyTable,
+        FirstSuccessTable,
+    )
 
     unbounded: ClassVar[str] = (
         "a trend is largest if early missing outcomes fail and late ones pass, and not if all fail"
@@ -549,24 +561,26 @@ class Order(Question, OrderOptions):
         ordered_attempts(counts, range(len(counts.series)))
 
     def report(self, study: Analysis) -> Report:
-        evidence, confidence = examine(study), study.confidence
-        verdicts = Verdicts(study, evidence, self.order_from_lines)
+        evidence, confidence = order_evidence(study), study.confidence
+        verdicts = VerdictTable(study, evidence, self.order_from_lines)
         pairs = [pair for model in evidence for pair in model.agreeing]
         rates: dict[tuple[int, int], dict[str, Result]] = {}
         for model in evidence:
             for rate in model.rates:
-                rates.setdefault(_stretch(rate), {})[model.order.name] = rate
+                rates.setdefault(_position_range(rate), {})[model.order.name] = rate
         differences = confidence.for_differences().method
         answered: list[Section[Any]] = [
             verdicts,
-            AgreeingPairs(study, sorted(pairs, key=lambda pair: pair.p)[:_PAIRS_SHOWN]),
-            Rates(study, [Position(*at) for at in sorted(rates.items(), key=lambda at: at[0])]),
-            FirstAndAny(
+            AgreeingPairTable(study, sorted(pairs, key=lambda pair: pair.p)[:_PAIRS_SHOWN]),
+            PositionRateTable(
+                study, [PositionRates(*at) for at in sorted(rates.items(), key=lambda at: at[0])]
+            ),
+            FirstVersusAnyTable(
                 study, [comparison for model in evidence for comparison in model.first_versus_any]
             ),
-            FirstSuccess(study, evidence),
+            FirstSuccessTable(study, evidence),
         ]
         return view(
             study, answered, differences=None if differences == confidence.method else differences,
-            order=verdicts.order, adjust=study.rules.without_flips(), tests=verdicts.tests,
+            order=verdicts.order, adjust=study.rules.without_flips(), tests=verdicts.test_count,
         )  # fmt: skip

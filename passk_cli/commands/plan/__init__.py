@@ -34,4 +34,4 @@ COMMAND = Command(
     lacking=dict.fromkeys(
         ("--cost-per-label", "cost_per_label"), "passk judge shows the interval that labels give"
     ),
-    view="passk_cli.commands.plan.view:Plan")  # fmt: skip
+    view="passk_cli.commands.plan.view:PlanQuestion")  # fmt: skip

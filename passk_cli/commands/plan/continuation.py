@@ -18,7 +18,7 @@ NOW = "nothing more"
 
 
 @dataclass(frozen=True)
-class Step:
+class ContinuationStep:
     """A way to continue a run.
 
     way : in words.  tasks : tasks of the run afterwards.  n : attempts of each model at each task.
@@ -41,7 +41,7 @@ class Step:
 
 def ways_to_spend(
     components: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
-) -> list[Step]:
+) -> list[ContinuationStep]:
     """The run as it is, and the ways to spend a budget on it, the smallest error first.
 
     The variance of a mean over T tasks with n attempts each is (σ_b² + σ_w² / n) / T, and that of
@@ -70,7 +70,7 @@ def ways_to_spend(
     if spend is None:
         spend = tasks * sum(price * attempts for price, attempts in zip(unit, n, strict=True))
 
-    def step(way: str, new: int, more: Sequence[int]) -> Step:
+    def step(way: str, new: int, more: Sequence[int]) -> ContinuationStep:
         after = tuple(attempts + extra for attempts, extra in zip(n, more, strict=True))
         variance = between + sum(p.within(m) for p, m in zip(pilots, after, strict=True))
         new_attempts = [
@@ -80,7 +80,7 @@ def ways_to_spend(
             None if prices is None else sum(p * m for p, m in zip(unit, new_attempts, strict=True))
         )
         error = math.sqrt(max(variance, 0.0) / (tasks + new))
-        return Step(way, tasks + new, after, sum(new_attempts), cost, error)
+        return ContinuationStep(way, tasks + new, after, sum(new_attempts), cost, error)
 
     def affordable(weights: Sequence[float]) -> int:
         price = sum(w * p for w, p in zip(weights, unit, strict=True))
@@ -110,7 +110,7 @@ _FALLS = (
 
 
 @dataclass(frozen=True)
-class Next(Section[Step]):
+class ContinuationTable(Section[ContinuationStep]):
     """The run as it is, and the ways to continue it, the best first."""
 
     components: VarianceComponents
@@ -132,7 +132,7 @@ class Next(Section[Step]):
                " tasks or, of two models, of their difference.", cell=lambda step: step.error),
     )  # fmt: skip
 
-    def facts_of(self, record: Step) -> Iterator[Result]:
+    def facts_of(self, record: ContinuationStep) -> Iterator[Result]:
         components, pair = self.components, self.components.pair or ("", "")
         yield Result(
             (pair[0],) if pair[0] else components.series, components.metric.name,

@@ -108,7 +108,9 @@ class Designs:
         """Each best split of the budget, with all metrics."""
         aims, metric_components = self.aims, self.metric_components
         ks = sorted({components.metric.k for components in metric_components})
-        options = sorted({s for k in ks for s in splits(aims.spend, k, aims.most_tasks)})
+        options = sorted(
+            {s for k in ks for s in splits(aims.affordable_attempts, k, aims.most_tasks)}
+        )
         errors = {}
         for components in metric_components:
             standard_errors = [
@@ -200,7 +202,9 @@ class Designs:
                 usual = n == self.reference and (tasks or 0) >= least
                 return usual or bool(targets.tasks or targets.attempts)
             if fact.more["fact"] == SPLIT:
-                return targets.budget is not None and bool({fact.name, "all"} & {*goals(fact)})
+                return targets.budget is not None and bool(
+                    {fact.name, "all"} & {*goal_metrics(fact)}
+                )
             return tasks is not None
 
         return self.choices(first.metric.name, decisive)
@@ -225,7 +229,7 @@ class Designs:
         for size in sorted(sizes):
             fact, best = (
                 sizes[size][0],
-                [goal for design_fact in sizes[size] for goal in goals(design_fact)],
+                [goal for design_fact in sizes[size] for goal in goal_metrics(design_fact)],
             )
             total = None if fact.size.tasks is None else fact.size.tasks * size[1]
             remainder = (
@@ -254,12 +258,12 @@ class Designs:
         self, components: VarianceComponents, tasks: int, n: int
     ) -> tuple[float | None, str]:
         """The smallest difference that a design detects; None and the reason if there is none."""
-        if reason := components.unknown_difference(n):
+        if reason := components.reason_difference_unknown(n):
             return None, reason
         if components.largest_difference <= ROUNDING:
             # Both models pass every attempt, or fail every attempt.
             return None, f"two models around {components.values.expected:.4g} cannot differ"
-        difference = components.test(n, self.aims.level).detectable(tasks, self.aims.power)
+        difference = components.paired_test(n, self.aims.level).detectable(tasks, self.aims.power)
         if difference > components.largest_difference:
             return None, "too few tasks to detect any difference"
         return difference, ""
@@ -275,11 +279,11 @@ class Designs:
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
         """The design with n attempts of either model that detects the target difference."""
-        aims, tasks, reason = self.aims, None, components.unknown_difference(n)
+        aims, tasks, reason = self.aims, None, components.reason_difference_unknown(n)
         if not reason and aims.detect > components.largest_difference:
             reason = f"two models around {components.values.expected:.4g} cannot differ that much"
         if not reason:
-            tasks = components.test(n, aims.level).tasks_needed(aims.detect, aims.power)
+            tasks = components.paired_test(n, aims.level).tasks_needed(aims.detect, aims.power)
             reason = "" if tasks else "more than a billion tasks"
         return self._fact(DETECT, components, tasks, n, aims.detect, reason)
 
@@ -296,7 +300,7 @@ class Designs:
         best_for : the metrics that a split is best for, or "all".
         """
         metric, aims, se = components.metric, self.aims, None
-        if tasks is not None and not components.unknown(n):
+        if tasks is not None and not components.reason_unknown(n):
             se = math.sqrt(components.variances(n)[0] / tasks)
         total = None if tasks is None else tasks * n
         ends = (self.cost.low, self.cost.high) if self.cost else (None, None)
@@ -316,6 +320,6 @@ class Designs:
         )  # fmt: skip
 
 
-def goals(split: Result) -> list[str]:
+def goal_metrics(split: Result) -> list[str]:
     """The metrics that a split is best for, or "all"."""
     return str(split.more["best_for"]).split(", ")

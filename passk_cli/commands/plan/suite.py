@@ -33,7 +33,7 @@ class SuiteDesign(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FixedSuite(Section[SuiteDesign]):
+class FixedSuiteTable(Section[SuiteDesign]):
     """Attempts per task, and the difference of two runs of one model that chance makes.
 
     allowed_difference : the largest difference that chance may make.

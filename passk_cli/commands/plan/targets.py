@@ -27,12 +27,12 @@ def parse_tasks(value: Any) -> tuple[int, ...]:
     >>> parse_tasks(["200,50"])
     (50, 200)
     """
-    return _sizes("--tasks", value, *_TASKS)
+    return _parse_sizes("--tasks", value, *_TASKS)
 
 
 def parse_attempts(value: Any) -> tuple[int, ...]:
     """Parse numbers of attempts per task, ascending and without repeats."""
-    return _sizes("--attempts", value, *_ATTEMPTS)
+    return _parse_sizes("--attempts", value, *_ATTEMPTS)
 
 
 def parse_most_tasks(value: Any) -> str:
@@ -59,7 +59,7 @@ def parse_budget(value: Any) -> str:
     match = _BUDGET.fullmatch(text)
     sign, number, unit = match.groups() if match else ("", "", "")
     dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
-    amount = _positive(number)
+    amount = _parse_positive(number)
     if not amount or (dollars and attempts) or (sign and unit):
         # A shell turns an unquoted $200 into "00", and $1,000 into ",000".
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
@@ -79,14 +79,14 @@ def parse_cost(value: Any) -> str:
     """
     text = str(value).strip()
     number = text.removeprefix("$")
-    if text != PILOT and not _positive(number):
+    if text != PILOT and not _parse_positive(number):
         raise ParameterError(
             OptionValue("--cost-per-attempt", text), "it must be an amount above 0, or pilot"
         )
     return number
 
 
-def _positive(number: str) -> float:
+def _parse_positive(number: str) -> float:
     """A number above 0; 0 for any other text."""
     try:
         amount = float(number)
@@ -95,7 +95,7 @@ def _positive(number: str) -> float:
     return amount if 0.0 < amount < math.inf else 0.0
 
 
-def _sizes(option: str, value: Any, least: int, most: int) -> tuple[int, ...]:
+def _parse_sizes(option: str, value: Any, least: int, most: int) -> tuple[int, ...]:
     text = ",".join(map(str, value))
     try:
         sizes = {whole_number("", part, least, most) for part in text.split(",")}
@@ -183,7 +183,7 @@ class PlanTargets:
 
         The unit of the budget and the cost of an attempt must be known.
         """
-        if self.budget is not None and not 1 <= self.spend < 10**12:
+        if self.budget is not None and not 1 <= self.affordable_attempts < 10**12:
             price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_dollars else ""
             problem = f"it must pay for 1 to 10¹² attempts{price}"
             raise ParameterError(OptionValue("--budget", self.budget), problem)
@@ -220,7 +220,7 @@ class PlanTargets:
         return None if self.max_tasks is None else int(self.max_tasks)
 
     @property
-    def spend(self) -> int:
+    def affordable_attempts(self) -> int:
         """Attempts that the budget pays for."""
         unit = (self.unit_cost or math.inf) if self.in_dollars else 1.0
         return math.floor(self.amount / unit * (1.0 + 1e-12))
@@ -229,7 +229,7 @@ class PlanTargets:
         """The part of the budget that is left after a number of attempts, in its unit."""
         if self.in_dollars:
             return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
-        return self.spend - attempts
+        return self.affordable_attempts - attempts
 
     def words(self, amount: float) -> str:
         """An amount in the unit of the budget, for example "$200" or "2,000 attempts"."""

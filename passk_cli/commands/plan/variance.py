@@ -106,7 +106,7 @@ class VarianceComponents:
         return None if math.isnan(self.values.between) else math.sqrt(self.values.between)
 
     @property
-    def extreme(self) -> bool:
+    def is_near_bound(self) -> bool:
         """Whether a mean is so close to 0 or 1 that predicted powers are rough."""
         means = (self.difference.first.expected, self.difference.second.expected)
         return not all(_ROUGH <= mean <= 1.0 - _ROUGH for mean in means)
@@ -126,7 +126,7 @@ class VarianceComponents:
         noun = "task" if clusters is None else "cluster"
         return plural(len(values), noun), float(difference_distribution(values).spread_error[0])
 
-    def modelled(self, attempts: Sequence[int]) -> bool:
+    def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
         """Whether designs with these numbers of attempts use Beta rates in addition to the pilot's
         values.
         """
@@ -143,15 +143,15 @@ class VarianceComponents:
             return ASSUMED
         return "pilot" if self.pilot.is_measured(n) else "pilot and model"
 
-    def unknown(self, n: int) -> str:
+    def reason_unknown(self, n: int) -> str:
         """Why there is no standard error at n attempts; empty if there is one."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
         return _ONE_ATTEMPT if math.isnan(self.variances(n)[0]) else ""
 
-    def unknown_difference(self, n: int) -> str:
+    def reason_difference_unknown(self, n: int) -> str:
         """Why there is no standard error of a difference at n attempts; empty if there is one."""
-        return self.unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
+        return self.reason_unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
 
     @property
     def largest_difference(self) -> float:
@@ -159,7 +159,7 @@ class VarianceComponents:
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 
-    def test(self, n: int, level: float) -> PairedTest:
+    def paired_test(self, n: int, level: float) -> PairedTest:
         """The paired test at n attempts of either model."""
         odds = self.values.expected * (1.0 - self.values.expected)
         bend = 0.0 if self.pair or odds <= 0.0 else 1.0 / (4.0 * odds)
@@ -189,7 +189,7 @@ class VarianceComponents:
 
         tasks : number of tasks of each design.
         """
-        if self.unknown(n) or self.metric.bounds is None:
+        if self.reason_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
         values, shares = self.values.distribution(n)
         widths: list[float | None] = guard_widths(
@@ -225,7 +225,7 @@ class Pilot:
     """
 
     metric_components: list[VarianceComponents]
-    silent: dict[str, list[TaskValues]]
+    unusable: dict[str, list[TaskValues]]
     clustering: float | None
 
 
@@ -236,7 +236,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
     Errors: ParameterError if a pilot of several models makes an assumed correlation superfluous.
     """
     refuse_many_steps("the pilot", int(study.counts.n.max()))
-    silent = grouped(study.values(), _silence)
+    silent = grouped(study.values(), _reason_unusable)
     usable = grouped(silent.pop("", ()), lambda values: values.metric.name)
     metric_components = []
     for metric in study.metrics:
@@ -250,7 +250,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
     return Pilot(metric_components, silent, clustering)
 
 
-def _silence(values: TaskValues) -> str:
+def _reason_unusable(values: TaskValues) -> str:
     """Why these values cannot be planned; empty if they can."""
     if not values.has_values:
         return values.reason

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
-from passk_cli.commands.plan.continuation import Next, ways_to_spend
-from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
-from passk_cli.commands.plan.suite import FixedSuite, suite_designs
+from passk_cli.commands.plan.continuation import ContinuationTable, ways_to_spend
+from passk_cli.commands.plan.designs import DesignChoice, Designs, goal_metrics
+from passk_cli.commands.plan.suite import FixedSuiteTable, suite_designs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
 from passk_cli.commands.plan.variance import (
     Pilot,
@@ -245,7 +245,7 @@ _BEYOND = "{?beyond|, more tasks than there are}."
 
 
 @dataclass(frozen=True)
-class DesignChoices(Section[DesignChoice]):
+class DesignTable(Section[DesignChoice]):
     """The designs to choose from, for the first metric."""
 
     designs: Designs
@@ -336,7 +336,9 @@ class DesignChoices(Section[DesignChoice]):
         """The best split of the budget, or the largest requested design; None if there is none."""
         designs, name = self.designs, self.components.metric.name
         if designs.targets.budget is not None:
-            return next((f for f in designs.splits if f.name == name and name in goals(f)), None)
+            return next(
+                (f for f in designs.splits if f.name == name and name in goal_metrics(f)), None
+            )
         same_attempts = [
             f for f in designs.designs if f.name == name and f.size.n_min == designs.reference
         ]
@@ -353,16 +355,17 @@ class DesignChoices(Section[DesignChoice]):
         aims, targets, budget = designs.aims, designs.targets, designs.targets.budget is not None
         n = (headline and headline.size.n_min) or designs.reference
         in_dollars, several = budget and aims.in_dollars, designs.several
-        reason, price = components.unknown(n), aims.unit_cost or 0.0
+        reason, price = components.reason_unknown(n), aims.unit_cost or 0.0
         fields: dict[str, Any] = {
             "metric": components.metric.name, "k": components.metric.k, "reason": reason,
-            "spend": aims.words(aims.amount) if budget else "", "pays": aims.spend * in_dollars,
+            "spend": aims.words(aims.amount) if budget else "", "pays": aims.affordable_attempts
+            * in_dollars,
             "measured": price if in_dollars and designs.cost else None,
             "of_model": components.name if in_dollars and designs.cost and several else "",
             "price": amount_text(price, "$") if in_dollars and not designs.cost else "",
             "unaffordable": budget and headline is None,
             "planned": not (budget and headline is None) and not reason,
-            "untestable": headline is not None and bool(components.unknown_difference(n)),
+            "untestable": headline is not None and bool(components.reason_difference_unknown(n)),
             "sized": headline is not None and bool(targets.tasks or budget),
         }  # fmt: skip
         if headline is not None:
@@ -421,9 +424,9 @@ class DesignChoices(Section[DesignChoice]):
                 f" ({100 * self.designs.aims.level:g} % interval of the mean cost)"
             )
         metric_components, aims = self.designs.metric_components, self.designs.aims
-        if names := [o.metric.name for o in metric_components if o.modelled(aims.attempts)]:
+        if names := [o.metric.name for o in metric_components if o.uses_beta_rates(aims.attempts)]:
             yield f"partly by Beta rates: {', '.join(names)}"
-        if names := [o.metric.name for o in metric_components if o.extreme]:
+        if names := [o.metric.name for o in metric_components if o.is_near_bound]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
         yield self.study.hint
@@ -440,7 +443,7 @@ class DesignChoices(Section[DesignChoice]):
             yield PILOT_MODELS(model=first.name)
         if any(pilot.rates is None for _, pilot in pilots):
             yield ONE_ATTEMPT()
-        if pilot is not None and first.modelled(aims.attempts):
+        if pilot is not None and first.uses_beta_rates(aims.attempts):
             yield MODELLED(metric=first.metric.name, n=pilot.fewest)
         if names := [name for name, pilot in pilots if pilot.raw_between < 0]:
             yield NO_SPREAD(metrics=names)
@@ -460,15 +463,16 @@ class DesignChoices(Section[DesignChoice]):
                     points=f"{100 * aims.detect:.3g}",
                 )  # fmt: skip
         small = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
-        if small or first.extreme:
+        if small or first.is_near_bound:
             places = [f"below {_FEW_TASKS} tasks"] * small
-            places += [f"if {first.metric.name} is near 0 or 1"] * first.extreme
+            places += [f"if {first.metric.name} is near 0 or 1"] * first.is_near_bound
             yield ROUGH(where=" and ".join(places))
-        served = {goal for split in designs.splits for goal in goals(split)}
+        served = {goal for split in designs.splits for goal in goal_metrics(split)}
         if names := [o.metric.name for o in metric_components if o.metric.name not in served]:
-            yield SMALL_BUDGET(metrics=names, attempts=aims.spend)
+            yield SMALL_BUDGET(metrics=names, attempts=aims.affordable_attempts)
         if designs.targets.budget is not None and any(
-            first.metric.name in goals(fact) and fact.size.n_min == 1 for fact in designs.splits
+            first.metric.name in goal_metrics(fact) and fact.size.n_min == 1
+            for fact in designs.splits
         ):
             yield NEW_TASKS_FIRST()
 
@@ -555,7 +559,7 @@ def _decisions(designs: Designs) -> dict[str, Any]:
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
         "correlation": designs.correlations,
-        "budget": f"${aims.amount:.12g}" if aims.in_dollars else aims.spend,
+        "budget": f"${aims.amount:.12g}" if aims.in_dollars else aims.affordable_attempts,
         "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
     }  # fmt: skip
 
@@ -580,10 +584,10 @@ def _design_words(fact: Result) -> str:
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
 
-class Plan(Question, PlanOptions):
+class PlanQuestion(Question, PlanOptions):
     """The question of `passk plan`."""
 
-    sections = (DesignChoices, VarianceTable, Next, FixedSuite)
+    sections = (DesignTable, VarianceTable, ContinuationTable, FixedSuiteTable)
 
     uncorrected: ClassVar[str] = "a plan counts verdicts"
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
@@ -592,7 +596,7 @@ class Plan(Question, PlanOptions):
         # Designs are planned for passes and failures only.
         request = replace(super().request(options), cluster=self.cluster)
         in_dollars = (self.in_dollars and self.unit_cost is None) or self.cost_per_attempt == PILOT
-        priced = in_dollars or (self.has_open_unit and not options.once)
+        priced = in_dollars or (self.has_open_unit and not options.read_once)
         return replace(request, attempts=("cost",)) if priced else request
 
     @property
@@ -615,7 +619,7 @@ class Plan(Question, PlanOptions):
              f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k", ())
             for metric in metrics
         ))  # fmt: skip
-        assumptions, has_pilot = (self.mean, self.spread), options.data
+        assumptions, has_pilot = (self.mean, self.spread), options.has_data
         if self.population == THESE_TASKS:
             self._check_fixed(options)
         refuse("contradicting-options", (
@@ -661,7 +665,7 @@ class Plan(Question, PlanOptions):
         ))  # fmt: skip
         refuse(
             "no-pilot",
-            (not options.data, place, "a fixed suite is planned from the FILE of a pilot", ()),
+            (not options.has_data, place, "a fixed suite is planned from the FILE of a pilot", ()),
         )
 
     def report_from_assumptions(self, metrics: Sequence[Metric]) -> Report:
@@ -686,17 +690,17 @@ class Plan(Question, PlanOptions):
         try:
             pilot = super().study(options, read)
         except DataError as error:
-            if not self.has_open_unit or options.once:
+            if not self.has_open_unit or options.read_once:
                 raise
             refusal = error
-            pilot = super(Plan, replace(self, budget=f"{self.budget} attempts")).study(
+            pilot = super(PlanQuestion, replace(self, budget=f"{self.budget} attempts")).study(
                 options, read
             )
         offered = any("cost" in file.offered for file in pilot.counts.facts.inputs)
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
             raise refusal.with_changes(DataError, settles=[*refusal.settles, self._attempts_fix])
-        if self.has_open_unit and options.once and offered:
+        if self.has_open_unit and options.read_once and offered:
             raise ParameterError(
                 OptionValue("--budget", self.budget),
                 "the pilot has costs, and a pipe is read once",
@@ -755,7 +759,7 @@ class Plan(Question, PlanOptions):
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
         rows = list(suite_designs(noises, self.detect, self.attempts))
-        section = FixedSuite(study, rows, self.detect)
+        section = FixedSuiteTable(study, rows, self.detect)
         return view(study, [section], messages=study.messages(()), interval=None,
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
@@ -784,7 +788,7 @@ class Plan(Question, PlanOptions):
                 else targets.amount * (unit or 1)
             )
         ways = ways_to_spend(components, budget, prices)
-        section = Next(study, ways, components, prices is not None)
+        section = ContinuationTable(study, ways, components, prices is not None)
         all_messages = (*study.messages(()), *messages, BY_OUTCOMES())
         return view(study, [section], messages=all_messages, interval=None, budget=self.budget)
 
@@ -811,7 +815,7 @@ class Plan(Question, PlanOptions):
 def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
     designs.targets.check_budget()
     sections = (
-        DesignChoices(study, designs.decisive_choices, designs),
+        DesignTable(study, designs.decisive_choices, designs),
         VarianceTable(study, designs.metric_components),
     )
     return view(study, sections, messages=messages, interval=None, **_decisions(designs))
@@ -839,7 +843,7 @@ def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
     """Messages about what the pilot cannot show."""
-    for reason, silent in pilot.silent.items():
+    for reason, silent in pilot.unusable.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))
         yield LEFT_OUT(metrics=metrics, models=models, reason=reason)

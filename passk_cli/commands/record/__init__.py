@@ -69,5 +69,5 @@ _MISSING_COST = "a history records a missing cost as missing; use the option wit
 COMMAND = Command(
     RecordOptions, (Request,), without=("missing_cost",),
     lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST),
-    view="passk_cli.commands.record.view:Record",
+    view="passk_cli.commands.record.view:RecordQuestion",
 )  # fmt: skip

@@ -78,7 +78,7 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
 
 
 # Series → its runs, with the place of each run among the series of the history.
-Runs = Mapping[Series, Sequence[tuple[RunLabel, int]]]
+RunSizes = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
     "suite {suite} has no earlier run of {new:and}; it has runs of {old:and}",
@@ -93,7 +93,7 @@ NEW_MODEL = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class RecordedSizes(WrittenTable):
+class RecordedTable(WrittenTable):
     """One row per model: the tasks and attempts that were added."""
 
     to: str = ""
@@ -121,10 +121,10 @@ class RecordedSizes(WrittenTable):
         yield self.run[1]
 
 
-class Record(Question, RecordOptions):
+class RecordQuestion(Question, RecordOptions):
     """The question of `passk record`."""
 
-    sections = (RecordedSizes,)
+    sections = (RecordedTable,)
 
     unbounded: ClassVar[str] = "a history contains one number of passes per task"
 
@@ -223,7 +223,7 @@ class Record(Question, RecordOptions):
             # A file that is not a history is refused when the run is added.
             return None
 
-    def _missing_parts(self, counts: Counts, history: Counts, runs: Runs) -> list[str]:
+    def _missing_parts(self, counts: Counts, history: Counts, runs: RunSizes) -> list[str]:
         """One clause per model that lacks tasks or attempts of its last complete run."""
         words = []
         for s, series in enumerate(counts.series):
@@ -243,7 +243,9 @@ class Record(Question, RecordOptions):
                 words.append(f"it lacks {missing:,} of {attempts} {reference} ({first_few(fewer)})")
         return words
 
-    def _copied_runs(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[DuplicateRun]:
+    def _copied_runs(
+        self, counts: Counts, history: Counts, runs: RunSizes
+    ) -> Iterator[DuplicateRun]:
         """The runs of this suite in the history that this run is a copy of."""
         for place, series in enumerate(counts.series):
             for recorded_series, rows in runs.items():
@@ -252,7 +254,7 @@ class Record(Question, RecordOptions):
                     rivals = {run.run: code for run, code in rows}
                     yield from copies_between(counts, place, history, rivals, name)
 
-    def _other_models(self, counts: Counts, runs: Runs) -> Iterator[Diagnostic]:
+    def _other_models(self, counts: Counts, runs: RunSizes) -> Iterator[Diagnostic]:
         """A message if the history has no run of any of the models of this run."""
         models = sorted({model for model, *_ in runs})
         new = sorted({series[0] for series in counts.series})
@@ -284,7 +286,7 @@ class Record(Question, RecordOptions):
         }  # fmt: skip
         columns = run_columns | replace(counts, clusters=None).columns | _attempt_lists(counts)
         place = to.rstrip("/") + "/" if is_folder(to) else to
-        added = RecordedSizes(study, written_models(counts), to=place, run=run)
+        added = RecordedTable(study, written_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
         return replace(report, commit=lambda: append(to, columns))
 

@@ -53,4 +53,4 @@ class ReportOptions:
 
 COMMAND = Command(
     ReportOptions, (Request, Metrics, Rules, Confidence), paged=True,
-    view="passk_cli.commands.report.view:OnePage")  # fmt: skip
+    view="passk_cli.commands.report.view:ReportQuestion")  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, grouped
-from passk_cli.commands.report.leaderboard import Places, leaderboard
+from passk_cli.commands.report.leaderboard import RankPlaces, leaderboard
 from passk_cli.commands.report.page import Page
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro import macro_average
@@ -40,7 +40,7 @@ class ModelRanking(NamedTuple):
     lead: Estimate
 
     @property
-    def places(self) -> Places:
+    def places(self) -> RankPlaces:
         """Possible ranks of the models, and letters that tied models share."""
         limits = rank_limits(self.better).tolist()
         ranks = {
@@ -48,7 +48,7 @@ class ModelRanking(NamedTuple):
             for model, rank_range in zip(self.models, limits, strict=True)
         }
         names = map(letter_ranges, letters(self.better | self.better.T))
-        return Places(ranks, dict(zip(self.models, names, strict=True)))
+        return RankPlaces(ranks, dict(zip(self.models, names, strict=True)))
 
 
 # The number of models that a sentence names, and its words about the groups.
@@ -57,7 +57,7 @@ _OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
 
 
 @dataclass(frozen=True)
-class MacroAverages(Section[SeriesRow]):
+class MacroAverageTable(Section[SeriesRow]):
     """One row per model: its macro average at every metric.
 
     independent : whether limits are combined as those of independent groups.
@@ -142,7 +142,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     ]
     rows = rows_of(facts)
     standings = {} if page.baseline_name else _standings(page, rows, independent)
-    section = MacroAverages(page, rows, independent, standings)
+    section = MacroAverageTable(page, rows, independent, standings)
     (table,) = section.tables()
     report = Report((table,), lambda: table, tuple(section.context()))
     places = {metric: ranking.places for metric, ranking in standings.items()}

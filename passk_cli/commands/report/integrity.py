@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.commands.compare.integrity import Integrity
+from passk_cli.commands.compare.integrity import IntegrityTable
 from passk_cli.commands.report.page import Page
 from passk_cli.report.model import ALWAYS, Estimate, Panel
 from passk_cli.study.integrity import Submission
@@ -17,7 +17,7 @@ _HOW = (
 )
 
 
-class IntegrityOfPage(Integrity):
+class PageIntegrityTable(IntegrityTable):
     """The table of integrity on a page, with its numbers as rows to download."""
 
     title = ""
@@ -36,7 +36,7 @@ class IntegrityOfPage(Integrity):
 
 def integrity_panel(page: Page) -> Panel | None:
     """The panel; None if there are too few models to separate agreement from difficulty."""
-    section = IntegrityOfPage.from_study(page)
+    section = PageIntegrityTable.from_study(page)
     if not section.records:
         return None
     return Panel("integrity", "Integrity", _HOW, view(page, [section]))

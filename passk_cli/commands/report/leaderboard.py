@@ -21,7 +21,7 @@ from passk_cli.report.model import (
 from passk_cli.study.completeness import MissingAttempts
 
 
-class Places(NamedTuple):
+class RankPlaces(NamedTuple):
     """Places of models at one metric.
 
     ranks : model → possible ranks, such as "1–3".  letters : model → letters; models that share a
@@ -32,7 +32,7 @@ class Places(NamedTuple):
     letters: Mapping[str, str]
 
 
-def places_by_metric(compared: Report) -> dict[str, Places]:
+def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
     """Metric → places, from the ranking of passk compare; empty with a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
@@ -43,7 +43,7 @@ def places_by_metric(compared: Report) -> dict[str, Places]:
     at_others = "rank at "
     ranks = {h.removeprefix(at_others): h for h in heads if h.startswith(at_others)}
     return {
-        metric: Places(
+        metric: RankPlaces(
             {row["model"]: row[rank] or "" for row in rows},
             {row["model"]: row[metric].letters for row in rows},
         )
@@ -52,7 +52,7 @@ def places_by_metric(compared: Report) -> dict[str, Places]:
 
 
 def leaderboard(
-    estimates: Report, places: Mapping[str, Places], uneven: Sequence[MissingAttempts] = ()
+    estimates: Report, places: Mapping[str, RankPlaces], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Board, Report]:
     """The board, and the estimates with ranks and letters added to their rows.
 
@@ -66,7 +66,7 @@ def leaderboard(
     model_at = next(at for at in visible if table.columns[at].header == "model")
     other_columns = [at for at in visible if at != model_at and at not in numbers]
     metrics = tuple(table.columns[at] for at in numbers)
-    no_places = Places({}, {})
+    no_places = RankPlaces({}, {})
     ranked = [places.get(metric.header, no_places) for metric in metrics]
     entries = []
     for row in table.rows:
@@ -91,7 +91,7 @@ def leaderboard(
     return board, replace(estimates, tables=(board.table,), rows=rows)
 
 
-def _add_places(estimates: Report, places: Mapping[str, Places]) -> Table:
+def _add_places(estimates: Report, places: Mapping[str, RankPlaces]) -> Table:
     """The tidy rows with two more columns, rank and letters."""
     if not places:
         return estimates.data
@@ -99,7 +99,7 @@ def _add_places(estimates: Report, places: Mapping[str, Places]) -> Table:
     model, metric = heads.index("model"), heads.index("metric")
     rows: list[tuple[Cell, ...]] = []
     for row in estimates.data.rows:
-        at, name = places.get(str(row[metric]), Places({}, {})), str(row[model])
+        at, name = places.get(str(row[metric]), RankPlaces({}, {})), str(row[model])
         rows.append((*row, at.ranks.get(name), at.letters.get(name)))
     columns = (*estimates.data.columns, Column("rank"), Column("letters"))
     return Table(columns, tuple(rows))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from passk_cli.commands.compare.view import RankingWithoutPairs
+from passk_cli.commands.compare.view import CompareWithoutPairsQuestion
 from passk_cli.commands.question import Question
 from passk_cli.commands.report.page import Page
-from passk_cli.commands.tasks.view import TasksInBrief
+from passk_cli.commands.tasks.view import BriefTasksQuestion
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Panel, Report
@@ -84,12 +84,12 @@ class Part:
             counts = counts.regrouped(series, counts.group_names)
         question: str | type[Question] = self.question or self.command
         if self is DIFFERENCES and len(page.models) > MANY and page.baseline_name is None:
-            question = RankingWithoutPairs
+            question = CompareWithoutPairsQuestion
         report = page.ask(question, counts, **self.command_options(page, counts))
         if not self.has_plots:
             report = replace(report, draw=tuple)
         elif self is DIFFERENCES:
-            report = replace(report, draw=partial(at_first_metric, report))
+            report = replace(report, draw=partial(first_metric_plots, report))
         if limited and report.answer:
             first, *sentences = report.answer
             numbers = {"first_models": len(models), "all_models": len(page.models)}
@@ -98,7 +98,7 @@ class Part:
         return Panel(self.name, self.title, self.how, report, self.answered)
 
 
-def at_first_metric(report: Report) -> tuple[Plot, ...]:
+def first_metric_plots(report: Report) -> tuple[Plot, ...]:
     """The charts of differences at the first metric only, because all pairs fill a sheet."""
 
     def first_rows(plot: Plot) -> Plot:
@@ -121,7 +121,7 @@ def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
     return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}
 
 
-def order_unknown(page: Page, counts: Counts) -> str:
+def reason_order_unknown(page: Page, counts: Counts) -> str:
     """The reason why the order of attempts cannot be tested, or ""."""
     inputs = counts.facts.inputs
     # The entries of a list have an order, but it may not be the order of the attempts.
@@ -130,7 +130,7 @@ def order_unknown(page: Page, counts: Counts) -> str:
     return ""
 
 
-def costs_unknown(page: Page, counts: Counts) -> str:
+def reason_costs_unknown(page: Page, counts: Counts) -> str:
     """The reason why the page has no costs, or ""."""
     if "cost" in counts.attempts:
         return ""
@@ -139,7 +139,7 @@ def costs_unknown(page: Page, counts: Counts) -> str:
     return "the metrics don't include cost" if offered else "the data contains no costs"
 
 
-def flip_rival(page: Page, counts: Counts) -> str | None:
+def flip_baseline(page: Page, counts: Counts) -> str | None:
     """The model that flips compare with: the baseline, the first labelled run, or the weaker of two
     models.
 
@@ -165,13 +165,14 @@ CURVES = Part(
 COST = Part(
     "cost", "Cost", "The cost of a solved task is the cost of an attempt divided by pass@1. No"
     " model on the frontier is both more expensive and worse than another.", "cost",
-    reason_absent=costs_unknown)
+    reason_absent=reason_costs_unknown)
 SEPARATION = Part(
     "separation", "Tasks needed", "With these results as a pilot, the table shows the differences"
     " that more tasks or attempts would detect.", "plan", first_metric, has_plots=False)
 ORDER = Part(
     "order", "Order of attempts", "If pass rates drift over attempts, pass@k misstates them.",
-    "order", max_models=FEW, needs_repeats=True, has_plots=False, reason_absent=order_unknown)
+    "order", max_models=FEW, needs_repeats=True, has_plots=False,
+    reason_absent=reason_order_unknown)
 DIVERSITY = Part(
     "diversity", "Diversity",
     "If attempts give few different solutions, more attempts add little.", "diversity",
@@ -180,13 +181,13 @@ DIVERSITY = Part(
 TASKS = Part(
     "tasks", "Tasks", "A flaky task passed some attempts and failed others.", "tasks",
     has_plots=False,
-    question=TasksInBrief)
+    question=BriefTasksQuestion)
 FLIPS = Part(
     "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
-    lambda page, counts: {"against": flip_rival(page, counts)}, max_models=FEW, has_plots=False,
+    lambda page, counts: {"against": flip_baseline(page, counts)}, max_models=FEW, has_plots=False,
     min_models=2,
     reason_absent=lambda page, counts: (
-        "" if flip_rival(page, counts) else "they need a baseline"))
+        "" if flip_baseline(page, counts) else "they need a baseline"))
 SUSPECTS = Part(
     "suspects", "Suspicious tasks",
     "A task is suspicious if models that do worse elsewhere pass it more often.", "tasks",

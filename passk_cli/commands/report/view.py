@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from passk_cli.commands.command import command_of
-from passk_cli.commands.compare.integrity import texts_of
+from passk_cli.commands.compare.integrity import text_reader
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.grid import check_link, link_in_group, task_grid
 from passk_cli.commands.report.integrity import integrity_panel
-from passk_cli.commands.report.leaderboard import Places, leaderboard, places_by_metric
+from passk_cli.commands.report.leaderboard import RankPlaces, leaderboard, places_by_metric
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.report.parts import (
     DIFFERENCES,
@@ -56,7 +56,7 @@ _ONE_GROUP = "tests adjusted within this group"
 _PASS_COMMANDS = ("curve", "order", "tasks")
 
 
-class OnePage(Question, ReportOptions):
+class ReportQuestion(Question, ReportOptions):
     """The question of `passk report`."""
 
     most_groups = MOST_CHAPTERS
@@ -89,12 +89,12 @@ class OnePage(Question, ReportOptions):
         study, uncosted = super().study(options, read), dict[str, Counts | str]()
         if self.board:
             require_no_copies(study.counts, options.request.models)
-            if not options.once:
-                texts = texts_of(study.counts, self.request(options), read)
+            if not options.read_once:
+                texts = text_reader(study.counts, self.request(options), read)
                 study = replace(study, texts=texts)
         inputs = study.counts.facts.inputs
         if (
-            not (study.metrics_requested or options.once)
+            not (study.metrics_requested or options.read_once)
             and inputs
             and all(_COST in i.offered for i in inputs)
         ):
@@ -141,7 +141,7 @@ class OnePage(Question, ReportOptions):
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         estimates = page.ask("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else GROUP_PARTS
-        sections = [self._section(page, group, estimates, parts) for group in groups]
+        sections = [self._chapter(page, group, estimates, parts) for group in groups]
         macro = macro_panel(page, estimates) if self.average and len(groups) > 1 else None
         if self.board:
             boards = [replace(chapter, panels=chapter.panels[:1]) for chapter in sections]
@@ -179,7 +179,7 @@ class OnePage(Question, ReportOptions):
         return replace(estimates, answer=tuple(answer), messages=tuple(messages), draw=tuple,
                        page=page_of)  # fmt: skip
 
-    def _section(
+    def _chapter(
         self, page: Page, group: tuple[str, ...], all_estimates: Report, parts: Sequence[Part]
     ) -> Chapter:
         """The section about one group of tasks.
@@ -189,7 +189,7 @@ class OnePage(Question, ReportOptions):
         names = page.counts.group_names
         name, counts = group_words(group, names), page.group(group, page.counts)
         estimates = page.ask("estimate", counts) if names else all_estimates
-        answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
+        answer, places, panels = estimates.answer, dict[str, RankPlaces](), list[Panel]()
         compared: Report | None = None
         pair_messages: tuple[Diagnostic, ...] = ()
         for part in parts:
@@ -259,7 +259,7 @@ def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict
 
 def _read_separately(request: Request, options: SharedOptions, read: Read) -> Counts | str:
     """The counts of another request, or the reason why there are none."""
-    if options.once:
+    if options.read_once:
         return "the data can be read only once"
     try:
         return read(replace(request, cluster=options.confidence.cluster))

@@ -21,7 +21,7 @@ _CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
-class ItemRest:
+class ItemRestCorrelations:
     """The item–rest correlations, with one value per task in each array.
 
     correlation : Spearman's, over models, between the pass rate at the task and the mean pass rate
@@ -41,7 +41,7 @@ class ItemRest:
     models: Ints
 
 
-def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
+def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrelations:
     """Measure for each task whether better models pass it more often.
 
     rates : (models × tasks), pass rates in [0, 1]; NaN if a model has no attempts.
@@ -62,7 +62,7 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
     item–rest correlation; Pitman 1937 for the test.
 
     >>> ability = np.linspace(0.1, 0.9, 6)
-    >>> items = item_rest(np.column_stack([ability, ability, ability**2, 1 - ability]))
+    >>> items = item_rest_correlations(np.column_stack([ability, ability, ability**2, 1 - ability]))
     >>> items.correlation.tolist(), items.p.round(4).tolist()
     ([1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 1.0, 0.0014])
     """
@@ -89,8 +89,8 @@ def item_rest(rates: Floats, level: float = 0.95) -> ItemRest:
         middle = np.arctanh(np.clip(correlation, -1 + step, 1 - step))
         low = np.minimum(np.tanh(middle - reach), correlation)
         high = np.maximum(np.tanh(middle + reach), correlation)
-    p, smallest = _tests(x, y, correlation, count)
-    return ItemRest(correlation, low, high, p, smallest, _shares(rates), count)
+    p, smallest = _correlation_tests(x, y, correlation, count)
+    return ItemRestCorrelations(correlation, low, high, p, smallest, _shares(rates), count)
 
 
 def _ranked(values: Floats) -> Floats:
@@ -105,7 +105,9 @@ def _ranked(values: Floats) -> Floats:
     return ranks
 
 
-def _tests(x: Floats, y: Floats, correlation: Floats, count: Ints) -> tuple[Floats, Floats]:
+def _correlation_tests(
+    x: Floats, y: Floats, correlation: Floats, count: Ints
+) -> tuple[Floats, Floats]:
     """One-sided p-values of correlations of 0 or more, and the smallest possible p-values."""
     from passk_cli.special import stdtr
 

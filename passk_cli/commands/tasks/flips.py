@@ -67,24 +67,24 @@ SIGNIFICANT_TOGETHER = DiagnosticType(
 )  # fmt: skip
 
 
-def changed(fact: Result) -> bool:
+def has_changed(fact: Result) -> bool:
     """Whether the task flipped or differs significantly."""
     return bool(fact.more["flip"] or fact.verdict)
 
 
-def _rank(fact: Result) -> tuple[bool, bool, float, float]:
+def _change_sort_key(fact: Result) -> tuple[bool, bool, float, float]:
     """Sort key: significant changes first, then flips, then the other tasks by p and change."""
     p, change = fact.p or 0.0, fact.estimate.value or 0.0
     return not fact.verdict, not fact.more["flip"], p, -abs(change)
 
 
-def _passed(fact: Result, side: int) -> str:
+def _passes_text(fact: Result, side: int) -> str:
     """Passes on the first or second side, for example "3 of 4"."""
     against = ("", "_against")[side]
     return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
 
 
-class FlippedPairs(Section[Flips]):
+class FlippedPairTable(Section[Flips]):
     """How many tasks of each pair flipped, and how many would flip without a change."""
 
     title = "Flips"
@@ -97,7 +97,7 @@ class FlippedPairs(Section[Flips]):
                meaning="Tasks at which both have attempts."),
         Column("flipped", "count", cell=lambda flips: flips.number,
                meaning="Tasks whose two pass rates differ by more than one half."),
-        Column("expected", cell=lambda flips: _expected(flips),
+        Column("expected", cell=lambda flips: _expected_text(flips),
                meaning="Flips expected without a change, if the passes of a task fall on its"
                " attempts at random; in brackets their range at the confidence level. With one"
                " attempt per task, only a range from 0 is known."),
@@ -158,7 +158,7 @@ class FlippedPairs(Section[Flips]):
 
 
 @dataclass(frozen=True)
-class FlippedTasks(Section[Result]):
+class FlippedTaskTable(Section[Result]):
     """The tasks that flipped, or that have significantly different pass rates.
 
     records : all shared tasks of all pairs; the table shows those that changed.
@@ -176,7 +176,7 @@ class FlippedTasks(Section[Result]):
                meaning="The model or run that it is compared with."),
         Column("task", name="task", cell=lambda fact: fact.more["task"],
                meaning="The task's name."),
-        Column("{0[1]}", cell=lambda fact, side: _passed(fact, side[0]),
+        Column("{0[1]}", cell=lambda fact, side: _passes_text(fact, side[0]),
                across=lambda section: enumerate(section.sides), example=(0, "MODEL"),
                meaning="Attempts that passed, of all at this task."),
         Column("change", "share", cell=lambda fact: fact.estimate,
@@ -221,11 +221,11 @@ class FlippedTasks(Section[Result]):
     @property
     def changes(self) -> list[Result]:
         """The tasks of the table, in its order."""
-        return sorted(filter(changed, self.records), key=_rank)
+        return sorted(filter(has_changed, self.records), key=_change_sort_key)
 
     def facts_of(self, record: Result) -> Iterator[Result]:
         names = ("task", "passes", "passes_against", "flip")
-        if changed(record):
+        if has_changed(record):
             yield replace(record, level=None, more={name: record.more[name] for name in names})
 
     def tables(self) -> Iterator[Table]:
@@ -260,13 +260,13 @@ class FlippedTasks(Section[Result]):
         )  # fmt: skip
 
 
-class ComparedTasks(FlippedTasks):
+class ComparedTaskTable(FlippedTaskTable):
     """All shared tasks of all pairs, including those without a change."""
 
     title = ""
     view = "with --against"
     columns: ClassVar[tuple[Column, ...]] = (
-        *FlippedTasks.columns,
+        *FlippedTaskTable.columns,
         data_field("n", "Attempts at the task."),
         data_field("n_against", "Attempts at the task on the other side."),
         data_field("flip_by_chance", "Probability that the task flips with no change."),
@@ -276,7 +276,7 @@ class ComparedTasks(FlippedTasks):
 
     @property
     def changes(self) -> list[Result]:
-        return sorted(self.records, key=_rank)
+        return sorted(self.records, key=_change_sort_key)
 
     def facts(self) -> list[Result]:
         return self.changes
@@ -293,7 +293,7 @@ def strip_cell(strip: str) -> str:
     return f"{strip[:_LONGEST]} first {_LONGEST} of {len(strip):,}"
 
 
-def _expected(flips: Flips) -> str:
+def _expected_text(flips: Flips) -> str:
     """The expected flips, for example "12.3 (6–19)", or "0 to 40" with one attempt per task."""
     if flips.single.all():
         return f"0 to {flips.most_single:.0f}"
@@ -386,7 +386,7 @@ CHANGED = (
 )  # fmt: skip
 
 
-def _loss(fact: Result) -> tuple[bool, float]:
+def _loss_sort_key(fact: Result) -> tuple[bool, float]:
     """Sort key: losses first, from the largest; then gains."""
     change = fact.estimate.value or 0.0
     return change >= 0, -abs(change)
@@ -400,11 +400,11 @@ def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
-        changes = sorted(filter(changed, flip_results([flips])), key=lambda fact: (
-            not (failed or fact.verdict), *_loss(fact),
+        changes = sorted(filter(has_changed, flip_results([flips])), key=lambda fact: (
+            not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
         lines = [
-            f"{fact.more['task']}: {_passed(fact, 1)} passed, now {_passed(fact, 0)}"
+            f"{fact.more['task']}: {_passes_text(fact, 1)} passed, now {_passes_text(fact, 0)}"
             f" ({fact.verdict or 'not significant'}, p {p_relation(fact.p_adjusted or 0.0)})"
             for fact in changes[:_LINES]
         ]
@@ -435,7 +435,8 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, all_flips), ComparedTasks(study, flip_results(all_flips), first=rows,
+        [FlippedPairTable(study, all_flips), ComparedTaskTable(study, flip_results(all_flips),
+        first=rows,
                                                     rows_requested=rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import Floats, Ints, grouped
-from passk_cli.commands.tasks.discrimination import item_rest
+from passk_cli.commands.tasks.discrimination import item_rest_correlations
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import passes_needed, rate_limits
 from passk_cli.limits import MOST_EMPTY, refuse_many
@@ -78,7 +78,7 @@ class TaskRates:
         return self.at(self.counts.c / self.counts.n, np.nan)
 
     @property
-    def codes(self) -> Ints:
+    def class_codes(self) -> Ints:
         """Indices into CLASSES."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
@@ -110,7 +110,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
     >>> (rates,) = task_rates(Counts.from_cells(cells))
-    >>> rates.rates.tolist(), [CLASSES[code] for code in rates.codes[0]]
+    >>> rates.rates.tolist(), [CLASSES[code] for code in rates.class_codes[0]]
     ([[0.0, 1.0], [0.5, 1.0]], ['failed every attempt', 'passed every attempt'])
     >>> rates.ordered().models, rates.ordered().tasks
     (('o', 'm'), ('b', 'a'))
@@ -177,7 +177,8 @@ def facts_by_task(
             missing_passes = passes_needed(group.n, group.c, rate, level)
         columns = (
             group.series[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
-            group.c, group.at(low, 0.0), group.at(high, 1.0), group.codes, group.at(strips, ""),
+            group.c, group.at(low, 0.0), group.at(high, 1.0), group.class_codes, group.at(strips,
+            ""),
             missing_passes,
         )  # fmt: skip
         parts.append([np.broadcast_to(column, group.n.shape).ravel() for column in columns])
@@ -209,7 +210,8 @@ class SuspectTask(NamedTuple):
     groups : values of the group columns.  models : models of the group.
     models_with_attempts : models with attempts at the task.
     n, c : their attempts and passes.  mean : the mean of their pass rates.
-    correlation, low, high, p, smallest, share : as in `item_rest`; None if it does not exist.
+    correlation, low, high, p, smallest, share : as in `item_rest_correlations`; None if it does
+        not exist.
     adjusted : p by Benjamini and Hochberg over all tasks of all groups.  kind : one of KINDS.
     level : the confidence level of limits and tests.
     """
@@ -244,7 +246,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
     ('a', 1.0, '')
     """
     groups = task_rates(counts)
-    items = [item_rest(group.rates, level) for group in groups]
+    items = [item_rest_correlations(group.rates, level) for group in groups]
     p = benjamini_hochberg(np.concatenate([item.p for item in items]))
     parts = np.split(p, np.cumsum([len(item.p) for item in items])[:-1])
     suspects = []

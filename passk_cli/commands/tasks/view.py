@@ -19,8 +19,8 @@ from passk_cli.commands.tasks.flips import (
     NO_TASK_SIGNIFICANT,
     SIGNIFICANT_TOGETHER,
     TASKS_OF_ONE_SIDE,
-    ComparedTasks,
-    FlippedPairs,
+    ComparedTaskTable,
+    FlippedPairTable,
     flips_report,
     strip_cell,
 )
@@ -178,7 +178,7 @@ class PassCountGroup(NamedTuple):
     names: list[str]
 
 
-class PassesOfTasks(Section[PassCountGroup]):
+class PassCountTable(Section[PassCountGroup]):
     """The tasks of one model by the number of attempts that passed."""
 
     view = "of one model"
@@ -240,7 +240,7 @@ class PassesOfTasks(Section[PassCountGroup]):
                      title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
 
-def passes_of(study: Analysis) -> list[PassCountGroup]:
+def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
     """The tasks of one model by their passes, or by tenths of the pass rate if there are many
     numbers.
     """
@@ -261,7 +261,7 @@ def passes_of(study: Analysis) -> list[PassCountGroup]:
     return [rows[place] for place in sorted(rows)]
 
 
-class ClassesOfModel(NamedTuple):
+class ModelTaskClasses(NamedTuple):
     """The tasks of one model by their class."""
 
     series: Series
@@ -273,7 +273,7 @@ class ClassesOfModel(NamedTuple):
         return sum(map(len, self.tasks.values()))
 
 
-class FlakyModels(Section[ClassesOfModel]):
+class FlakinessTable(Section[ModelTaskClasses]):
     """How many tasks of each model are flaky, passed every attempt or failed every attempt."""
 
     view = "of several models"
@@ -425,9 +425,9 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     sections: list[Section[Any]] = []
     if not rate and len(study.counts.series) > 1:
-        sections.append(FlakyModels(study, classes_of_models(study)))
+        sections.append(FlakinessTable(study, classes_of_models(study)))
     elif not rate:
-        sections.append(PassesOfTasks(study, passes_of(study)))
+        sections.append(PassCountTable(study, pass_count_groups(study)))
     if not brief:
         first = rows or (_ROWS if rate else 0)
         sections.append(TaskList(study, facts_by_task(study, rate), rate, first=first))
@@ -437,15 +437,15 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
     )  # fmt: skip
 
 
-def classes_of_models(study: Analysis) -> list[ClassesOfModel]:
+def classes_of_models(study: Analysis) -> list[ModelTaskClasses]:
     """The classes of each model's tasks, with the best model first."""
-    models: dict[int, ClassesOfModel] = {}
+    models: dict[int, ModelTaskClasses] = {}
     for group in task_rates(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
         names = np.array(group.tasks, dtype=object)[order]
-        for s, codes in zip(group.series.tolist(), group.codes[:, order], strict=True):
+        for s, codes in zip(group.series.tolist(), group.class_codes[:, order], strict=True):
             classes = {name: names[codes == code].tolist() for code, name in enumerate(CLASSES)}
-            models[s] = ClassesOfModel(study.counts.series[s], classes)
+            models[s] = ModelTaskClasses(study.counts.series[s], classes)
     return [models[s] for s in study.best_first]
 
 
@@ -462,7 +462,7 @@ _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
 
 
 @dataclass(frozen=True)
-class MatrixOfModels(Section[MatrixRow]):
+class MatrixTable(Section[MatrixRow]):
     """A row per task and a column per model.
 
     part : the first and the last model with a column; None for all models.
@@ -509,7 +509,7 @@ class MatrixOfModels(Section[MatrixRow]):
         return [*parts, (start, len(self.models))]
 
     @property
-    def brief(self) -> MatrixOfModels:
+    def brief(self) -> MatrixTable:
         """The section with cut names, if a name is long or not all models fit on a screen."""
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
@@ -547,7 +547,7 @@ def matrix_report(study: Analysis, rows: int) -> Report:
             by_model = zip(group.models, rates, strict=True)
             model_rates = {model: rate for model, rate in by_model if not math.isnan(rate)}
             records.append(MatrixRow(group.groups, task, mean, model_rates))
-    matrix = MatrixOfModels(study, records, first=rows)
+    matrix = MatrixTable(study, records, first=rows)
     return view(study, [matrix], messages=study.messages(()), interval=None)
 
 
@@ -588,7 +588,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-class SuspectTasks(Section[SuspectTask]):
+class SuspectTable(Section[SuspectTask]):
     """Tasks by their p-value; tasks that weaker models pass more often come first."""
 
     separate_schema = True
@@ -696,7 +696,7 @@ def suspects_report(study: Analysis, rows: int) -> Report:
             name="nothing-to-compare",
         )
     return view(
-        study, [SuspectTasks(study, records, first=rows)], messages=study.messages(()),
+        study, [SuspectTable(study, records, first=rows)], messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
 
@@ -704,8 +704,9 @@ def suspects_report(study: Analysis, rows: int) -> Report:
 class TasksQuestion(Question, TasksOptions):
     """The question of `passk tasks`."""
 
-    sections = (PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels,
-                SuspectTasks)  # fmt: skip
+    sections = (PassCountTable, FlakinessTable, TaskList, FlippedPairTable, ComparedTaskTable,
+    MatrixTable,
+                SuspectTable)  # fmt: skip
 
     of_metrics: ClassVar[bool] = False
     brief: ClassVar[bool] = False
@@ -756,7 +757,7 @@ class TasksQuestion(Question, TasksOptions):
         return classes_report(study, self.rows or 0, self.always, brief=self.brief)
 
 
-class TasksInBrief(TasksQuestion):
+class BriefTasksQuestion(TasksQuestion):
     """How many tasks are flaky, without the list of tasks."""
 
     brief = True

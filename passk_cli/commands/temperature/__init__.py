@@ -74,4 +74,4 @@ class TemperatureOptions:
 COMMAND = Command(
     TemperatureOptions, (Request, Metrics, Rules, Confidence),
     without=("test", "family", "margin", "unpaired"), files="optional", charts=True,
-    view="passk_cli.commands.temperature.view:Temperature")  # fmt: skip
+    view="passk_cli.commands.temperature.view:TemperatureQuestion")  # fmt: skip

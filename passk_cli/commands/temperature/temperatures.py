@@ -247,7 +247,7 @@ def model_comparisons(
 
 
 @dataclass(frozen=True)
-class BestTemperatureLaw:
+class BestTemperaturePowerLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
     series : the model and its groups, without the temperature.
@@ -263,7 +263,7 @@ class BestTemperatureLaw:
 
 def fit_power_laws(
     values: Sequence[TaskValues], confidence: Confidence
-) -> list[BestTemperatureLaw]:
+) -> list[BestTemperaturePowerLaw]:
     """Fit the power law of pass@k's best temperature for each model with two temperatures or more.
 
     T*(k) is taken at every k up to the fewest attempts of any temperature, or at 64 of them.
@@ -287,7 +287,7 @@ def fit_power_laws(
 
 def _fit_power_law(
     model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
-) -> BestTemperatureLaw:
+) -> BestTemperaturePowerLaw:
     """Fit one model.  shared : its temperatures, increasing, on the tasks that they share."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
@@ -326,7 +326,7 @@ def _fit_power_law(
         level=confidence.level,
         more={"fact": "power law", "factor": None if value is None else factor},
     )  # fmt: skip
-    return BestTemperatureLaw(model, best, k_max, fact)
+    return BestTemperaturePowerLaw(model, best, k_max, fact)
 
 
 def temperatures_of(
@@ -336,7 +336,7 @@ def temperatures_of(
     list[Comparison],
     list[TemperatureVerdict],
     list[ModelComparison],
-    list[BestTemperatureLaw],
+    list[BestTemperaturePowerLaw],
 ]:
     """Find the best temperatures with their tests, compare models, and fit power laws.
 

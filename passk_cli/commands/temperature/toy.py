@@ -91,7 +91,7 @@ POWER_LAW_GRID = DiagnosticType(
 )  # fmt: skip
 
 
-class BestByK(Section[Sequence[Point]]):
+class BestByKTable(Section[Sequence[Point]]):
     """A row per set of tasks, with T* at some k."""
 
     view = "with --toy"
@@ -149,7 +149,7 @@ def _end_fields(points: Sequence[Point]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class ToyPoints(Section[Point]):
+class ToyPointTable(Section[Point]):
     """T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
@@ -190,7 +190,7 @@ class ToyPoints(Section[Point]):
         return star, value
 
 
-class FittedPoints(ToyPoints):
+class FittedPointTable(ToyPointTable):
     """The points that the regression uses."""
 
     def plots(self) -> tuple[Plot, ...]:
@@ -227,7 +227,7 @@ class Regression(NamedTuple):
     fit: Fit
 
 
-class Regressions(Section[Regression]):
+class RegressionTable(Section[Regression]):
     """T* = factor · k^power · s^power, next to the numbers of the article."""
 
     title = "T* = factor · k^power · s^power"
@@ -267,12 +267,12 @@ FITTED = Answer(
     lambda line: {"family": line.family, "factor": line.fit.factor,
                   "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent},
 )  # fmt: skip
-SECTIONS = (BestByK, ToyPoints, Regressions)
+SECTIONS = (BestByKTable, ToyPointTable, RegressionTable)
 # The sections need an analysis, although the toy model has no data.
 NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
-def _row(p: Point) -> dict[str, Any]:
+def _point_row(p: Point) -> dict[str, Any]:
     """A point as a row of csv and json."""
     lost = "" if p.temperature is not None else "every task passes at the best temperatures"
     return {**p._asdict(), "note": lost}
@@ -295,7 +295,7 @@ def _report(
 ) -> Report:  # fmt: skip
     """The report of two sections, the second one with --full only, and the rows of csv and json."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
-    fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
+    fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
     report = view(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
     signature = {"passk": __version__, **options, **({"gamma": gamma} if gamma else {})}
@@ -323,8 +323,8 @@ def toy_report(
         )  # fmt: skip
     options = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
              "k": ",".join(map(str, ks))}  # fmt: skip
-    sections = BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, all_points)
-    return _report(sections, all_points, [_row(p) for p in all_points], messages, options)
+    sections = BestByKTable(NO_STUDY, sets), ToyPointTable(NO_STUDY, all_points)
+    return _report(sections, all_points, [_point_row(p) for p in all_points], messages, options)
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
@@ -353,12 +353,12 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     rows: list[dict[str, Any]] = [
         {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
     ]
-    rows += [{**_row(p), "fact": "point", "kept": p.in_fit, "source": ""} for p in all_points]
+    rows += [{**_point_row(p), "fact": "point", "kept": p.in_fit, "source": ""} for p in all_points]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
     if spreads := {p.spread for p in all_points if p.family == "power-law"}:
         messages += _cutoff_messages(all_points)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
     fitted = [p for p in all_points if p.in_fit]
-    sections = Regressions(NO_STUDY, lines), FittedPoints(NO_STUDY, fitted)
+    sections = RegressionTable(NO_STUDY, lines), FittedPointTable(NO_STUDY, fitted)
     options = {"toy": ",".join(families), "fit": "the article's grid"}
     return _report(sections, fitted, rows, messages, options)

@@ -12,7 +12,7 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
     TEMPERATURE,
-    BestTemperatureLaw,
+    BestTemperaturePowerLaw,
     ModelComparison,
     TemperatureVerdict,
     by_temperature,
@@ -133,7 +133,7 @@ class BestColumn(NamedTuple):
         return Phrase((value, f" at {', '.join(v.best)}"))
 
 
-class TablePlace(NamedTuple):
+class BestForMost(NamedTuple):
     """The temperatures that are best for most models, and for how many models of how many."""
 
     temperatures: tuple[str, ...]
@@ -150,7 +150,7 @@ _SIGNIFICANT = "; {which} {verb:is|are} significant."
 
 
 @dataclass(frozen=True)
-class BestTemperatures(Section[BestTemperature]):
+class BestTemperatureTable(Section[BestTemperature]):
     """A row per model: its best temperature at the smallest and at the largest k."""
 
     columns = (
@@ -197,7 +197,7 @@ class BestTemperatures(Section[BestTemperature]):
         Answer("best-temperature", lambda section: len(section.places) == 1,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and}"
                "{?models| for {models}}" + _SIGNIFICANT),
-        Answer("two-best-temperatures", lambda section: section.two,
+        Answer("two-best-temperatures", lambda section: section.two_are_best,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and} and T {second} at"
                " {?plain|k = }{second_metrics:and}{?models| for {models}}" + _SIGNIFICANT),
         Answer("best-temperatures", lambda _: True,
@@ -205,19 +205,19 @@ class BestTemperatures(Section[BestTemperature]):
     )  # fmt: skip
 
     @cached_property
-    def places(self) -> dict[TablePlace, list[str]]:
+    def places(self) -> dict[BestForMost, list[str]]:
         """The temperatures that are best for most models, and the metrics at which they are."""
-        places: dict[TablePlace, list[str]] = {}
+        places: dict[BestForMost, list[str]] = {}
         for metric in self.metrics:
             verdicts = [v for v in self.table_verdicts if v.lead.name == metric.name]
             if best := [tuple(v.best) for v in verdicts]:
                 most = max(best, key=best.count)
-                place = TablePlace(most, best.count(most), len(best))
-                places.setdefault(place, []).append(_short(metric, _all_pass(self.metrics)))
+                place = BestForMost(most, best.count(most), len(best))
+                places.setdefault(place, []).append(_short_name(metric, _all_pass(self.metrics)))
         return places
 
     @property
-    def two(self) -> bool:
+    def two_are_best(self) -> bool:
         """Whether two temperatures are best, for equally many models."""
         return len(self.places) == 2 and len({place[1:] for place in self.places}) == 1
 
@@ -319,7 +319,7 @@ def _part_words(count: int, total: int, noun: str) -> str:
     return f"the {noun}" if total == 1 else all_of_count(plural(total, noun))
 
 
-class ByTemperature(NumberTable):
+class ByTemperatureTable(NumberTable):
     """Each model at each temperature, and how often it comes first."""
 
     title = "Estimates by temperature"
@@ -334,7 +334,7 @@ class ByTemperature(NumberTable):
 
 
 @dataclass(frozen=True)
-class Margins(Section[TemperatureVerdict]):
+class TemperatureLeadTable(Section[TemperatureVerdict]):
     """T* of each model at each metric, and its difference to the second-best temperature."""
 
     title = "Best temperature T*, and its difference to the next best"
@@ -367,7 +367,7 @@ class Margins(Section[TemperatureVerdict]):
         return facts
 
 
-class PowerLawTable(Section[BestTemperatureLaw]):
+class PowerLawTable(Section[BestTemperaturePowerLaw]):
     """T* = factor · k^exponent of each model, or the reason why there is no power law."""
 
     title = "T* = factor · k^exponent"
@@ -389,11 +389,11 @@ class PowerLawTable(Section[BestTemperatureLaw]):
                cell=lambda law: law.exponent.estimate.reason),
     )  # fmt: skip
 
-    def facts_of(self, record: BestTemperatureLaw) -> tuple[Result]:
+    def facts_of(self, record: BestTemperaturePowerLaw) -> tuple[Result]:
         return (record.exponent,)
 
 
-class Superiority(NamedTuple):
+class SuperiorityPlaces(NamedTuple):
     """The temperatures and metrics at which one model is better than another, or tied with it."""
 
     series: Series
@@ -403,7 +403,7 @@ class Superiority(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelPairs(Section[Superiority]):
+class ModelPairTable(Section[SuperiorityPlaces]):
     """Two models at every metric and temperature, and at their own best temperatures."""
 
     title = "Models against each other (own T*: each at its best temperature)"
@@ -424,7 +424,7 @@ class ModelPairs(Section[Superiority]):
     def messages(self) -> Iterator[Diagnostic]:
         if flips := [lead for lead in self.leads if lead.flips]:
             places = partial(
-                _places, flips[0], plain=_all_pass(self.study.metrics), with_best=False
+                _places_text, flips[0], plain=_all_pass(self.study.metrics), with_best=False
             )
             yield RANK_FLIP(
                 first=SeriesName(flips[0].first), second=SeriesName(flips[0].second),
@@ -433,16 +433,20 @@ class ModelPairs(Section[Superiority]):
         yield from lacking_tasks(self.study.counts)
 
 
-def _places(lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True) -> str:
+def _places_text(
+    lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True
+) -> str:
     """Places of a verdict, for example "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)".
 
     plain : whether all metrics are pass@k, so that k names them.
     """
-    ks_of = gathered((temperature_text(c.first), _short(c.first.metric, plain))
+    ks_of = gathered((temperature_text(c.first), _short_name(c.first.metric, plain))
                      for c in lead.at_equal if c.verdict == verdict)  # fmt: skip
     same = gathered((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
-    own_ks = ", ".join(_short(m, plain) for m, c in lead.at_best.items() if c.verdict == verdict)
+    own_ks = ", ".join(
+        _short_name(m, plain) for m, c in lead.at_best.items() if c.verdict == verdict
+    )
     if with_best and own_ks:
         where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
     k = "k = " if plain else ""
@@ -463,7 +467,7 @@ def _all_pass(metrics: Sequence[Metric]) -> bool:
     return all(metric.family == "pass@" for metric in metrics)
 
 
-def _short(metric: Metric, plain: bool) -> str:
+def _short_name(metric: Metric, plain: bool) -> str:
     return str(metric.k) if plain else metric.name
 
 
@@ -480,10 +484,17 @@ def parse_families(value: Any) -> tuple[str, ...]:
     return families
 
 
-class Temperature(Question, TemperatureOptions):
+class TemperatureQuestion(Question, TemperatureOptions):
     """The question of `passk temperature`."""
 
-    sections = (BestTemperatures, ByTemperature, Margins, PowerLawTable, ModelPairs, *toy.SECTIONS)
+    sections = (
+        BestTemperatureTable,
+        ByTemperatureTable,
+        TemperatureLeadTable,
+        PowerLawTable,
+        ModelPairTable,
+        *toy.SECTIONS,
+    )
 
     unbounded: ClassVar[str] = (
         "the best temperature need not be among those with all missing outcomes failing or"
@@ -496,7 +507,7 @@ class Temperature(Question, TemperatureOptions):
         Errors: ParameterError for options that contradict the toy model.
         """
         options_set = changed_options(self)
-        needless = ["[FILE...]"] * options.data + ["--temperature"] * (
+        needless = ["[FILE...]"] * options.has_data + ["--temperature"] * (
             "--temperature" in options_set
         )
         for group in (options.request, options.rules, options.confidence, options.metrics):
@@ -507,7 +518,7 @@ class Temperature(Question, TemperatureOptions):
             "contradicting-options",
             (not self.toy and toy_options, OptionValue(next(iter(toy_options), "")),
             "it is for the toy model",
-             (SuggestedFix(dict.fromkeys(toy_options)) if options.data else _TOY,)),
+             (SuggestedFix(dict.fromkeys(toy_options)) if options.has_data else _TOY,)),
             (self.toy and needless, "",
              "the toy model reads no data, draws nothing and has pass@k only", (away,)),
             (self.toy and self.gamma is not None and "power-law" not in self.toy,
@@ -518,7 +529,7 @@ class Temperature(Question, TemperatureOptions):
              (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
-            refuse("no-files", (not options.data, "", "no FILE; give result files", (_TOY,)))
+            refuse("no-files", (not options.has_data, "", "no FILE; give result files", (_TOY,)))
             return None
         gamma = toy.DEFAULT_GAMMA if self.gamma is None else self.gamma
         if self.fit:
@@ -541,7 +552,7 @@ class Temperature(Question, TemperatureOptions):
             counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
             # A pipe cannot be read a second time.
-            if not further or options.once or error.problem != f"no column {first!r}":
+            if not further or options.read_once or error.problem != f"no column {first!r}":
                 raise
             [column] = further
             try:
@@ -577,24 +588,24 @@ class Temperature(Question, TemperatureOptions):
             .method_name
         )
         superiorities = [
-            Superiority((model[0], *lead.first[1:]), sign, rival[0], where)
+            SuperiorityPlaces((model[0], *lead.first[1:]), sign, rival[0], where)
             for lead in leads
             for model, sign, rival, verdict in (
                 (lead.first, "better than", lead.second, BETTER),
                 (lead.second, "better than", lead.first, WORSE),
                 (lead.first, "tied with", lead.second, TIED),
             )
-            if (where := _places(lead, verdict, plain=plain))
+            if (where := _places_text(lead, verdict, plain=plain))
         ]
         choices: dict[Series, dict[str, TemperatureVerdict]] = {}
         for v in verdicts:
             choices.setdefault(v.series, {})[v.lead.name] = v
         best = [BestTemperature(*model_choices) for model_choices in choices.items()]
         sections: list[Section[Any]] = [
-            BestTemperatures(study, best, facts, adjustment, other_tests, metrics),
-            ByTemperature(study, rows_of(facts)),
-            Margins(study, verdicts, compared), PowerLawTable(study, power_law_fits),
-            ModelPairs(study, superiorities, leads),
+            BestTemperatureTable(study, best, facts, adjustment, other_tests, metrics),
+            ByTemperatureTable(study, rows_of(facts)),
+            TemperatureLeadTable(study, verdicts, compared), PowerLawTable(study, power_law_fits),
+            ModelPairTable(study, superiorities, leads),
         ]  # fmt: skip
         return view(
             study, sections, differences=None if method == confidence.method else method,

@@ -62,5 +62,5 @@ COMMAND = Command(
     lacking={
         **dict.fromkeys(("--price", "price"), "set prices when you record a run with passk record"),
     },
-    view="passk_cli.commands.trend.view:Trend",
+    view="passk_cli.commands.trend.view:TrendQuestion",
 )  # fmt: skip

@@ -388,7 +388,7 @@ class RunSeries:
         return self.setup.last(len(self.setup.runs) - self.effect_start)
 
     @cached_property
-    def copied(self) -> bool:
+    def is_all_copies(self) -> bool:
         """Whether all its runs are copies of one run, which cannot differ."""
         return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
 
@@ -507,7 +507,7 @@ class RunSeriesTable(Section[RunSeries]):
         undecided = [check for check in verdicts if check.verdict == UNDECIDED]
         changed = sorted((course for course in records if course.changes), reverse=True,
                          key=lambda c: c.setup.runs[c.changes[-1].first].at)  # fmt: skip
-        tested = sorted((c for c in records if c.p_adjusted is not None and not c.copied),
+        tested = sorted((c for c in records if c.p_adjusted is not None and not c.is_all_copies),
                         key=lambda course: (course.p_adjusted, course.p))  # fmt: skip
         level = 1 - self.study.confidence.level + 1e-12
         effects = [course for course in tested if (course.p_adjusted or 0.0) <= level]
@@ -740,7 +740,7 @@ class RunTable(Section[Result]):
     )  # fmt: skip
 
 
-class Trend(Question, TrendOptions):
+class TrendQuestion(Question, TrendOptions):
     """The question of `passk trend`."""
 
     sections = (RunSeriesTable, RunTable)

@@ -109,4 +109,4 @@ COMMAND = Command(
     without=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
     lacking={word: why for name, why in {**REFUSED, **_REMOVED}.items()
              for word in (f"--{name}", name.replace("-", "_"))},
-    files="optional", judges=True, view="passk_cli.commands.watch.view:Watch")  # fmt: skip
+    files="optional", judges=True, view="passk_cli.commands.watch.view:WatchQuestion")  # fmt: skip

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.question import Gate
-from passk_cli.commands.gate.rules import Minimum, Relative
+from passk_cli.commands.gate.question import GateQuestion
+from passk_cli.commands.gate.rules import Minimum, RelativeLimit
 from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
 from passk_cli.commands.watch.order import AttemptsByTask, RunProgress, TaskOrder
 from passk_cli.errors import DataError
@@ -42,7 +42,7 @@ class WatchedRun:
     attempts_made : the attempts so far.
     """
 
-    gate: Gate
+    gate: GateQuestion
     study: Analysis
     plan: WatchPlan
     order: TaskOrder
@@ -98,7 +98,7 @@ class WatchedRun:
                 )  # fmt: skip
         return JudgedRun(self.gate, context).judge(level)
 
-    def look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
+    def next_look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
         """The next look.  looks : the earlier looks.  forecast : whether to compute its chance."""
         place = len(looks)
         tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
@@ -113,7 +113,7 @@ class WatchedRun:
 
         The run is decided if all open lines pass or one fails. Lines count as independent.
         """
-        decided, tasks = self.decided(looks), looks[-1].tasks
+        decided, tasks = self.decided_lines(looks), looks[-1].tasks
         share, all_pass, none_fails = tasks / self.plan.total_tasks, 1.0, 1.0
         if share >= 1:
             return 0.0
@@ -130,13 +130,13 @@ class WatchedRun:
             error = (number.high - number.low) / 2 / NORMAL.inv_cdf((1 + _INTERVAL_LEVEL) / 2)
             if not 0 < error < math.inf:
                 return None
-            shares = number.unit == "share" or isinstance(line.limit, Relative)
+            shares = number.unit == "share" or isinstance(line.limit, RelativeLimit)
             prior = _PRIOR if shares else math.inf
             up, down = decision_chances(away, error, share, self.plan.boundaries[-1], prior)
             all_pass, none_fails = all_pass * up, none_fails * (1 - down)
         return min(all_pass + 1 - none_fails, 1.0)
 
-    def decided(self, looks: Sequence[InterimLook]) -> dict[str, int]:
+    def decided_lines(self, looks: Sequence[InterimLook]) -> dict[str, int]:
         """Decided line → the number of the look that decided it, which later looks don't change."""
         places: dict[str, int] = {}
         for place, look in enumerate(looks):
@@ -149,19 +149,19 @@ class WatchedRun:
         """The outcome of the run after these looks: PASS, FAIL or END; "" if it goes on."""
         if not looks:
             return ""
-        last, decided = looks[-1], self.decided(looks)
+        last, decided = looks[-1], self.decided_lines(looks)
         if FAIL in (looks[place].verdicts[name] for name, place in decided.items()):
             return FAIL
         if last.verdicts and last.verdicts.keys() <= decided.keys():
             return PASS
         return END if last.tasks == self.plan.total_tasks else ""
 
-    def lines(self, looks: Sequence[InterimLook]) -> JudgedRun:
+    def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
         """All lines at the last look. A line that an earlier look decided is as it was then.
 
         Open lines have no advice on further tasks or attempts, because the plan sets these.
         """
-        decided, parts = self.decided(looks), dict[int, JudgedRun]()
+        decided, parts = self.decided_lines(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
             limit, tasks = self.plan.boundaries[place], looks[place].tasks
             level = level_at(limit) if math.isfinite(limit) else 1 - SMALLEST_ALPHA

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from passk_cli.activity import doing
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.context import JudgedRun
-from passk_cli.commands.gate.question import Gate
+from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.view import RuleTable
@@ -134,7 +134,7 @@ _AFTER_TASKS = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
-class RulesAtLooks(RuleTable):
+class LookTable(RuleTable):
     """Each rule at the look that decided it, or else at the last look.
 
     run : the run in progress.  looks : the looks so far.
@@ -284,10 +284,10 @@ def _level_words(level: float) -> str:
     return f"{100 - complement:.{max(1 - math.floor(math.log10(complement)), 1)}f} %"
 
 
-class Watch(Question, WatchOptions):
+class WatchQuestion(Question, WatchOptions):
     """The question of `passk watch`."""
 
-    sections = (RulesAtLooks,)
+    sections = (LookTable,)
 
     @classmethod
     def ask(
@@ -303,7 +303,9 @@ class Watch(Question, WatchOptions):
             WatchOptions, {name: values.get(name) for name in ("rules", "suite", "trust_rules")}
         )
         if rules_options.rules is not None:
-            entry = _suite(rules_options.rules, rules_options.suite, rules_options.trust_rules)
+            entry = _suite_entry(
+                rules_options.rules, rules_options.suite, rules_options.trust_rules
+            )
             suite_options = {
                 name: value for name, value in entry.values.items() if name not in _GATE_ONLY
             }
@@ -333,7 +335,7 @@ class Watch(Question, WatchOptions):
         question.gate_with_rules(options).require_rules()
         refuse(
             "contradicting-options",
-            (question.follow and options.once, OptionValue("--follow"),
+            (question.follow and options.read_once, OptionValue("--follow"),
              "it cannot read a pipe twice; name a file", ()),
             (question.planned is None and question.order == (COMPLETION,),
              OptionValue("--order", COMPLETION), "it needs the number of tasks in the plan",
@@ -379,9 +381,7 @@ class Watch(Question, WatchOptions):
                     time.sleep(_PAUSE)
                     patience -= 1
 
-    def _table_of_looks(
-        self, options: SharedOptions, read: Read, path: Path | None
-    ) -> RulesAtLooks:
+    def _table_of_looks(self, options: SharedOptions, read: Read, path: Path | None) -> LookTable:
         """The table after all looks that are due. Their results are written to the file."""
 
         def read_run(request: Request, source: Any = None, /) -> Counts:
@@ -424,14 +424,14 @@ class Watch(Question, WatchOptions):
             )
             if due_looks <= 0:
                 break
-            recorded_looks.append(run.look(recorded_looks, forecast=due_looks == 1))
+            recorded_looks.append(run.next_look(recorded_looks, forecast=due_looks == 1))
         looks.write(run.progress.tasks)
         judged = (
-            run.lines(recorded_looks)
+            run.judged_at_looks(recorded_looks)
             if recorded_looks
             else JudgedRun(gate, gate.gate_context(study))
         )
-        return RulesAtLooks(
+        return LookTable(
             study, judged.rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
             skipped_rules=self.skipped_rules,
             path=None if self.looks else path,
@@ -441,7 +441,7 @@ class Watch(Question, WatchOptions):
         """Raise a ParameterError if no order of the tasks is known."""
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
-    def gate_with_rules(self, options: SharedOptions) -> Gate:
+    def gate_with_rules(self, options: SharedOptions) -> GateQuestion:
         """The gate with the same rules, which ignores baseline tasks that were not run.
 
         Errors: ParameterError for a metric that needs more attempts than the plan has per task.
@@ -449,7 +449,7 @@ class Watch(Question, WatchOptions):
         rule_options = {option.name: getattr(self, option.name) for option in fields(GateOptions)
                if hasattr(self, option.name) and option.name not in ("attempts",
                "rules")}  # fmt: skip
-        gate = Gate(**rule_options, unpaired="drop")
+        gate = GateQuestion(**rule_options, unpaired="drop")
         for metric in gate.needed_metrics(options.metrics.metrics):
             refuse_ranges([metric], "--min")
             if metric.k > self.attempts:
@@ -461,7 +461,12 @@ class Watch(Question, WatchOptions):
         return gate
 
     def _setup(
-        self, gate: Gate, study: Analysis, plan: WatchPlan, kind: str, models: Collection[str]
+        self,
+        gate: GateQuestion,
+        study: Analysis,
+        plan: WatchPlan,
+        kind: str,
+        models: Collection[str],
     ) -> Mapping[str, Any]:
         """The plan, the rules and the baseline, which must not change between looks."""
         rules = {k: str(v) for rule in gate.active_rules for k, v in rule.signature.items()}
@@ -486,7 +491,7 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
     return states
 
 
-def _suite(path: str, name: str | None, trusted: bool) -> SuiteEntry:
+def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
     """The suite of a file of rules with this name; without a name, its only suite.
 
     Errors: ParameterError if the file has no such suite, or several and no name is given.

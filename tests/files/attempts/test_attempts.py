@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, estimate, read
-from passk_cli.commands.compare.sensitivity import halved
+from passk_cli.commands.compare.sensitivity import halve_attempts
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl
@@ -265,7 +265,7 @@ def test_half_of_the_attempts_is_a_subset() -> None:
     )
     counts = Counts.from_cells([("m", "a", 6, 3), ("m", "b", 4, 2)])
     counts = Counts(**{**counts.__dict__, "attempts": {"score": attempts}})
-    half = halved(counts, seed=0).attempts["score"]
+    half = halve_attempts(counts, seed=0).attempts["score"]
     assert np.bincount(half.cell, half.count).tolist() == [3, 2]
     assert np.all(half.passed <= half.count)
     assert np.all(half.passed[half.value == 0.1] == 0)
