@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from passk_cli.inference.integrity import LEVEL, agreement
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.integrity import Submission, boards
+from passk_cli.study.integrity import Submission, submission_boards
 
 Bools = NDArray[np.bool_]
 # Standard deviation of the effect that the models of a family share at a task, in log odds.
@@ -40,7 +40,7 @@ def submissions(passed: Bools, mask: Bools) -> list[Submission]:
     counts = Counts.from_columns(
         [(f"m{m:02}",) for m in model], [f"t{t:03}" for t in task], n[model, task], c[model, task]
     )
-    return boards(counts, None)[0].submissions
+    return submission_boards(counts, None)[0].submissions
 
 
 def honest(number: int) -> list[list[object]]:
@@ -55,7 +55,10 @@ def honest(number: int) -> list[list[object]]:
             passed = outcomes(rng, models, attempts, FAMILIES[family])
             records = submissions(passed, np.ones(passed.shape, dtype=bool))
             names = {
-                n for submission in records for n, f in submission.figures.items() if f.remarkable
+                n
+                for submission in records
+                for n, f in submission.remarks_by_name.items()
+                if f.is_remarkable
             }
             flagged.update([*names, *["any"] * bool(names)])
         kinds = [flagged[name] for name in ("agreement", "certain tasks", "any")]

@@ -22,7 +22,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.missing_outcomes import uneven_pairs
+from passk_cli.study.missing_outcomes import uneven_missing_pairs
 from passk_cli.study.pairwise_tests import compare_pairs
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import compute_values
@@ -92,14 +92,14 @@ def _distance_beyond(
         if not counts.missing.any():
             continue
         low, high = (
-            Analysis(counts.filled(passing=end), metrics, confidence).facts()[0].estimate
+            Analysis(counts.filled(passing=end), metrics, confidence).results()[0].estimate
             for end in (False, True)
         )
         if None in (low.low, low.high, high.low, high.high):
             continue
         excess = 0.0
         for fill_in in fill_ins(rng, counts, 10):
-            e = Analysis(fill_in, metrics, confidence).facts()[0].estimate
+            e = Analysis(fill_in, metrics, confidence).results()[0].estimate
             if e.low is not None and e.high is not None:
                 bottom, top = min(low.low or 0, high.low or 0), max(low.high or 0, high.high or 0)
                 excess = max(excess, bottom - e.low, e.high - top)
@@ -136,7 +136,7 @@ def covered(runs: int, seed: int, sizes: list[tuple[int, int, float, float]]) ->
                 drop = counts_of(observed[:, tasks_left], (c - passes)[:, tasks_left])
                 bounds = counts_of(n, c - passes, failures + passes)
                 for i, counts in enumerate((complete, fail, drop, bounds)):
-                    e = Analysis(counts, metrics, confidence).facts()[0].estimate
+                    e = Analysis(counts, metrics, confidence).results()[0].estimate
                     assert e.low is not None
                     assert e.high is not None
                     hits[i] += e.low <= truth <= e.high
@@ -193,7 +193,9 @@ def uneven(runs: int, seed: int) -> list[list[object]]:
                 units = [(f"t{t:04}",) for _ in range(2) for t in range(tasks)]
                 sizes = np.full(2 * tasks, attempts)
                 rejections += bool(
-                    uneven_pairs(MissingOutcomes.from_rows(models, units, sizes, lost.ravel()))
+                    uneven_missing_pairs(
+                        MissingOutcomes.from_rows(models, units, sizes, lost.ravel())
+                    )
                 )
                 sums, all_made = lost.sum(axis=1), tasks * attempts
                 test = fisher_exact([[s, all_made - s] for s in sums.tolist()])

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from docs.reference import sections, shared_options
-from passk_cli.cli.help_text import FILES, row, usage
+from passk_cli.cli.help_text import FILES, option_row, usage
 from passk_cli.cli.overview import ABOUT
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
@@ -70,7 +70,7 @@ def _lines() -> Iterator[str]:
 
 def _options(options: Iterable[DeclaredOption]) -> Iterator[str]:
     for option in options:
-        yield from _entry(*row(option, full=True))
+        yield from _entry(*option_row(option, full=True))
 
 
 def _entry(left: str, right: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cli.help_text import FILES, message_parts, row, usage
+from passk_cli.cli.help_text import FILES, message_parts, option_row, usage
 from passk_cli.cli.output import output_sections
 from passk_cli.cli.topics import GLOSSARY
 from passk_cli.commands import COMMANDS
@@ -141,7 +141,7 @@ def own_lines(name: str) -> frozenset[str]:
 def line(declared: DeclaredOption) -> str:
     """One option: how it is written, what it means, its choices and its default."""
     field, option = declared.field, declared.option
-    left, text = row(declared, full=True)
+    left, text = option_row(declared, full=True)
     _, _, metavar = left.partition(option.name)
     flags = ", ".join(f"`{flag}{metavar}`" for flag in option.flags.split())
     spelt_otherwise = field.replace("_", "-") != option.name.lstrip("-")

@@ -18,7 +18,7 @@ from passk_cli.commands.gate.rulebook import (
 )
 from passk_cli.files.mapping import TABLE, keys
 from passk_cli.files.roles import ROLES
-from passk_cli.option import DeclaredOption, declared
+from passk_cli.option import DeclaredOption, options_by_field
 
 PAGE = Path(__file__).parent / "passk.schema.json"
 _NUMBERS = {bool: "boolean", int: "integer", float: "number"}
@@ -33,14 +33,14 @@ def schema() -> dict[str, Any]:
     """The schema: keys are options without hyphens before them, also with underscores."""
     every = file_options()
     own = {key: each for key, each in every.items() if each.field not in SHARED}
-    suite = _table({**_keys(own), **_properties(declared(Suite).values())})
+    suite = _table({**_keys(own), **_properties(options_by_field(Suite).values())})
     suite["required"] = ["name", "runs"]
     # What a file says of a task; the run counts the rest.
     written = [
         name for name in QuarantinedTask._fields if name not in QuarantinedTask._field_defaults
     ]
     suite["properties"]["quarantine"] = {
-        "description": _words(declared(Suite)["quarantine"]),
+        "description": _words(options_by_field(Suite)["quarantine"]),
         "type": "array",
         "items": {
             "type": "object", "required": written, "additionalProperties": False,
@@ -68,7 +68,7 @@ def schema() -> dict[str, Any]:
         }
         | {
             each.option.name.lstrip("-"): _property(each)
-            for each in (*of_trend.values(), *every.values(), *declared(Suite).values())
+            for each in (*of_trend.values(), *every.values(), *options_by_field(Suite).values())
         },
     }
 
@@ -91,7 +91,7 @@ def _table(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _words(each: DeclaredOption) -> str:
-    return f"{each.option.help} {each.option.further}".strip()
+    return f"{each.option.help} {each.option.detail_with_choices}".strip()
 
 
 def _property(each: DeclaredOption) -> dict[str, Any]:

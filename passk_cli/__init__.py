@@ -36,9 +36,9 @@ __all__ = [*_WHERE]
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package costs nothing."""
     if name not in _WHERE:
-        from passk_cli.suggestions import meant
+        from passk_cli.suggestions import did_you_mean_or_list
 
-        question = meant(name, COMMANDS, "help(passk_cli) lists them")
+        question = did_you_mean_or_list(name, COMMANDS, "help(passk_cli) lists them")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {question}")
     from importlib import import_module
 

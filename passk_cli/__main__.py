@@ -36,9 +36,9 @@ def _print_overview() -> None:
     try:
         print(overview(), flush=True)
     except PasskError as error:
-        from passk_cli.cli.failure import write_failure
+        from passk_cli.cli.error_printing import write_error
 
-        sys.exit(write_failure(error, sys.argv[1:]))
+        sys.exit(write_error(error, sys.argv[1:]))
 
 
 if __name__ == "__main__":

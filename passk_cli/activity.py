@@ -12,10 +12,10 @@ _doing: list[Callable[[], str]] = []
 
 
 @contextmanager
-def doing(describe: Callable[[], str]) -> Iterator[None]:
+def report_activity(describe: Callable[[], str]) -> Iterator[None]:
     """Report an activity during the block; the words are computed when they are shown.
 
-    >>> with doing(lambda: "fetching a file"):
+    >>> with report_activity(lambda: "fetching a file"):
     ...     activity()
     'fetching a file'
     >>> activity()
@@ -28,16 +28,16 @@ def doing(describe: Callable[[], str]) -> Iterator[None]:
         _doing.remove(describe)
 
 
-def steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
+def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
     """Yield the items, and report the progress: "computing: 3 of 20 models".
 
     count : the number of items, if it cannot be read from them.
 
-    >>> [activity() for _ in steps("ab", "spelling", "letters")]
+    >>> [activity() for _ in report_steps("ab", "spelling", "letters")]
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
     """
     total, place = len(items) if isinstance(items, Sized) else count, 0
-    with doing(lambda: f"{action}: {place:,} of {total:,} {nouns}"):
+    with report_activity(lambda: f"{action}: {place:,} of {total:,} {nouns}"):
         for place, item in enumerate(items, start=1):  # noqa: B007 (the words say it)
             yield item
 

@@ -26,21 +26,21 @@ from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.option import DATA, DeclaredOption, Option, declared, filled
+from passk_cli.option import DATA, DeclaredOption, Option, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, STYLE, Findings, Verdict
 from passk_cli.python.spelling import (
-    Call,
     Options,
+    PythonCall,
     call_of,
-    documented,
+    document_for_python,
     python_spelling,
     quote_names,
     with_python_fixes,
 )
 from passk_cli.render.style import sentence_text
-from passk_cli.suggested_fix import literal
-from passk_cli.suggestions import did_you_mean, meant, nearest
+from passk_cli.suggested_fix import python_literal
+from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, nearest_names
 
 # Options that may be given by position after the data, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
@@ -168,18 +168,18 @@ def read(
     non_defaults = {
         name: value for name, value in arguments.items() if value is not usual[name].default
     }
-    call = Call("read", data, non_defaults)
-    with python_spelling(declared(Reading), call):
+    call = PythonCall("read", data, non_defaults)
+    with python_spelling(options_by_field(Reading), call):
         full_names = {name: quote_names(name, value) for name, value in arguments.items()}
         # An empty text is not a condition.
-        request = filled(Reading, full_names | {"where": where or None})
+        request = fill_options(Reading, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
         require_known_names(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
             text = sentence_text(
-                with_python_fixes(message, declared(Reading), call).pieces(), STYLE
+                with_python_fixes(message, options_by_field(Reading), call).pieces(), STYLE
             )
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
     return counts if is_read_once(data) else replace(counts, reread=_reread(data, request))
@@ -214,7 +214,7 @@ def python_function(name: str) -> Callable[..., Findings]:
         if len(positional) > len(first):
             raise TypeError(f"{name}() takes {' and '.join(positional_names)}; name other options")
         keywords = dict(zip(first, positional, strict=False)) | keywords
-        python_call = Call(name, data, dict(keywords))
+        python_call = PythonCall(name, data, dict(keywords))
         frame_as = keywords.pop("frame_as", FRAMES[0])
         unknown = [field for field in keywords if field not in options]
         if unknown:
@@ -222,7 +222,9 @@ def python_function(name: str) -> Callable[..., Findings]:
         keywords = {field: quote_names(field, value) for field, value in keywords.items()}
         with python_spelling(options, python_call):
             if frame_as not in FRAMES:
-                raise ParameterError(f'frame_as="{frame_as}": {meant(frame_as, FRAMES)}')
+                raise ParameterError(
+                    f'frame_as="{frame_as}": {did_you_mean_or_list(frame_as, FRAMES)}'
+                )
             if find_spec(frame_as) is None:
                 raise ParameterError(
                     f'frame_as="{frame_as}": it is not installed; pip install {frame_as}'
@@ -251,23 +253,23 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
     }
-    reason = _OF_RESULT.get(word) or documented(
+    reason = _OF_RESULT.get(word) or document_for_python(
         option_suggestion(name, word, value, _by_field), options
     )
     if word in flags and word not in command_of(name).lacking:
         # The name is the flag of the command line.
         reason = did_you_mean([flags[word]])
-    similar = [] if reason else nearest(word, _OF_RESULT, 1)
+    similar = [] if reason else nearest_names(word, _OF_RESULT, 1)
     reason = reason or (_OF_RESULT[similar[0]] if similar else f"help(passk_cli.{name}) lists them")
     return TypeError(f"{name}() has no option {word!r}; {reason}")
 
 
-def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) -> Findings:
+def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, with messages as Python spells them."""
     data = call.data
     if isinstance(data, Counts):
         # Options of reading have no effect on counts, because these were read before.
-        for field in (*declared(Request), "cluster"):
+        for field in (*options_by_field(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
                     f"these counts were read before; leave {field}= out, or give it to read(…)",
@@ -277,7 +279,7 @@ def _findings(declaration: Command, call: Call, arguments: Mapping[str, Any]) ->
     question, shared = declaration.question.ask(
         arguments, data, requires_data=declaration.files == "needed"
     )
-    message_filter, options = filled(MessageOptions, arguments), _by_field(call.name)
+    message_filter, options = fill_options(MessageOptions, arguments), _by_field(call.name)
 
     def words(message: Diagnostic) -> str:
         return sentence_text(with_python_fixes(message, options, call).pieces(), STYLE)
@@ -374,17 +376,17 @@ def _hint(declared: DeclaredOption) -> Any:
     if not declared.repeatable:
         return kind if base is tuple else single
     several = single | Iterable[single]
-    mapped = base is Mapping or "=" in option.takes
+    mapped = base is Mapping or "=" in option.value_placeholder
     return Mapping[str, Any] | several if mapped else several
 
 
 def _help(declaration: Command, options: Options) -> str:
     """The docstring: the question of the command, the data, and a line per option."""
-    first, *more = (documented(text, options) for text in declaration.meaning)
+    first, *more = (document_for_python(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
     for field, (_, option, kind, _, base, _) in options.items():
-        help = documented(f"{option.help} {option.further}".rstrip(), options)
+        help = document_for_python(f"{option.help} {option.detail_with_choices}".rstrip(), options)
         if base is Mapping:
             help = re.sub(r"(?<=e\.g\. )\w+=\w+(, \w+=\w+)*", _as_mapping, help, count=1)
         stop = "" if help.endswith((".", "?")) else "."
@@ -409,7 +411,7 @@ def _help(declaration: Command, options: Options) -> str:
 
 def _as_mapping(pairs: re.Match[str]) -> str:
     """Pairs of a command line as a Python dict."""
-    return str(literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
+    return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks", "gathered",
-           "grouped", "same"]  # fmt: skip
+__all__ = [
+    "ArrayLike",
+    "Bools",
+    "Floats",
+    "Ints",
+    "NDArray",
+    "Places",
+    "arrays_equal",
+    "group_by",
+    "group_pairs",
+    "row_blocks",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,29 +28,29 @@ Item = TypeVar("Item")
 Key = TypeVar("Key")
 
 
-def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
+def row_blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
     """Slices of rows, each with at most `most` numbers if a row has `cells`.
 
-    >>> [(here.start, here.stop) for here in blocks(5, 10, 20)]
+    >>> [(here.start, here.stop) for here in row_blocks(5, 10, 20)]
     [(0, 2), (2, 4), (4, 5)]
     """
     size = max(1, most // max(cells, 1))
     return (slice(first, min(first + size, rows)) for first in range(0, rows, size))
 
 
-def same(first: NDArray[Any], second: NDArray[Any]) -> bool:
+def arrays_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
     """Whether two arrays are equal; the same array is not compared with itself.
 
-    >>> same(np.arange(3), np.array([0, 1, 2]))
+    >>> arrays_equal(np.arange(3), np.array([0, 1, 2]))
     True
     """
     return first is second or np.array_equal(first, second)
 
 
-def gathered(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
     """Key → its items, in the order in which keys first occur.
 
-    >>> gathered([("odd", 3), ("odd", 1), ("even", 4)])
+    >>> group_pairs([("odd", 3), ("odd", 1), ("even", 4)])
     {'odd': [3, 1], 'even': [4]}
     """
     groups: dict[Key, list[Item]] = {}
@@ -49,10 +59,10 @@ def gathered(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
     return groups
 
 
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """Items by key, in the order in which keys first occur.
 
-    >>> grouped([3, 1, 4, 5], lambda number: number % 2)
+    >>> group_by([3, 1, 4, 5], lambda number: number % 2)
     {1: [3, 1, 5], 0: [4]}
     """
-    return gathered((key(item), item) for item in items)
+    return group_pairs((key(item), item) for item in items)

@@ -13,7 +13,7 @@ from string import Formatter
 from typing import Any
 
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import clauses, first_few, listed, plural
+from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
 # Name → type of message, for all imported modules.
@@ -27,7 +27,7 @@ _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
-def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
+def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     """The words of a template, and between them the numbers that a renderer rounds.
 
     {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
@@ -39,7 +39,7 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     --percent. {low:=@unit} : of the kind in {unit}.
     {?file| in {file}} : a part that is left out if its field is empty or not given.
 
-    >>> filled("{who:and}{?k| at {k}}: {tasks:task}", {"who": ["a", "b"], "k": 0, "tasks": 2})
+    >>> fill_template("{who:and}{?k| at {k}}: {tasks:task}", {"who": [*"ab"], "k": 0, "tasks": 2})
     ('', 'a and b', ': ', '2 tasks')
     """
     text = _OPTIONAL.sub(lambda part: part["text"] if fields.get(part["name"]) else "", template)
@@ -57,7 +57,7 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
         elif "|" in form:
             value = form.split("|")[value != 1]
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            lists = {"and": listed, ";": "; ".join}
+            lists = {"and": join_names, ";": "; ".join}
             value = lists.get(form, first_few)(value)
         elif isinstance(value, int):
             value = plural(value, form) if form else f"{value:,}"
@@ -90,7 +90,7 @@ class DiagnosticType:
 
     name : lower-case words joined by hyphens, unique, for example "pooled-settings".
     severity : "note", "warning" if the numbers mean less because of it, or "error".
-    template : the words with named fields; see `filled`.
+    template : the words with named fields; see `fill_template`.
     remedy : options that fix it, with the same fields; or advice in words, without options.
     meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what it means,
         why it matters, and what to do.  Without advice, the remedy is what to do.
@@ -165,9 +165,9 @@ class Diagnostic:
         return hash((self.name, self.template))
 
     def pieces(self) -> tuple[Piece, ...]:
-        """The words, and between them the numbers that a renderer rounds; see `filled`."""
+        """The words, and between them the numbers that a renderer rounds; see `fill_template`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
-        pieces = filled(text, self.fields)
+        pieces = fill_template(text, self.fields)
         return (*pieces, *(f"; {settle}" for settle in self.settles))
 
     @property
@@ -175,23 +175,23 @@ class Diagnostic:
         """The words, with numbers as Python writes them."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
-    def about(self, whose: str) -> Diagnostic:
+    def with_prefix(self, prefix: str) -> Diagnostic:
         """The message with a prefix that names what it is about, for example "baseline main: ".
 
         >>> said = DiagnosticType("lost-lines", NOTE, "{lines:line} lost")(lines=2)
-        >>> said.about("baseline main").about("nightly").text
+        >>> said.with_prefix("baseline main").with_prefix("nightly").text
         'nightly: baseline main: 2 lines lost'
         >>> del DECLARED["lost-lines"]
         """
         if "whose" in self.fields:
-            whose = f"{whose}: {self.fields['whose']}"
-            return replace(self, fields={**self.fields, "whose": whose})
+            prefix = f"{prefix}: {self.fields['whose']}"
+            return replace(self, fields={**self.fields, "whose": prefix})
         return replace(
-            self, template="{whose}: " + self.template, fields={"whose": whose, **self.fields}
+            self, template="{whose}: " + self.template, fields={"whose": prefix, **self.fields}
         )
 
 
-def refused(error: Any) -> Diagnostic:
+def error_as_warning(error: Any) -> Diagnostic:
     """An error as a warning of the same name, for data that is only described."""
-    text = clauses(str(error.args[0]))
+    text = join_clauses(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import did_you_mean, find_pattern, meant, nearest
-from passk_cli.text import clauses, cut, plural, printable, without_secrets
+from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_pattern, nearest_names
+from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
 # The most models that an error suggests for a name.
@@ -54,7 +54,7 @@ class PasskError(Exception):
         if self.name in _NAMED:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
-        super().__init__(start + clauses(self.problem, self.words))
+        super().__init__(start + join_clauses(self.problem, self.words))
 
     def with_changes(self, kind: type[Kind], **changes: Any) -> Kind:
         """The error as another kind, with some parts changed."""
@@ -66,7 +66,7 @@ class PasskError(Exception):
         return error
 
     def __str__(self) -> str:
-        return cut(printable(clauses(str(self.args[0]), *map(str, self.settles))))
+        return cut_long_words(printable(join_clauses(str(self.args[0]), *map(str, self.settles))))
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -78,12 +78,12 @@ class PasskError(Exception):
         ('', 'no files given', '')
         """
         problem, _, words = self.problem.partition("; ")
-        return str(self.place), problem, clauses(words, self.remedy)
+        return str(self.place), problem, join_clauses(words, self.remedy)
 
     @property
     def remedy(self) -> str:
         """What to do, in words and as options."""
-        return clauses(self.words, *map(str, self.settles))
+        return join_clauses(self.words, *map(str, self.settles))
 
 
 class ParameterError(PasskError):
@@ -114,7 +114,7 @@ class DataError(PasskError):
         return str(self.place), self.problem, self.remedy
 
 
-def refuse(
+def refuse_if_any(
     name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
     """Raise ParameterError for the first reason that holds, if there is one.
@@ -148,8 +148,8 @@ def similar_files(argument: str) -> list[str]:
         # A common suffix does not make two names similar.
         stem = missing.name.partition(".")[0]
         candidates = [missing.with_name(name) / path.relative_to(missing)
-                 for name in nearest(missing.name, beside)
-                 if nearest(stem, [name.partition(".")[0]])]  # fmt: skip
+                 for name in nearest_names(missing.name, beside)
+                 if nearest_names(stem, [name.partition(".")[0]])]  # fmt: skip
         return [str(candidate) for candidate in candidates if candidate.exists()]
     except (OSError, ValueError):
         return []
@@ -166,7 +166,7 @@ def no_such_model(
     models = [*models]
     pattern, matches = find_pattern(word, models)
     if not matches:
-        problem += f"; {meant(word, models)}"
+        problem += f"; {did_you_mean_or_list(word, models)}"
         return ParameterError(place, problem, name="no-such-model")
     if beside is None:
         settles = [SuggestedFix({option: model}) for model in matches[:_ALTERNATIVES]]
@@ -189,13 +189,13 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
     )
 
 
-class NoResults(DataError):
+class NoResultsError(DataError):
     """A file that contains no results: an error if it was named, passed over in a folder."""
 
     name = "no-results"
 
 
-class BadRecord(DataError):
+class BadRecordError(DataError):
     """A place in a file that is not a record, or contains something that a record cannot
     contain.
     """

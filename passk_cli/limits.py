@@ -72,7 +72,7 @@ def is_nested(value: Any, most: int) -> bool:
     return any(isinstance(item, dict | list) for item in level)
 
 
-def refuse_many(
+def refuse_too_many(
     noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionValue = ""
 ) -> None:
     """Raise ParameterError if there are more than an answer can be given for.

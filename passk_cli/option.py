@@ -1,8 +1,8 @@
 """Options as plain declarations, from which the command line, Python and their checks are made.
 
 A group of options is a frozen dataclass with fields that are annotated with an `Option`.  Other
-fields are not options.  `filled` makes a group from the values of a caller.  Texts from the command
-line and values from Python have the same checks and the same error messages.
+fields are not options.  `fill_options` makes a group from the values of a caller.  Texts from the
+command line and values from Python have the same checks and the same error messages.
 
 Groups have `eq=False`, because every method that a dataclass makes costs half a millisecond of each
 start, and nothing compares groups.
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import meant, share_meant
+from passk_cli.suggestions import did_you_mean_or_list, share_meant
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
@@ -35,7 +35,7 @@ _PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
 DATA = Any
 
 
-def loaded(place: str) -> Any:
+def load_object(place: str) -> Any:
     """The object at "module:name"; declarations use such places to delay imports."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
@@ -64,7 +64,7 @@ class Option:
         its choices.
     rare : whether few people need it; it then appears in `passk help COMMAND` but not in `--help`.
 
-    A place is "module:name", for imports that would make the help slow; see `loaded`.
+    A place is "module:name", for imports that would make the help slow; see `load_object`.
     """
 
     flags: str
@@ -94,19 +94,19 @@ class Option:
         return not self.flags.startswith("-")
 
     @property
-    def takes(self) -> str:
+    def value_placeholder(self) -> str:
         """The placeholder of its value in the help."""
         return self.metavar or "|".join(self.values)
 
     @property
-    def further(self) -> str:
+    def detail_with_choices(self) -> str:
         """Its detail, with its choices in place of {choices}."""
         return self.detail.replace("{choices}", ", ".join(self.values))
 
     @property
     def values(self) -> tuple[str, ...]:
         """The possible values, if there are choices."""
-        return loaded(self.choices) if isinstance(self.choices, str) else self.choices
+        return load_object(self.choices) if isinstance(self.choices, str) else self.choices
 
 
 class DeclaredOption(NamedTuple):
@@ -134,7 +134,7 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 
-def declared(group: type) -> dict[str, DeclaredOption]:
+def options_by_field(group: type) -> dict[str, DeclaredOption]:
     """Field → option, for the fields of a group that are options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _DECLARED:
@@ -167,7 +167,9 @@ def sections_of(
     """
     names = set(without)
     for group in groups:
-        options = [option for option in declared(group).values() if option.field not in names]
+        options = [
+            option for option in options_by_field(group).values() if option.field not in names
+        ]
         names.update(option.field for option in options)
         yield group, options
 
@@ -177,14 +179,14 @@ def is_given(value: Any) -> bool:
     return not (value is None or value is False or (isinstance(value, list | dict) and not value))
 
 
-def filled(group: type[Group], arguments: Mapping[str, Any]) -> Group:
+def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
     """A group with the values that were given for its fields; None and empty values do not count.
 
     Values from Python may be arrays, ranges and paths.
     Errors: ParameterError for a value that is empty, out of range, or not accepted by its option.
     """
     values = {}
-    for name, option in declared(group).items():
+    for name, option in options_by_field(group).items():
         value: Any = arguments.get(name)
         if option.kind is not DATA or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
@@ -195,11 +197,11 @@ def filled(group: type[Group], arguments: Mapping[str, Any]) -> Group:
             value = None if isinstance(value, list | dict) and not value else value
         # Empty text is refused, whatever the default is.
         if value is not None and (value is not option.default or value == ""):
-            values[name] = checked(option, value)
+            values[name] = check_value(option, value)
     return group(**values)
 
 
-def checked(declared: DeclaredOption, value: Any) -> Any:
+def check_value(declared: DeclaredOption, value: Any) -> Any:
     """The value of an option: not empty, parsed, among its choices and in its range."""
     option, base, several = declared.option, declared.base, declared.repeatable
     if declared.kind is DATA and not isinstance(value, str):
@@ -234,10 +236,14 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
         )
     if option.choices and not all(part in option.values for part in parts):
         wrong = next(part for part in parts if part not in option.values)
-        raise refused(meant(str(wrong), option.values, f"choose one of {', '.join(option.values)}"))
+        raise refused(
+            did_you_mean_or_list(
+                str(wrong), option.values, f"choose one of {', '.join(option.values)}"
+            )
+        )
     try:
         if option.parse is not None:
-            parse = loaded(option.parse) if isinstance(option.parse, str) else option.parse
+            parse = load_object(option.parse) if isinstance(option.parse, str) else option.parse
             value = parse(value)
         elif base is int:
             value = int(value) if isinstance(value, str) else operator.index(value)
@@ -255,7 +261,7 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
         elif several:
             value = tuple(parts)
     except (TypeError, ValueError, AttributeError, OverflowError):
-        raise refused(_WORDS.get(base) or f"write {option.takes or 'text'}") from None
+        raise refused(_WORDS.get(base) or f"write {option.value_placeholder or 'text'}") from None
     if option.between and not float(option.low or 0) < value < float(option.high or 0):
         example = declared.default or 0.95
         raise refused(f"it must lie between {option.low:g} and {option.high:g}, as {example:g}")
@@ -268,7 +274,7 @@ def checked(declared: DeclaredOption, value: Any) -> Any:
 def accepts(declared: DeclaredOption, value: Any) -> bool:
     """Whether an option accepts a value."""
     try:
-        checked(declared, value)
+        check_value(declared, value)
     except ParameterError:
         return False
     return True
@@ -280,7 +286,7 @@ _WORDS = {int: "write a whole number", float: "write a number", bool: "it is Tru
 def changed_options(group: Any) -> list[str]:
     """The flags of the options of a group that do not have their default."""
     names = []
-    for name, option in declared(type(group)).items():
+    for name, option in options_by_field(type(group)).items():
         value = getattr(group, name)
         # Data of any kind may not be comparable.
         if value is not option.default and (option.kind is DATA or value != option.default):
@@ -288,12 +294,12 @@ def changed_options(group: Any) -> list[str]:
     return names
 
 
-def split(value: str | Sequence[str]) -> tuple[str, ...]:
+def split_at_commas(value: str | Sequence[str]) -> tuple[str, ...]:
     """The parts of one or several comma-separated texts, each once and in order.
 
     A part that contains a comma is written in double quotes.
 
-    >>> split(["a, b", "a", '"temp, C"'])
+    >>> split_at_commas(["a, b", "a", '"temp, C"'])
     ('a', 'b', 'temp, C')
     """
     texts = [value] if isinstance(value, str) else value

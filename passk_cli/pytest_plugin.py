@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 MARKER = (
     "passk(attempts, rules): attempt a test many times; rules of `passk gate` about its pass rate,"
@@ -112,7 +112,7 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     arguments = dict(marker.kwargs)
     attempts, rules = arguments.pop("attempts", None), arguments.pop("rules", None)
     if marker.args or arguments or not isinstance(rules, Mapping):
-        example = _marker(10, {"min": {"pass^1": 0.9}})
+        example = _marker_text(10, {"min": {"pass^1": 0.9}})
         wrong = "it takes attempts and rules, and nothing else"
         if not (marker.args or arguments):
             wrong = "it has no rules" if rules is None else f"rules={rules!r}: they are a mapping"
@@ -121,33 +121,35 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         raise ValueError(f"attempts={attempts!r}: it must be a number from 1 up")
     for name in rules:
         if name not in RULES:
-            raise ValueError(f"no rule {name!r}; {meant(str(name), RULES)}")
+            raise ValueError(f"no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")
     if not {"min", "min_each"} & rules.keys():
         raise ValueError("no rule to check; give min or min_each")
     try:
-        text = _text(rules)
+        text = _rules_text(rules)
     except TypeError:
         raise ValueError(f"rules={rules!r}: write numbers and texts") from None
-    problem, alternatives = _problem(attempts, text)
+    problem, alternatives = _rules_problem(attempts, text)
     if problem:
         remedies = (
-            _marker(n, rules) for n, rules in alternatives if not _problem(n, _text(rules))[0]
+            _marker_text(n, rules)
+            for n, rules in alternatives
+            if not _rules_problem(n, _rules_text(rules))[0]
         )
         raise ValueError("; write ".join([problem, *islice(remedies, 1)]))
     return attempts, json.loads(text)
 
 
-def _text(rules: Mapping[str, Any]) -> str:
+def _rules_text(rules: Mapping[str, Any]) -> str:
     return json.dumps(rules, sort_keys=True)
 
 
-def _marker(attempts: int, rules: Mapping[str, Any]) -> str:
+def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
     """A marker as it is written in code."""
     return f"passk(attempts={attempts}, rules={json.dumps(rules, ensure_ascii=False)})"
 
 
 @lru_cache
-def _problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
+def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
     """The reason why these rules cannot judge a test ("" if they can), and rules that may.
 
     text : the rules as JSON.
@@ -238,7 +240,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 @dataclass
-class Test:
+class RepeatedTest:
     """The attempts of one test that have been reported so far.
 
     completed : numbers of the attempts that are over.  passed : number → whether it passed.
@@ -335,7 +337,7 @@ class AttemptCollector:
 
     def __init__(self, config: pytest.Config, out: str | None) -> None:
         self.config, self.out = config, out
-        self.tests: dict[str, Test] = {}
+        self.tests: dict[str, RepeatedTest] = {}
         self.session: pytest.Session | None = None
         self.unwritten = ""
 
@@ -370,13 +372,13 @@ class AttemptCollector:
             rules = json.dumps(attempt["rules"], sort_keys=True)
             function, parameters = domain.partition("[")[0], "".join(name.partition("[")[1:])
             location = path, line, function + parameters
-            self.tests[name] = Test(name, attempt["attempts"], rules, location)
+            self.tests[name] = RepeatedTest(name, attempt["attempts"], rules, location)
         test = self.tests[name]
         test.add(report, attempt)
         if len(test.completed) == test.attempts:
             self._judge(test)
 
-    def _judge(self, test: Test) -> None:
+    def _judge(self, test: RepeatedTest) -> None:
         test.judge()
         if self.session is not None:
             self.session.testscollected += 1

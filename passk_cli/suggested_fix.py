@@ -69,7 +69,7 @@ class SuggestedFix:
     as_list: bool = field(default=False, repr=False)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether you can run it as it is, without filling in a value."""
         values = (value for values in self.options.values() for value in _items(values))
         return not any(isinstance(value, Placeholder) for value in values)
@@ -94,12 +94,12 @@ class SuggestedFix:
             parts += [f"without {name}" for name in gone]
             text = " ".join([*["passk " + self.command] * bool(self.command), *parts])
         else:
-            parts = [*keywords(self.options), *(f"without {name}=" for name in gone)]
+            parts = [*python_keywords(self.options), *(f"without {name}=" for name in gone)]
             text = ", ".join(parts)
             if self.command:
                 text = f"passk_cli.{self.command}({', '.join(filter(None, ['…', text]))})"
         files = self.labelled_files(self.labels)
-        files = [literal(files, "data")] if files and self.as_list else files
+        files = [python_literal(files, "data")] if files and self.as_list else files
         return " ".join(filter(None, (*files, text, self.why)))
 
     def labelled_files(self, files: Iterable[str]) -> list[str]:
@@ -143,15 +143,15 @@ def with_value(name: str, before: Any, value: Any) -> Any:
     return f"({before}) AND ({value})" if combine else value
 
 
-def keywords(options: Mapping[str, Any]) -> list[str]:
+def python_keywords(options: Mapping[str, Any]) -> list[str]:
     """Options as keyword arguments of Python, without those that are None."""
-    return [f"{n}={literal(value, n)}" for n, value in options.items() if value is not None]
+    return [f"{n}={python_literal(value, n)}" for n, value in options.items() if value is not None]
 
 
-def literal(value: Any, name: str) -> str:
+def python_literal(value: Any, name: str) -> str:
     """A value as a Python literal; the name of the argument for data without such a form.
 
-    >>> literal(["a", 1], "x"), literal([{"task": "a", "passed": 1}], "baseline")
+    >>> python_literal(["a", 1], "x"), python_literal([{"task": "a", "passed": 1}], "baseline")
     ('["a", 1]', 'baseline')
     """
     if isinstance(value, Placeholder) and value.isupper():
@@ -159,15 +159,15 @@ def literal(value: Any, name: str) -> str:
     if isinstance(value, str | os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
     if isinstance(value, Mapping):
-        pairs = (f"{literal(k, name)}: {literal(v, name)}" for k, v in value.items())
+        pairs = (f"{python_literal(k, name)}: {python_literal(v, name)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple):
         value = tuple(quote_commas(name, item) for item in value)
     if isinstance(value, tuple) and len(value) == 1:
-        return literal(value[0], name)
+        return python_literal(value[0], name)
     if isinstance(value, list | tuple) and not any(isinstance(item, Mapping) for item in value):
         opening, closing = "[]" if isinstance(value, list) else "()"
-        return f"{opening}{', '.join(literal(item, name) for item in value)}{closing}"
+        return f"{opening}{', '.join(python_literal(item, name) for item in value)}{closing}"
     return repr(value) if isinstance(value, bool | int | float | range) else name
 
 
@@ -192,13 +192,13 @@ def _like(value: Any, text: str) -> str:
 
 
 def _word(word: str) -> str:
-    return word if isinstance(word, Placeholder) else quoted(word)
+    return word if isinstance(word, Placeholder) else shell_quoted(word)
 
 
-def quoted(word: str) -> str:
+def shell_quoted(word: str) -> str:
     """A word as you write it in a shell, in double quotes if it contains single quotes.
 
-    >>> print(quoted("retry = 'false'"), quoted("a b"), quoted("a"))
+    >>> print(shell_quoted("retry = 'false'"), shell_quoted("a b"), shell_quoted("a"))
     "retry = 'false'" 'a b' a
     """
     return f'"{word}"' if "'" in word and not {*word} & {*'"$`\\!'} else quote(word)

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from glob import escape
 
-from passk_cli.text import names_cut
+from passk_cli.text import names_that_fit
 
 # The least likeness of a word and a name, and the largest distance of the second from the best.
 _ALIKE, _CLOSE = 0.65, 0.12
@@ -85,18 +85,18 @@ for _words, _names in SYNONYMS.items():
         _NAMES_OF.setdefault(_word, []).extend(_names.split())
 
 
-def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
+def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     """The names that a word was probably meant to be, the likeliest first, at most `most`.
 
     A pattern returns the names that it matches.  Names that differ only in case and punctuation
     come first, then the names of a synonym in SYNONYMS, then the names with the most letters in
     common.
 
-    >>> nearest("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest("--ci", ["--level", "--fit"])
+    >>> nearest_names("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest_names("--ci", ["--level", "--fit"])
     (['gpt-5.5'], ['--level'])
-    >>> nearest("maxdorp", ["max-drop", "max-k"]), nearest("qqq", ["max-k"])
+    >>> nearest_names("maxdorp", ["max-drop", "max-k"]), nearest_names("qqq", ["max-k"])
     (['max-drop'], [])
-    >>> nearest("open*", ["aider", "openhands", "opencode"])
+    >>> nearest_names("open*", ["aider", "openhands", "opencode"])
     ['openhands', 'opencode']
     """
     names = [*names]
@@ -116,17 +116,17 @@ def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     return sorted(close, key=lambda name: -likeness[name])[:most]
 
 
-def meant(word: str, names: Iterable[str], otherwise: str = "") -> str:
+def did_you_mean_or_list(word: str, names: Iterable[str], otherwise: str = "") -> str:
     """The question "did you mean …?" if a name is similar; else the names that exist.
 
     otherwise : a sentence in place of the names.
 
-    >>> meant("tsk", ["task", "model"]), meant("zzz", ["task", "model"])
-    ('did you mean task?', 'there are task, model')
+    >>> [did_you_mean_or_list(word, ["task", "model"]) for word in ("tsk", "zzz")]
+    ['did you mean task?', 'there are task, model']
     """
     names = [*names]
-    similar = nearest(word, names)
-    return did_you_mean(similar) if similar else otherwise or there_are(names)
+    similar = nearest_names(word, names)
+    return did_you_mean(similar) if similar else otherwise or list_known_names(names)
 
 
 def did_you_mean(names: Sequence[str]) -> str:
@@ -134,11 +134,11 @@ def did_you_mean(names: Sequence[str]) -> str:
     return f"did you mean {' or '.join(names)}?"
 
 
-def respelled(metric: str) -> str:
+def respell_metric(metric: str) -> str:
     """The name of a metric with its signs, from how code and people write it.
 
-    >>> [respelled(text) for text in ("pass_at_10", "passhat3", "Pass 1", "gpass@8:0.5", "mean")]
-    ['pass@10', 'pass^3', 'pass@1', 'gpass@8:0.5', 'mean']
+    >>> [respell_metric(name) for name in ("pass_at_10", "passhat3", "Pass 1", "gpass@8:0.5")]
+    ['pass@10', 'pass^3', 'pass@1', 'gpass@8:0.5']
     """
     name = re.sub(r"\s+", "", metric.lower())
     name = re.sub(r"[_-]?(hat|pow|power|\*\*)[_-]?(?=\d|k$)", "^", name)
@@ -187,13 +187,13 @@ def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
     return pattern, [name for name in names if fnmatchcase(name, pattern)]
 
 
-def there_are(names: Iterable[str]) -> str:
+def list_known_names(names: Iterable[str]) -> str:
     """The names that exist; of a long list the first ones and the number of others.
 
-    >>> there_are("abc"), there_are([]), there_are(["a" * 60, "b" * 60])[-10:]
+    >>> list_known_names("abc"), list_known_names([]), list_known_names(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
     """
-    return f"there are {names_cut([*names], _LISTED, ', ') or 'none'}"
+    return f"there are {names_that_fit([*names], _LISTED, ', ') or 'none'}"
 
 
 def _spelled(name: str) -> str:

@@ -44,7 +44,7 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c.encode("unicode_escape").decode() if unsafe(c) else c for c in text)
+    return "".join(c.encode("unicode_escape").decode() if is_unprintable(c) else c for c in text)
 
 
 def in_quotes(name: str) -> str:
@@ -92,7 +92,7 @@ def without_secrets(text: str) -> str:
     )
 
 
-def is_runner() -> bool:
+def is_github_runner() -> bool:
     """Whether the runner of GitHub Actions reads what is printed."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
@@ -107,7 +107,7 @@ def shield_from_runner(text: str, form: str = "") -> str:
 
     form : the format of the text; "" for a text for people.
     """
-    if not is_runner() or form == "github":
+    if not is_github_runner() or form == "github":
         return text
     if form in ("json", "jsonl", "gitlab"):
         return text.replace("##[", r"#\u0023[")
@@ -117,12 +117,12 @@ def shield_from_runner(text: str, form: str = "") -> str:
     return re.sub(start, "| ", text).replace("##[", "## [")
 
 
-def cut(text: str) -> str:
+def cut_long_words(text: str) -> str:
     """A message without the middle of long words (over 400 characters) and of itself (over 3,000).
 
     Beginning and end stay, because they contain the place and what to do.
 
-    >>> len(cut("a" * 1000)), cut("no such file")
+    >>> len(cut_long_words("a" * 1000)), cut_long_words("no such file")
     (301, 'no such file')
     """
     if len(text) <= _LONG_WORD:
@@ -131,10 +131,10 @@ def cut(text: str) -> str:
     return text if len(text) <= _LONG_MESSAGE else _ends(text, 2000, 900)
 
 
-def unsafe(character: str) -> bool:
+def is_unprintable(character: str) -> bool:
     """Whether a character is printed as its code.
 
-    >>> unsafe("\\x1b"), unsafe("é"), unsafe("\\u200d")
+    >>> is_unprintable("\\x1b"), is_unprintable("é"), is_unprintable("\\u200d")
     (True, False, False)
     """
     if unicodedata.category(character) in _UNSAFE:
@@ -176,7 +176,7 @@ def strict_json(value: Any, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
     if text.isascii():
         return text.replace("\x7f", "\\u007f")
-    return "".join(json.dumps(c)[1:-1] if c != "\n" and unsafe(c) else c for c in text)
+    return "".join(json.dumps(c)[1:-1] if c != "\n" and is_unprintable(c) else c for c in text)
 
 
 def _ends(text: str, first: int, last: int) -> str:
@@ -384,19 +384,19 @@ def all_of_count(counted: str) -> str:
     return f"all {counted}".replace("all 2 ", "both ", 1)
 
 
-def clauses(*parts: str) -> str:
+def join_clauses(*parts: str) -> str:
     """The parts of a sentence that are not empty, joined.
 
-    >>> clauses("from what value does it pass?", "", "--threshold X says it", "-m mean asks not")
-    'from what value does it pass? --threshold X says it; -m mean asks not'
+    >>> join_clauses("from what value does it pass?", "", "use --threshold X", "or -m mean")
+    'from what value does it pass? use --threshold X; or -m mean'
     """
     return "; ".join(filter(None, parts)).replace("?; ", "? ")
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names joined as in a sentence.
 
-    >>> listed("a"), listed("ab"), listed("abc")
+    >>> join_names("a"), join_names("ab"), join_names("abc")
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
@@ -408,16 +408,16 @@ def first_few(names: Sequence[str]) -> str:
     >>> first_few("abcde"), first_few("abcd")
     ('a, b, c and 2 more', 'a, b, c, d')
     """
-    return ", ".join(names) if len(names) <= 4 else names_cut(names, _LONG_LIST, ", ", 3)
+    return ", ".join(names) if len(names) <= 4 else names_that_fit(names, _LONG_LIST, ", ", 3)
 
 
-def names_cut(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
+def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
     """As many names as fit into a line, and the number of others.
 
     joint : the separator; by default a blank, or a comma if some names contain blanks.
     most : the largest number of names; 0 for any number.
 
-    >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
+    >>> names_that_fit(["1", "2", "30"], 9), names_that_fit(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
     """
     joint = joint or (", " if any(" " in name for name in names) else " ")

@@ -56,15 +56,15 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
         raise refused(large) from None
     if is_nested(tables, MOST_NESTED):
         raise refused(deep)
-    if _has_large(tables):
+    if _has_large_integer(tables):
         raise refused(large)
     return text, tables
 
 
-def _has_large(value: Any) -> bool:
+def _has_large_integer(value: Any) -> bool:
     """Whether it contains a whole number of more than 64 bits, which hexadecimal digits can
     write.
     """
     if isinstance(value, dict | list):
-        return any(map(_has_large, value.values() if isinstance(value, dict) else value))
+        return any(map(_has_large_integer, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int) and value.bit_length() > 63

@@ -36,7 +36,7 @@ from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError
-from passk_cli.text import unsafe
+from passk_cli.text import is_unprintable
 from tests.conftest import jsonl
 from tests.files.formats.cells import DATA, Cells, cells, cells_of
 from tests.files.formats.test_corrupted import CASES
@@ -339,7 +339,9 @@ def _of_message(text: str, kind: str) -> Outcome:
     lines = text.removesuffix("\n").split("\n")
     if len(text) > LONGEST_MESSAGE:
         return Outcome("long message", text[:300])
-    if any(unsafe(sign) for line in lines for sign in line) or not text.startswith("error["):
+    if any(is_unprintable(sign) for line in lines for sign in line) or not text.startswith(
+        "error["
+    ):
         return Outcome("message with control signs, or not ours", text[:300])
     # Below an error stand the commands that settle it, and what they read.
     if any(not line.startswith("  ") for line in lines[1:]):
@@ -387,7 +389,7 @@ def _of_end(code: int, out: str, err: str) -> Outcome:
     """What is wrong with an exit code and what was printed."""
     if code not in (0, 1, 2, 3):
         return Outcome("internal error", err[:1000])
-    if any(unsafe(sign) for sign in out + err if sign not in "\n\x1b"):
+    if any(is_unprintable(sign) for sign in out + err if sign not in "\n\x1b"):
         return Outcome("control signs in the output", err[:300])
     if code == 3 and out and "error[" not in err:
         # A verdict that something could not be checked.

@@ -24,8 +24,8 @@ from passk_cli.report.model import (
     FULL,
     AnswerSentence,
     ChangedTasks,
-    Check,
     Column,
+    GateCheck,
     Report,
     Table,
 )
@@ -230,7 +230,7 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     warning = Diagnostic("few", WARNING, "warned")
     report = Report(
         (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)),
-        answer=(AnswerSentence("fails", "FAIL: it fell", {}),), checks=(Check("agent", "rule",
+        answer=(AnswerSentence("fails", "FAIL: it fell", {}),), checks=(GateCheck("agent", "rule",
         "fail"),),
         changes=lambda: (ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
     )  # fmt: skip

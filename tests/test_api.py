@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError, PasskWarning
-from passk_cli.python.spelling import spelled
+from passk_cli.python.spelling import spell_for_python
 from passk_cli.suggested_fix import OptionValue
 from tests import stub
 from tests.cli.test_messages import MIXED
@@ -385,7 +385,7 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
     ],
 )
 def test_spelling(option: OptionValue, expected: str) -> None:
-    assert spelled(option) == expected
+    assert spell_for_python(option) == expected
 
 
 def test_data_is_not_read_as_an_option() -> None:

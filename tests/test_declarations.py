@@ -14,7 +14,7 @@ from passk_cli.commands.formats.view import known_formats
 from passk_cli.files.formats import FORMATS
 from passk_cli.inference.intervals import METHODS
 from passk_cli.metrics.registry import FAMILIES
-from passk_cli.option import declared
+from passk_cli.option import options_by_field
 from passk_cli.study.rules import TESTS, Rules
 from tests.conftest import SAMPLES, Passk
 
@@ -46,9 +46,9 @@ def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_test_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TESTS, "wonder", TESTS["t"]._replace(words="a wonder", cites="miller2024"))
-    option = declared(Rules)["test"]
+    option = options_by_field(Rules)["test"]
     widened = option._replace(option=replace(option.option, choices=tuple(TESTS)))
-    monkeypatch.setitem(declared(Rules), "test", widened)
+    monkeypatch.setitem(options_by_field(Rules), "test", widened)
     result = passk_cli.compare(SAMPLES / "agents.jsonl", metrics="pass@1", test="wonder")
     assert set(result.frame["test"]) == {"wonder"}
     assert "by a wonder (Miller 2024)" in result.methods

@@ -11,7 +11,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.files.roles import ROLES
 from passk_cli.metrics.registry import patterns
-from passk_cli.suggestions import nearest
+from passk_cli.suggestions import nearest_names
 
 OPTIONS = [item.option for _, item in options_by_title(command_of("compare"))]
 # Kind of name → the names that there are.
@@ -68,7 +68,7 @@ def test_the_nearest_name_is_the_one_that_was_meant() -> None:
             word = mistaken(name, draw)
             if word not in names:
                 typos += 1
-                wrong += [(kind, name, word)] * (nearest(word, names)[:1] != [name])
+                wrong += [(kind, name, word)] * (nearest_names(word, names)[:1] != [name])
     assert typos > 550
     assert len(wrong) <= 0.03 * typos, wrong
 
@@ -79,9 +79,9 @@ def test_the_nearest_name_is_the_one_that_was_meant() -> None:
 )
 def test_a_name_of_another_tool_leads_to_the_name_here(kind: str, word: str, name: str) -> None:
     hyphens = "--" * (kind == "option")
-    assert nearest(hyphens + word, NAMES[kind])[0] == hyphens + name
+    assert nearest_names(hyphens + word, NAMES[kind])[0] == hyphens + name
 
 
 @pytest.mark.parametrize("word", ["", "?", "qqqqq", "zzzz-9", "--", "é中"])
 def test_an_unknown_word_gets_no_suggestion(word: str) -> None:
-    assert not any(nearest(word, names) for names in NAMES.values())
+    assert not any(nearest_names(word, names) for names in NAMES.values())

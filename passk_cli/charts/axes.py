@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
-from passk_cli.report.words import duration
+from passk_cli.report.words import duration_text
 
 # Ticks are at the values of the data only if the values are at most this many, with few digits.
 _MOST_TICKS, _DIGITS = 12, 4
 # Ticks of times, in minutes: 1 s, 4 s, 15 s, 1 min and so on, in steps of about a factor of four.
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
 # Unit → function that writes a tick, if the tick is not the unit and a number.
-_WORDS: Mapping[str, Callable[[float], str]] = {"min": duration, "year": "{:g}".format}
+_WORDS: Mapping[str, Callable[[float], str]] = {"min": duration_text, "year": "{:g}".format}
 # Values that are unevenly spaced are ticks only if they are at most this many.
 _MOST_UNEVEN = 5
 
@@ -145,7 +145,7 @@ def tick_labels(
             return {room[v][0]: text for v, text in words.items()}
     # One label is better than two labels that touch.
     value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
-    return {axis.place(value): _label(float(f"{value:.3g}"), percent and axis.share)}
+    return {axis.place(value): _tick_label(float(f"{value:.3g}"), percent and axis.share)}
 
 
 def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
@@ -196,17 +196,18 @@ def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[floa
     digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if similar else 0
     return {
         v: axis.names.get(v)
-        or axis.unit + (f"{v:,.{max(digits, 2)}f}" if digits else _label(v, percent and axis.share))
+        or axis.unit
+        + (f"{v:,.{max(digits, 2)}f}" if digits else _tick_label(v, percent and axis.share))
         for v in values
     }
 
 
-def _label(value: float, percent: bool) -> str:
+def _tick_label(value: float, percent: bool) -> str:
     """The label of a tick: 0.2, −0.2, 20%, 1,000, 2M."""
     if percent:
-        return f"{_label(round(100 * value, 10), False)}%"
+        return f"{_tick_label(round(100 * value, 10), False)}%"
     if value < 0:
-        return f"−{_label(-value, False)}"
+        return f"−{_tick_label(-value, False)}"
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
         if value >= size:
             return f"{value / (1e3 if letter == 'k' else size):g}{letter}"

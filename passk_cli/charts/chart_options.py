@@ -18,7 +18,7 @@ from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import nearest
+from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
 # If a picture has more than 8 models, nobody can distinguish them: only the first 5 have colours.
@@ -189,7 +189,7 @@ def _models_in(models: Iterable[str], words: str) -> list[str]:
 def _split_into_panels(plot: Plot, column: str) -> Plot:
     """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
-        suggestions = nearest(column, plot.groups)
+        suggestions = nearest_names(column, plot.groups)
         settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]
         settles += (
             []
@@ -206,7 +206,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
         for role in ("series", "label", "head"):
             name = row.get(role)
             if isinstance(name, SeriesName) and len(name.parts) > place:
-                new_row[role] = name.without(place)
+                new_row[role] = name.without_part(place)
                 new_row["panel"] = " · ".join(
                     str(part) for part in (panel, f"{column} {name.parts[place]}") if part
                 )

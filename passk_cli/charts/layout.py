@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from passk_cli.charts.axes import Axis, axis_from_values, spread_places
 from passk_cli.charts.density import density
-from passk_cli.report.plot import Plot, Row, distinct
+from passk_cli.report.plot import Plot, Row, distinct_values
 from passk_cli.report.words import SeriesName
 from passk_cli.text import cells_of, short_names
 
@@ -26,7 +26,9 @@ _MOST_LABELS, _MOVABLE = 12, 8.0
 
 def panels(plot: Plot) -> list[Any]:
     """The panels in their order; [None] for a plot without panels."""
-    return distinct((*plot.rows, *plot.points), "panel") if plot.has_roles("panel") else [None]
+    return (
+        distinct_values((*plot.rows, *plot.points), "panel") if plot.has_roles("panel") else [None]
+    )
 
 
 def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
@@ -113,22 +115,22 @@ class CurveLayout:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
         unlabelled = (rule.y for rule in plot.rules if rule.y is not None and not rule.text)
         up = replace(up, required_ticks=tuple(unlabelled), unit=plot.y_unit)
-        kinds = distinct(rows, "kind")
+        kinds = distinct_values(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
         dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
         ahead = [row for row in plot.rows if not plot.is_grey(row)]
-        series = distinct([row for row in rows if not plot.is_grey(row)], "series")
+        series = distinct_values([row for row in rows if not plot.is_grey(row)], "series")
         labels: list[Row] = []
         if not plot.has_roles("panel"):
             if len(series) > 1:
                 # The name of a model appears once, at its line of the first kind.
                 ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
-            labels = _labels(ahead, across, up, room)
+            labels = _line_end_labels(ahead, across, up, room)
             if len(series) > 1:
                 # The names must also differ from the names of grey models.
                 short = short_series_names(
-                    plot, distinct(rows, "series"), most, extent, telling=True
+                    plot, distinct_values(rows, "series"), most, extent, telling=True
                 )
                 labels = [{**label, "text": short[label["text"]]} for label in labels]
             if any(extent(label["text"]) > most for label in labels):
@@ -146,7 +148,7 @@ def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
     return isolated
 
 
-def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
+def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
     """Labels at the ends of lines, moved apart; empty if they do not fit."""
     lines = rows_by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
@@ -183,7 +185,7 @@ def row_label_lines(
     headed = plot.has_roles("head", "tail")
     ends = {
         label: (rows[label]["head"], rows[label]["tail"]) if headed else ("", label)
-        for label in distinct(plot.rows, "label")
+        for label in distinct_values(plot.rows, "label")
     }
     short = short_series_names(
         plot, (name for pair in ends.values() for name in pair), room, extent

@@ -124,7 +124,7 @@ def inline_chart(plot: Plot, percent: bool = False) -> str:
     """
     count = len(layout.panels(plot))
     width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
-    legend, panels = svg.drawings(plot, _PAGE, percent, width)
+    legend, panels = svg.draw_legend_and_panels(plot, _PAGE, percent, width)
     items = "".join(item.element(_SCALE) for item in legend)
     above = f'<div class="legend">{items}</div>' if items else ""
     elements = "".join(panel.element(_SCALE) for panel in panels)
@@ -137,27 +137,27 @@ def hover_script() -> str:
     return files("passk_cli.charts").joinpath("hover.js").read_text(encoding="utf-8")
 
 
-def add_policy(page: str, script: str) -> str:
+def add_security_policy(page: str, script: str) -> str:
     """The page with its security policy: a browser loads nothing and runs only this script.
 
     The policy contains the SHA-256 of the script and of the styles in the head, so a script inside
     the data does not run.
 
     >>> page = f'<meta content="{POLICY}"><script>f()</script><script>bad()</script>'
-    >>> add_policy(page, "f()").split("script-src ")[1].split(";")[0]
+    >>> add_security_policy(page, "f()").split("script-src ")[1].split(";")[0]
     "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
     """
     styles = [*_STYLES.findall(page.partition("</head>")[0])]
     panels = [*dict.fromkeys(_PANELS.findall(page))]
     hashed = [
-        *map(_hash_source, styles),
-        *(["'unsafe-hashes'", *map(_hash_source, panels)] if panels else []),
+        *map(_script_hash, styles),
+        *(["'unsafe-hashes'", *map(_script_hash, panels)] if panels else []),
     ]
-    policy = f"default-src 'none'; script-src {_hash_source(script)}; img-src data:"
+    policy = f"default-src 'none'; script-src {_script_hash(script)}; img-src data:"
     return page.replace(POLICY, f"{policy}; style-src {' '.join(hashed)}", 1)
 
 
-def _hash_source(text: str) -> str:
+def _script_hash(text: str) -> str:
     """The hash of a script or a style, as a policy contains it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
@@ -194,7 +194,7 @@ def html_document(report: Report, percent: bool = False) -> str:
 </body>
 </html>
 """
-    return add_policy(page, hover_script())
+    return add_security_policy(page, hover_script())
 
 
 def _figure(plot: Plot, percent: bool) -> str:

@@ -22,9 +22,9 @@ from passk_cli.charts.axes import Axis, tick_labels
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.layout import panel_rows
 from passk_cli.charts.text_metrics import chart_lines, text_width
-from passk_cli.charts.theme import FONT, Theme, mix
+from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
-from passk_cli.report.plot import Plot, Row, Rule
+from passk_cli.report.plot import Plot, ReferenceLine, Row
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
@@ -67,7 +67,7 @@ _VIRIDIS = (
 
 
 @dataclass(frozen=True)
-class Fragment:
+class SvgFragment:
     """Svg elements in a box, with the width and height of the box in units."""
 
     width: float
@@ -84,9 +84,9 @@ class Fragment:
         )
 
 
-def drawings(
+def draw_legend_and_panels(
     plot: Plot, theme: Theme, percent: bool, room: float
-) -> tuple[list[Fragment], list[Fragment]]:
+) -> tuple[list[SvgFragment], list[SvgFragment]]:
     """The items of the legend and the panels of a plot, with the values of marks in `data-say`.
 
     percent : whether shares are percentages.  room : width of a panel.
@@ -121,7 +121,7 @@ def picture(
     words = "\n".join(filter(None, (plot.description for plot in plots)))
     metadata = f"<title>{escape(titles)}</title><desc>{escape(words)}</desc>"
     paper = f'<rect width="100%" height="100%" fill="{theme.paper}"/>'
-    body = Fragment(room, height or content_height, metadata + paper + "".join(elements))
+    body = SvgFragment(room, height or content_height, metadata + paper + "".join(elements))
     attributes = f' role="img" font-family="{FONT}"'
     if size and size.is_for_paper and factor == 1:
         return body.element(size.width / room, attributes, size.unit)
@@ -131,7 +131,7 @@ def picture(
 def _chart(
     plot: Plot, theme: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
-) -> Fragment:  # fmt: skip
+) -> SvgFragment:  # fmt: skip
     """A plot below its title and its legend.  spare : height in addition to the usual height."""
     drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare=spare, size=size)
     room = drawer.room
@@ -159,11 +159,11 @@ def _chart(
             x, y = 0.0, y + fragment.height + _PANEL_GAP
         elements.append(_translated(x, y, fragment.elements))
         x += fragment.width
-    return Fragment(room, y + fragment.height, "".join(elements))
+    return SvgFragment(room, y + fragment.height, "".join(elements))
 
 
 @dataclass
-class _Drawer:
+class _PlotDrawer:
     """The parts that drawings of all kinds of plots share.
 
     room : width of a line of panels.  Names may increase it if there is no size.
@@ -221,11 +221,11 @@ class _Drawer:
     def arrange(self) -> None:
         """Set the places that depend on the size of a panel."""
 
-    def legend(self) -> Iterator[Fragment]:
+    def legend(self) -> Iterator[SvgFragment]:
         """The legend above all panels."""
         yield from ()
 
-    def panel(self, panel: Any, first: bool = True) -> Fragment:
+    def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         """The drawing of a panel; panel is None for a plot without panels.
 
         first : whether the panel is the first in its line, which has names and heights at its left.
@@ -234,20 +234,22 @@ class _Drawer:
 
     def colour_of(self, row: Row) -> str:
         """The colour of a row: the colour of its model, lighter for later settings, or grey."""
-        place = self.plot.hue(row)
+        place = self.plot.colour_index(row)
         if place is None:
             return self.theme.text
         if self.plot.is_grey(row) or place >= len(self.theme.series):
             return self.theme.faint
         at, settings = self.plot.setting_index(row)
-        return mix(self.theme.series[place], self.theme.paper, _SHADE * at / max(settings - 1, 1))
+        return mix_colours(
+            self.theme.series[place], self.theme.paper, _SHADE * at / max(settings - 1, 1)
+        )
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
         """A point in the colour and shape of a row, filled or hollow; grey rows have a dot."""
         paint = paint or self.colour_of(row)
         if self.plot.is_grey(row):
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
-        shape = (self.plot.hue(row) or 0) + 3 * self.plot.setting_index(row)[0]
+        shape = (self.plot.colour_index(row) or 0) + 3 * self.plot.setting_index(row)[0]
         hollow = f'{self.theme.paper}" stroke="{paint}'
         return _point(shape, *place, f' fill="{paint if row.get("filled", True) else hollow}"')
 
@@ -288,14 +290,16 @@ class _Drawer:
         x_axis_height = [line for part in settings for line in chart_lines(part, _SMALL, room)]
         return lines + [(line, _SMALL, "") for line in x_axis_height]
 
-    def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
+    def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> SvgFragment:
         """A panel below its name; width and height include all its margins."""
         x = self.left_margin if first else _PANEL_GAP
         names = [_text(x, _NAME + _LINE * place, line, self.theme.text, size=size, weight=weight)
                  for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
         top = self.name_height + 3 * bool(self.name_height)
         inside = _translated(x, top, elements)
-        return Fragment(x + self.width + self.right_margin, top + height, "".join([*names, inside]))
+        return SvgFragment(
+            x + self.width + self.right_margin, top + height, "".join([*names, inside])
+        )
 
     def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
         """The axis at the bottom; the first panel of a line also has its title."""
@@ -327,7 +331,7 @@ class _Drawer:
 
 
 @dataclass
-class _CurveDrawer(_Drawer):
+class _CurveDrawer(_PlotDrawer):
     """Drawings of curves: lines with bands, points with bars, and names at the ends of lines."""
 
     def measure(self) -> None:
@@ -352,7 +356,7 @@ class _CurveDrawer(_Drawer):
         self.axis = replace(self.lines.across, length=self.width)
         # Labels of vertical rules are above the drawing, in several lines if they would overlap.
         # The title of the y-axis is above them.
-        self.rule_labels: dict[Rule, tuple[float, list[str], int]] = {}
+        self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
             x = self.axis.place(rule.x or 0)
@@ -369,7 +373,7 @@ class _CurveDrawer(_Drawer):
             self.rule_labels[rule] = (x, lines, -level - 1 if turned else level + 1)
         self.top = 7 + _LINE * len(line_ends) + (_LINE + 1) * bool(self.up.title)
 
-    def legend(self) -> Iterator[Fragment]:
+    def legend(self) -> Iterator[SvgFragment]:
         labelled = bool(self.lines.labels)
         first: Row = self.plot.rows[0] if self.plot.rows else {}
         lone = self.theme.text if self.several else self.colour_of(first)
@@ -400,12 +404,12 @@ class _CurveDrawer(_Drawer):
             mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
             yield self._item(mark, 11 if self.plot.scattered else 22, "other models")
 
-    def _item(self, mark: str, x: int, text: str) -> Fragment:
+    def _item(self, mark: str, x: int, text: str) -> SvgFragment:
         text = _shortened(text, _NAME, self.room - x)
         words = _text(x, 9.4, text, self.theme.text)
-        return Fragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
+        return SvgFragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
 
-    def panel(self, panel: Any, first: bool = True) -> Fragment:
+    def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         rows, points = panel_rows(self.plot.rows, panel), panel_rows(self.lines.points, panel)
         width, height = self.width, self.up.length
         path = "".join(f"M0 {_number(height - at)}h{_number(width)}" for at in self.ticks)
@@ -442,7 +446,7 @@ class _CurveDrawer(_Drawer):
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
             # If the points are the data, a model's line is as fine as an interval.
-            fine = self.plot.scattered and self.plot.hue(line[0]) is not None
+            fine = self.plot.scattered and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.is_grey(line[0]):
                 style = f'stroke-opacity="0.5" stroke-width="{_FINE}"'
@@ -479,7 +483,7 @@ class _CurveDrawer(_Drawer):
                 yield self.point(end, (x + 11, at))
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
 
-    def _rule(self, rule: Rule) -> str:
+    def _rule(self, rule: ReferenceLine) -> str:
         """A reference line with its label: next to the top of a vertical line, or on a horizontal
         line."""
         width, height = self.width, self.up.length
@@ -499,7 +503,7 @@ class _CurveDrawer(_Drawer):
 
 
 @dataclass
-class _RowDrawer(_Drawer):
+class _RowDrawer(_PlotDrawer):
     """Drawings of rows with names at the left, and headings above rows that share one."""
 
     narrowest: ClassVar[float] = 32.0
@@ -556,7 +560,7 @@ class _ForestDrawer(_RowDrawer):
         """The axis below a panel."""
         return replace(layout.forest_axis(self.plot, panel), length=self.width)
 
-    def panel(self, panel: Any, first: bool = True) -> Fragment:
+    def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         height, axis = self.height, self.axis(panel)
         rules = "".join(
             _reference_line(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.theme)
@@ -642,7 +646,7 @@ class _HeatDrawer(_RowDrawer):
 
     narrowest: ClassVar[float] = 150.0
 
-    def legend(self) -> Iterator[Fragment]:
+    def legend(self) -> Iterator[SvgFragment]:
         """The scale of colours with their shares."""
         name = self.plot.names["y"]
         x, wide, steps = text_width(name, _NAME) + 10, 120, 24
@@ -655,9 +659,9 @@ class _HeatDrawer(_RowDrawer):
         places = tick_labels(axis, self.percent).items()
         words = _texts(((x + at, 19, word) for at, word in places), self.theme.faint, "middle")
         title = _text(0, 9, name, self.theme.text)
-        yield Fragment(x + wide + 14, 24, title + bar + words)
+        yield SvgFragment(x + wide + 14, 24, title + bar + words)
 
-    def panel(self, panel: Any, first: bool = True) -> Fragment:
+    def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         rows = panel_rows(self.plot.rows, panel)
         most = max(row["high"] for row in rows)
         axis = Axis(0, most, self.plot.x_title, length=self.width)
@@ -723,7 +727,7 @@ class _HeatDrawer(_RowDrawer):
 
 # Roles that colours and places already show.
 _NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale")
-_DRAWERS: dict[str, type[_Drawer]] = {
+_DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
     "forest": _ForestDrawer,
@@ -743,7 +747,9 @@ def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
             yield list(run)
 
 
-def _reference_line(x: float, y: float, x2: float, y2: float, rule: Rule, theme: Theme) -> str:
+def _reference_line(
+    x: float, y: float, x2: float, y2: float, rule: ReferenceLine, theme: Theme
+) -> str:
     dash = ' stroke-dasharray="2 2"' if rule.dashed else ""
     return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{theme.faint}"{dash}/>'
 
@@ -769,7 +775,7 @@ def _colour(share: float) -> str:
     """The colour of a share in a heat map."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
-    return mix(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
+    return mix_colours(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
 
 
 def _text(

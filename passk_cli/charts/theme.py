@@ -41,7 +41,7 @@ def rgb(paint: str) -> tuple[int, int, int]:
     return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)
 
 
-def mix(paint: str, paper: str, share: float) -> str:
+def mix_colours(paint: str, paper: str, share: float) -> str:
     """A colour mixed with a share of the paper; for variables, the formula of a style sheet."""
     if not share:
         return paint

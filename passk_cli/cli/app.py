@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from passk_cli.cli.completion import completion_of, words_so_far
-from passk_cli.cli.failure import write_failure
+from passk_cli.cli.error_printing import write_error
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of, option_suggestion
@@ -22,7 +22,7 @@ from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.option import DATA, Option
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import did_you_mean, nearest
+from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
@@ -248,12 +248,12 @@ def main() -> None:
         code = code if words else 2
     except PasskError as error:
         leave_if_signalled()
-        code = write_failure(error, words)
+        code = write_error(error, words)
     except USAGE_ERROR as error:
-        code = write_failure(_usage_error(error, words), words)
+        code = write_error(_usage_error(error, words), words)
     except MemoryError:
         leave_if_signalled()
-        code = write_failure(
+        code = write_error(
             DataError("memory", "there is not enough", MORE_MEMORY, name="out-of-memory"), words
         )
     except Exception as error:
@@ -261,7 +261,7 @@ def main() -> None:
         if os.environ.get("PASSK_DEBUG"):
             raise
         remedy = "please report it with the traceback that PASSK_DEBUG=1 shows"
-        code = write_failure(
+        code = write_error(
             PasskError(f"internal error: {type(error).__name__}: {error}; {remedy}"), words
         )
     sys.exit(code)
@@ -276,7 +276,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
         if problem.startswith("Missing argument"):
             return _without_files(path, arguments)
         if problem.startswith("No such option"):
-            from passk_cli.cli.remedies import options_by_flag
+            from passk_cli.cli.fix_commands import options_by_flag
 
             place = next(at for at, word in enumerate(arguments) if word.startswith(str(option)))
             _, equals, value = arguments[place].partition("=")
@@ -286,7 +286,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
     elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"
     elif not first.startswith("-") and first != HELP:
-        similar = nearest(first, COMMANDS)
+        similar = nearest_names(first, COMMANDS)
         problem = f"no such command: {first}" + (f"; {did_you_mean(similar)}" if similar else "")
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from passk_cli.errors import PasskError
-from passk_cli.option import Option, loaded
+from passk_cli.option import Option, load_object
 
 # The most bytes of files that are read for the completion of models, while somebody waits.
 MOST_BYTES = 4_000_000
@@ -23,7 +23,7 @@ def words_so_far() -> list[str]:
 def completion_of(option: Option) -> Complete | None:
     """The function that completes the value of an option; None if its values are not known."""
     if option.complete:
-        complete: Complete = loaded(option.complete)
+        complete: Complete = load_object(option.complete)
         return complete
     if option.choices:
         return lambda incomplete: [v for v in option.values if v.startswith(incomplete)]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 
-from passk_cli.cli.overview import GAP, LEFT, Row, fill, table, terminal_width
+from passk_cli.cli.overview import GAP, LEFT, Row, terminal_width, two_columns, wrap_lines
 from passk_cli.commands.command import Command, command_of
 from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
 from passk_cli.option import DeclaredOption
@@ -36,7 +36,7 @@ def command_help(name: str, *, full: bool = False) -> str:
     first = ("output",) if declaration.paged or declaration.judges else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
     count = len(list(options_by_title(declaration)))
-    last = fill(f"passk help {name}: all {count} options, columns and messages")
+    last = wrap_lines(f"passk help {name}: all {count} options, columns and messages")
     while True:
         text = f"{_help(name, _sections(declaration, shared))}\n\n{last}"
         if text.count("\n") < _LINES or len(shared) == _FEWEST:
@@ -47,13 +47,13 @@ def command_help(name: str, *, full: bool = False) -> str:
 def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
     """The help of a command from its purpose, its examples and these sections."""
     declaration, width = command_of(name), terminal_width()
-    paragraphs = "\n\n".join(fill(part, width) for part in declaration.meaning)
+    paragraphs = "\n\n".join(wrap_lines(part, width) for part in declaration.meaning)
     examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs, "\n".join(["Examples:", *examples])]
     labels = [len(label) for _, rows in sections for label, _ in rows]
     room = max(length for length in labels if length <= LEFT) + GAP
     for title, rows in sections:
-        blocks.append("\n".join([f"{title}:", *table(rows, room, width, indent=2)]))
+        blocks.append("\n".join([f"{title}:", *two_columns(rows, room, width, indent=2)]))
     return "\n\n".join(blocks)
 
 
@@ -71,9 +71,9 @@ def _example(line: str, width: int) -> str:
 
 def message_page(message: DiagnosticType) -> str:
     """The help of a message: its text, what it means, why it matters, and what to do."""
-    blocks = [f"{message.severity}[{message.name}]", fill(message.pattern)]
+    blocks = [f"{message.severity}[{message.name}]", wrap_lines(message.pattern)]
     for title, text in message_parts(message):
-        lines = fill(text, terminal_width() - 2)
+        lines = wrap_lines(text, terminal_width() - 2)
         blocks.append(f"{title}:\n{indent(lines, '  ')}")
     if message.example:
         blocks.append(f"Example:\n{indent(message.example, '  ')}")
@@ -105,7 +105,7 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
 def message_list(messages: Iterable[DiagnosticType]) -> str:
     """The list of messages, with the name and the text of each."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
-    return "\n".join(table(rows, LEFT + GAP, terminal_width()))
+    return "\n".join(two_columns(rows, LEFT + GAP, terminal_width()))
 
 
 def usage(name: str, declaration: Command) -> str:
@@ -144,7 +144,7 @@ def _sections(
         else:
             included = option.field in shared
         if included:
-            rows.setdefault(title, []).append(row(option, full=shared is None))
+            rows.setdefault(title, []).append(option_row(option, full=shared is None))
     return [(title, group) for title, group in rows.items() if group]
 
 
@@ -167,7 +167,7 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
         yield "Messages (passk help messages lists all)", names
 
 
-def row(declared: DeclaredOption, full: bool) -> Row:
+def option_row(declared: DeclaredOption, full: bool) -> Row:
     """The flags of an option, and its meaning with choices and default."""
     option, default = declared.option, declared.default
     # Choices from a function are not imported here, because the help text contains them.
@@ -181,4 +181,4 @@ def row(declared: DeclaredOption, full: bool) -> Row:
     elif declared.base is not bool and not declared.repeatable and default not in (None, ""):
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
-    return label, f"{text} {option.further}".rstrip() if full else text
+    return label, f"{text} {option.detail_with_choices}".rstrip() if full else text

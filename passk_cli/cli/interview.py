@@ -12,9 +12,9 @@ from passk_cli.commands.command import command_of
 from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, parts, root
-from passk_cli.option import filled, split
+from passk_cli.option import fill_options, split_at_commas
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
 
     require_new(str(values["init"]))
     console = Console(highlight=False)
-    draft = Draft.from_data([*files], filled(Request, values))
+    draft = Draft.from_data([*files], fill_options(Request, values))
     try:
         for role in _QUESTIONS:
             if role in draft.open_questions or (
@@ -61,7 +61,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     return path
 
 
-def estimate(files: Sequence[str], path: str) -> dict[str, Any]:
+def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
     """The values of options of `passk estimate FILE --map PATH`, which becomes the command line."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = command_of("estimate")
@@ -97,7 +97,7 @@ def _ask(console: Console, draft: Draft, role: str) -> None:
             draft.choices[role] = fix
             return
         names = [*draft.best_place.columns]
-        question = meant(reply, names, f"the columns are {first_few(names)}")
+        question = did_you_mean_or_list(reply, names, f"the columns are {first_few(names)}")
         if role == "passes" and draft.outcome:
             question = f"no outcome is {reply}; there are {draft.outcome.tally}"
         console.print(f"  {question}", markup=False)
@@ -126,8 +126,14 @@ def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
             return SuggestedFix({"--threshold": str(float(reply))}, f"{reply} or more passes")
         except ValueError:
             tally = draft.outcome.tally.lower() if draft.outcome else ""
-            occurs = all(word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split(reply))
-            return SuggestedFix({"--passes": split(reply)}, f"{reply} passes") if occurs else None
+            occurs = all(
+                word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split_at_commas(reply)
+            )
+            return (
+                SuggestedFix({"--passes": split_at_commas(reply)}, f"{reply} passes")
+                if occurs
+                else None
+            )
     columns = {root(column) for column in draft.best_place.columns} | {*draft.best_place.columns}
     if not all({part, root(part)} & columns for part in parts(reply)):
         return None

@@ -21,7 +21,14 @@ from passk_cli.commands.command import Command
 from passk_cli.diagnostic import DECLARED, NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.option import DeclaredOption, Option, changed_options, declared, loaded, sections_of
+from passk_cli.option import (
+    DeclaredOption,
+    Option,
+    changed_options,
+    load_object,
+    options_by_field,
+    sections_of,
+)
 from passk_cli.render import (
     ANNOTATIONS,
     CODE_QUALITY,
@@ -42,7 +49,7 @@ from passk_cli.render.style import (
 )
 from passk_cli.report.model import Report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.text import cut, is_runner, printable, shield_from_runner
+from passk_cli.text import cut_long_words, is_github_runner, printable, shield_from_runner
 
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
@@ -63,7 +70,7 @@ def output_suffixes(declaration: Command) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Charting:
+class ChartOptions:
     """Options about charts, for commands that have charts."""
 
     title: ClassVar[str] = "Charts"
@@ -146,7 +153,7 @@ class Charting:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Output:
+class OutputOptions:
     """Options about the place and the look of the result."""
 
     title: ClassVar[str] = "Output"
@@ -189,7 +196,7 @@ class Output:
         self,
         inputs: Sequence[str],
         further_outputs: Sequence[str],
-        charting: Charting,
+        charting: ChartOptions,
         declaration: Command,
     ) -> None:
         """Refuse outputs that cannot or must not be written, before any work is done.
@@ -259,7 +266,7 @@ class Output:
         """The text of a message, with the digits that the reader has chosen."""
         return sentence_text(message.pieces(), self._style(False, False))
 
-    def write(self, report: Report, charting: Charting) -> None:
+    def write(self, report: Report, charting: ChartOptions) -> None:
         """Write the report to stdout or to files, then its charts, and then messages to stderr.
 
         If stdout does not begin with the verdict of a gate, stderr shows it.  In GitHub Actions a
@@ -281,13 +288,13 @@ class Output:
                 if target is None and paged:
                     printed = pages.document(report, name, style)[""].decode()
                 elif target is None:
-                    printed, form = loaded(FORMATS[name])(report, style), name
+                    printed, form = load_object(FORMATS[name])(report, style), name
                 elif paged:
                     with show_activity("drawing"):
-                        contents |= pages.files_of(report, name, Path(target), style)
+                        contents |= pages.document_files(report, name, Path(target), style)
                     page_files.append(Path(target))
                 else:
-                    contents[Path(target)] = loaded(FORMATS[name])(report, style)
+                    contents[Path(target)] = load_object(FORMATS[name])(report, style)
             with write_together(contents):
                 print(shield_from_runner(printed, form), end="", flush=True)
             for path in page_files if sys.stderr.isatty() and not self.quiet else ():
@@ -297,14 +304,14 @@ class Output:
                 charting.write(report, self._style(on_terminal, on_terminal))
             if report.checks and (summary := self._summary):
                 style = Style(self.digits, self.percent)
-                _append(summary, loaded(FORMATS["markdown"])(report, style))
+                _append(summary, load_object(FORMATS["markdown"])(report, style))
         finally:
             self.write_messages(report)
             if report.checks and not opens:
-                line = cut(answer_text(report, self._style(False, False)))
+                line = cut_long_words(answer_text(report, self._style(False, False)))
                 print(shield_from_runner(f"passk: {line}"), file=sys.stderr)
             if report.checks and self._annotates:
-                text = loaded(ANNOTATIONS)(report, Style(self.digits, self.percent))
+                text = load_object(ANNOTATIONS)(report, Style(self.digits, self.percent))
                 print(text, end="", file=sys.stderr)
 
     @property
@@ -319,7 +326,7 @@ class Output:
 
         It does in GitHub Actions, unless PASSK_CI is "off" or an output has the format github.
         """
-        annotates = is_runner() and os.environ.get("PASSK_CI") != "off"
+        annotates = is_github_runner() and os.environ.get("PASSK_CI") != "off"
         return annotates and "github" not in map(self._format, self._targets)
 
     def write_messages(self, report: Report) -> None:
@@ -349,7 +356,7 @@ class Output:
             with_signature=self.verbose, stacked=self.stacked, methods=self.methods,
         )  # fmt: skip
 
-    def write_failure(self, error: PasskError, *, file: bool) -> None:
+    def write_gate_error(self, error: PasskError, *, file: bool) -> None:
         """Write the error that kept a gate from its verdict, in the formats for pipelines.
 
         file : whether output files may be written, which only `check` decides.
@@ -362,7 +369,7 @@ class Output:
                 contents[Path(target)] = error_document(error, name)
             if name not in FAILURES:
                 continue
-            text = loaded(FAILURES[name])(problem)
+            text = load_object(FAILURES[name])(problem)
             if target is None:
                 print(text, end="", flush=True)
             else:
@@ -373,9 +380,9 @@ class Output:
                 with write_together(contents):
                     pass
             if self._annotates:
-                print(loaded(FAILURES["github"])(problem), end="", file=sys.stderr)
+                print(load_object(FAILURES["github"])(problem), end="", file=sys.stderr)
             if self._summary:
-                _append(self._summary, loaded(FAILURES["markdown"])(problem))
+                _append(self._summary, load_object(FAILURES["markdown"])(problem))
 
 
 def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
@@ -398,8 +405,8 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
 
 def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """The title and options of each group about output, without options that a command replaces."""
-    edge = (Charting, Output) if declaration.charts else (Output,)
-    without = [*declared(declaration.options_type), *declaration.without]
+    edge = (ChartOptions, OutputOptions) if declaration.charts else (OutputOptions,)
+    without = [*options_by_field(declaration.options_type), *declaration.without]
     without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
         if not declaration.judges:

@@ -38,18 +38,18 @@ def overview() -> str:
         section = entry.section
         rows.append((f"{heading:{section_width}}{name}", entry.purpose.removesuffix(".")))
     width = terminal_width()
-    lines = table(rows, section_width + name_width, width)
-    below = [fill(line, width) for line in _BELOW]
+    lines = two_columns(rows, section_width + name_width, width)
+    below = [wrap_lines(line, width) for line in _BELOW]
     usage = "Usage: passk COMMAND FILE... [OPTIONS]"
-    return "\n".join([usage, "", fill(ABOUT, width), "", *lines, "", *below])
+    return "\n".join([usage, "", wrap_lines(ABOUT, width), "", *lines, "", *below])
 
 
-def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
+def two_columns(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
     """Rows in two columns; the left one is `room` wide, and the right one is broken into lines."""
     lines = []
     margin = " " * (indent + room)
     for name, text in rows:
-        words = fill(text, max(width - len(margin), LEFT)).split("\n")
+        words = wrap_lines(text, max(width - len(margin), LEFT)).split("\n")
         if len(name) > room - GAP:
             lines.append(" " * indent + name)
         else:
@@ -59,7 +59,7 @@ def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> lis
     return lines
 
 
-def fill(text: str, width: int = 0) -> str:
+def wrap_lines(text: str, width: int = 0) -> str:
     """A text in lines as wide as `width`, or as the terminal, which are broken only at blanks."""
     lines = textwrap.wrap(
         text, width or terminal_width(), break_on_hyphens=False, break_long_words=False

@@ -41,9 +41,11 @@ def end_on_signals() -> Iterator[None]:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     unheard = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    threading.Thread(target=_listen, args=(reading, frozenset(before)), daemon=True).start()
+    threading.Thread(
+        target=_wait_for_signal, args=(reading, frozenset(before)), daemon=True
+    ).start()
     for number in before:
-        signal.signal(number, _stop)
+        signal.signal(number, _interrupt_main_thread)
     try:
         yield
     finally:
@@ -57,10 +59,10 @@ def end_on_signals() -> Iterator[None]:
 def leave_if_signalled() -> None:
     """End the process if a signal was received, because an error may be a consequence of it."""
     if _received:
-        _leave(_received[0])
+        _exit_by_signal(_received[0])
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
+def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
     """Interrupt the main thread at the first signal, unless it is importing a module.
 
     If the import of a module is interrupted, a C library may end the process with its own message.
@@ -76,16 +78,16 @@ def _stop(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _listen(heard: int, numbers: frozenset[int]) -> None:
+def _wait_for_signal(heard: int, numbers: frozenset[int]) -> None:
     """Wait for a signal, then for the main thread to end, and then end the process."""
     while number := os.read(heard, 1):
         if number[0] in numbers:
             time.sleep(PATIENCE)
-            _leave(number[0])
+            _exit_by_signal(number[0])
     os.close(heard)
 
 
-def _leave(number: int) -> None:
+def _exit_by_signal(number: int) -> None:
     undo_all()
     os._exit(128 + number)
 

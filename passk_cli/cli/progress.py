@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from passk_cli.activity import activity, doing
+from passk_cli.activity import activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
 PATIENCE = 1.0
@@ -21,18 +21,18 @@ _SECONDS_BETWEEN = 0.2
 def show_activity(text: str) -> Iterator[None]:
     """Show a text with the elapsed seconds, after one second and only on a terminal.
 
-    Inner activities (of `doing` or `show_activity`) replace the text.
+    Inner activities (of `report_activity` or `show_activity`) replace the text.
     """
     if not sys.stderr.isatty():
         yield
         return
     outermost = not activity()
-    with doing(lambda: text):
+    with report_activity(lambda: text):
         if not outermost:
             yield
             return
         stopped = threading.Event()
-        watcher = threading.Thread(target=_watch, args=(stopped,), daemon=True)
+        watcher = threading.Thread(target=_show_elapsed_seconds, args=(stopped,), daemon=True)
         watcher.start()
 
         def stop() -> None:
@@ -43,7 +43,7 @@ def show_activity(text: str) -> Iterator[None]:
             yield
 
 
-def _watch(stopped: threading.Event) -> None:
+def _show_elapsed_seconds(stopped: threading.Event) -> None:
     if stopped.wait(PATIENCE):
         return
     from rich.console import Console

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import temporary_folder
-from passk_cli.cli.output import Charting, Output, output_sections
+from passk_cli.cli.output import ChartOptions, OutputOptions, output_sections
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command, command_of
@@ -21,12 +21,18 @@ from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.option import checked, declared, filled
+from passk_cli.option import check_value, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
 from passk_cli.study.notes import reading_notes
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.text import cut, is_runner, printable, shield_from_runner, without_secrets
+from passk_cli.text import (
+    cut_long_words,
+    is_github_runner,
+    printable,
+    shield_from_runner,
+    without_secrets,
+)
 
 
 def run_command(declaration: Command, files: Sequence[str], values: Mapping[str, Any]) -> int:
@@ -36,12 +42,16 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
     """
     with fetched_once():
         if values.get("init"):
-            from passk_cli.cli.interview import can_ask, estimate, interview
+            from passk_cli.cli.interview import can_ask, estimate_options, interview
 
             if can_ask(values):
                 path = interview(files, values)
                 estimate_command = command_of("estimate")
-                return run_command(estimate_command, files, estimate(files, path)) if path else 130
+                return (
+                    run_command(estimate_command, files, estimate_options(files, path))
+                    if path
+                    else 130
+                )
         if not declaration.streams or values["output"] not in (None, "-"):
             return _run(declaration, files, values)
         # A streamed table is first written to a file, and printed when it is complete.
@@ -49,13 +59,13 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
             code = _run(declaration, files, {**values, **table}, messages_only=True)
             sys.stdout.flush()
-            _print_file(table["output"], table["form"])
+            _print_table_file(table["output"], table["form"])
         return code
 
 
-def _print_file(path: str, form: str) -> None:
+def _print_table_file(path: str, form: str) -> None:
     """Print a table from a file."""
-    if form == "parquet" or not is_runner():
+    if form == "parquet" or not is_github_runner():
         with open(path, "rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
     else:
@@ -71,7 +81,7 @@ def _run(
     messages_only: bool = False,
 ) -> int:  # fmt: skip
     """Run a command; messages_only : whether only messages are printed, not the report."""
-    own_options, writable = declared(declaration.options_type), False
+    own_options, writable = options_by_field(declaration.options_type), False
     edge = {name: value for name, value in values.items() if name not in own_options}
     if declaration.paged and edge["form"] == "html":
         has_page = any(Path(file).suffix == ".html" for file in edge["output"] or ())
@@ -84,9 +94,9 @@ def _run(
     for option in (option for _, options in output_sections(declaration) for option in options):
         if option.field == "form" and edge["form"] not in (None, *FORMATS):
             # The error suggests one of the formats of this command.
-            checked(option, edge["form"])
-    output, charting = filled(Output, edge), filled(Charting, edge)
-    message_filter = filled(MessageOptions, values)
+            check_value(option, edge["form"])
+    output, charting = fill_options(OutputOptions, edge), fill_options(ChartOptions, edge)
+    message_filter = fill_options(MessageOptions, values)
     named_files: dict[str, list[str]] = {"read": [], "written": []}
     for name, option in own_options.items():
         if option.option.file and values[name]:
@@ -125,16 +135,18 @@ def _run(
     except PasskError as error:
         # The error also appears in the outputs in which pipelines look for a verdict.
         if declaration.judges:
-            from passk_cli.cli.remedies import add_commands
+            from passk_cli.cli.fix_commands import add_commands
 
             leave_if_signalled()
             add_commands(error, sys.argv[1:])
-            output.write_failure(error, file=writable)
+            output.write_gate_error(error, file=writable)
         raise
     if any(message.settles for message in report.messages):
-        from passk_cli.cli.remedies import with_remedies
+        from passk_cli.cli.fix_commands import message_with_commands
 
-        messages = tuple(with_remedies(message, sys.argv[1:]) for message in report.messages)
+        messages = tuple(
+            message_with_commands(message, sys.argv[1:]) for message in report.messages
+        )
         report = replace(report, messages=messages)
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
@@ -145,10 +157,13 @@ def _run(
         output.write(report, charting)
     has_output = output.output or output.quiet or output.form not in (None, "table", "plain")
     if report.page is not None and not has_output:
-        from passk_cli.cli.remedies import commands
+        from passk_cli.cli.fix_commands import commands_for_fixes
 
         # Without -o the command prints no page, so passk shows how to write it.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
-        (line,) = commands([paged], sys.argv[1:])
-        print(f"passk: no page is written\n  {cut(printable(line))}  # writes it", file=sys.stderr)
+        (line,) = commands_for_fixes([paged], sys.argv[1:])
+        print(
+            f"passk: no page is written\n  {cut_long_words(printable(line))}  # writes it",
+            file=sys.stderr,
+        )
     return report.exit_code

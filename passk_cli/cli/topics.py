@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from passk_cli.cli.help_text import FILES, options_by_title, row
-from passk_cli.cli.overview import ABOUT, fill
+from passk_cli.cli.help_text import FILES, option_row, options_by_title
+from passk_cli.cli.overview import ABOUT, wrap_lines
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
-from passk_cli.suggestions import meant, respelled
-from passk_cli.text import listed
+from passk_cli.suggestions import did_you_mean_or_list, respell_metric
+from passk_cli.text import join_names
 
 # Terms and their meaning, in Markdown.  The glossary of the documentation is made from this file.
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
@@ -67,7 +67,7 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
     for name, text, user in _entries():
         texts.setdefault(name, {}).setdefault(text, []).append(user)
     topics = {same: name for name, words in _ALSO.items() for same in words.split()}
-    metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respelled(word))
+    metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respell_metric(word))
     bare = word.lower().strip("-") or word
     spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
     # Some metrics have a success rate in place of k, for example cover@0.8.
@@ -89,9 +89,9 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
         paragraphs.append(f"{text} In {_command_names(users)}." if users[0] else text)
     if not paragraphs:
         names = dict.fromkeys([*commands_and_messages, *TOPICS, *texts, *terms])
-        question = meant(spelling, names, "`passk --help` lists commands")
+        question = did_you_mean_or_list(spelling, names, "`passk --help` lists commands")
         raise ParameterError(f"nothing is named {word!r}; {question}", name="unknown-name")
-    return "\n\n".join(map(fill, paragraphs))
+    return "\n\n".join(map(wrap_lines, paragraphs))
 
 
 def glossary() -> dict[str, str]:
@@ -109,7 +109,7 @@ def glossary() -> dict[str, str]:
 def _command_names(commands: Sequence[str]) -> str:
     """The names of commands, or "every command but …" if only a few are missing."""
     lacking = [name for name in COMMANDS if name not in commands]
-    most = "every command" + f" but {listed(lacking)}" * bool(lacking)
+    most = "every command" + f" but {join_names(lacking)}" * bool(lacking)
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
@@ -118,13 +118,22 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, patterns
-    from passk_cli.study.methods import ADJUSTMENTS, intervals, references, tests
+    from passk_cli.study.methods_text import (
+        ADJUSTMENTS,
+        intervals_in_words,
+        references,
+        tests_in_words,
+    )
 
     for (pattern, meaning), family in zip(patterns().items(), FAMILIES.values(), strict=True):
         cited = f" ({references()[family.cites].label})" if family.cites else ""
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""
-    methods_of_kind = {"interval": intervals(), "test": tests(), "adjustment": ADJUSTMENTS}
+    methods_of_kind = {
+        "interval": intervals_in_words(),
+        "test": tests_in_words(),
+        "adjustment": ADJUSTMENTS,
+    }
     for kind, methods in methods_of_kind.items():
         for name, (text, _) in methods.items():
             yield name.lower(), f"{kind} {name}: {text or 'none'}.", ""
@@ -136,7 +145,7 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     for name in COMMANDS:
         declaration = command_of(name)
         for _, option in options_by_title(declaration):
-            label, text = row(option, full=True)
+            label, text = option_row(option, full=True)
             for flag in option.option.flags.split():
                 yield flag.lstrip("-").lower(), f"option {label}: {text}", name
             for value in option.option.values:

@@ -9,9 +9,9 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.diagnostic import DECLARED, ERROR, DiagnosticType
 from passk_cli.errors import ParameterError
-from passk_cli.option import split
+from passk_cli.option import split_at_commas
 from passk_cli.study.answer import ANSWERS, Answer
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 # Modules that declare messages or errors and do not belong to a command.
 _DECLARING_MODULES = (
@@ -49,7 +49,7 @@ def message_of(name: str) -> DiagnosticType:
     declared = messages()
     if name in declared:
         return declared[name]
-    question = meant(name, declared, "`passk help messages` lists them")
+    question = did_you_mean_or_list(name, declared, "`passk help messages` lists them")
     raise ParameterError(f"no message is named {name!r}; {question}", name="unknown-name")
 
 
@@ -58,7 +58,7 @@ def parse_names(names: Any) -> tuple[str, ...]:
 
     Errors: ParameterError for a name that does not exist, or that names an error.
     """
-    message_names = split(names)
+    message_names = split_at_commas(names)
     for name in message_names:
         if message_of(name).severity == ERROR:
             raise ParameterError(
@@ -69,5 +69,5 @@ def parse_names(names: Any) -> tuple[str, ...]:
 
 def parse_message_names(names: Any) -> tuple[str, ...]:
     """Parse names of messages or "all". "all" includes every other name."""
-    message_names = parse_names([name for name in split(names) if name != "all"])
-    return ("all",) if "all" in split(names) else message_names
+    message_names = parse_names([name for name in split_at_commas(names) if name != "all"])
+    return ("all",) if "all" in split_at_commas(names) else message_names

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.option import DeclaredOption, declared, loaded, sections_of
-from passk_cli.suggestions import did_you_mean, nearest, share_meant
+from passk_cli.option import DeclaredOption, load_object, options_by_field, sections_of
+from passk_cli.suggestions import did_you_mean, nearest_names, share_meant
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Command:
     @property
     def question(self) -> type[Question]:
         """The class that answers the options. Only this property imports what the answer needs."""
-        question: type[Question] = loaded(self.view)
+        question: type[Question] = load_object(self.view)
         return question
 
     @property
@@ -110,7 +110,7 @@ class Command:
     def titles(self) -> dict[str, list[str]]:
         """Title → fields of the command. Options of a base class have the title of that class."""
         titles: dict[str, list[str]] = {}
-        for name in declared(self.options_type):
+        for name in options_by_field(self.options_type):
             owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
             title = (
                 DEFAULT_TITLE
@@ -125,7 +125,7 @@ class Command:
 
 def command_of(name: str) -> Command:
     """Load the declaration of a command. Only the module of this command is imported."""
-    declaration: Command = loaded(f"passk_cli.commands.{name}:COMMAND")
+    declaration: Command = load_object(f"passk_cli.commands.{name}:COMMAND")
     return declaration
 
 
@@ -142,7 +142,7 @@ def option_suggestion(
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"
     options = spelled(command)
-    suggestions = nearest(word, options)
+    suggestions = nearest_names(word, options)
     share = share_meant(str(value))
     if share is not None and len(suggestions) == 1 and options[suggestions[0]].option.high == 1:
         # An error rate such as 0.05 means the confidence level 0.95.

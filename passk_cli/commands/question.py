@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_names
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import is_read_once, paths_of, split_label
-from passk_cli.limits import refuse_many
-from passk_cli.option import changed_options, declared, filled, is_given
+from passk_cli.limits import refuse_too_many
+from passk_cli.option import changed_options, fill_options, is_given, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, is_corrected, refuse_ranges
+from passk_cli.study.metrics import Metrics, is_corrected, refuse_ranged_metrics
 from passk_cli.study.result import FIELDS
 from passk_cli.study.rules import Rules
 from passk_cli.study.section import Section
@@ -109,18 +109,18 @@ class Question:
         source : the data, as in `SharedOptions`.  requires_data : whether data must be given.
         Errors: ParameterError for an invalid value of an option, or if required files are missing.
         """
-        own_fields = declared(cls)
-        question = filled(cls, {k: v for k, v in values.items() if k in own_fields})
+        own_fields = options_by_field(cls)
+        question = fill_options(cls, {k: v for k, v in values.items() if k in own_fields})
         if requires_data and source is None:
             raise ParameterError("no files given", name="no-files")
         shared = {k: v for k, v in values.items() if k not in own_fields}
-        request, metrics = filled(Request, shared), filled(Metrics, shared)
+        request, metrics = fill_options(Request, shared), fill_options(Metrics, shared)
         if not cls.ranged:
-            refuse_ranges(metrics.metrics, "-m")
+            refuse_ranged_metrics(metrics.metrics, "-m")
         request = replace(
             request, given_options=frozenset(k for k, v in shared.items() if is_given(v))
         )
-        confidence, rules = filled(Confidence, shared), filled(Rules, shared)
+        confidence, rules = fill_options(Confidence, shared), fill_options(Rules, shared)
         if confidence.bounds is not None:
             request = replace(request, lowest=confidence.bounds[0])
         options = SharedOptions(request, metrics, confidence, rules, source)
@@ -218,7 +218,7 @@ class Question:
         its options has no answer for them.
         """
         names = changed_options(self)
-        refuse(
+        refuse_if_any(
             "no-bounds",
             (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, MISSING_FIXES),
             *((option.option in names, option,
@@ -231,7 +231,7 @@ class Question:
 def refuse_labels(question: Question) -> None:
     """Raise a ParameterError if labels cannot correct this question or one of its options."""
     names = changed_options(question)
-    refuse(
+    refuse_if_any(
         "no-labels",
         (question.uncorrected, "", f"{question.uncorrected}; leave them out", ()),
         *((option in names, OptionValue(option), f"with labels {reason}", (SuggestedFix({
@@ -273,7 +273,7 @@ def require_few_groups(counts: Counts, most: float) -> None:
         f"{quote_name(name)} = {quote_text(value)}"
         for name, value in zip(names, min(groups), strict=True)
     )
-    refuse_many(
+    refuse_too_many(
         "groups", len(groups), most,
         SuggestedFix({"--by": None}, "has one group"), SuggestedFix({"--where": condition},
         "keeps some"),

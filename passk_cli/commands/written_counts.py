@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from passk_cli.errors import refuse
+from passk_cli.errors import refuse_if_any
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column
 from passk_cli.study.section import GROUPS, MODEL, Section
@@ -43,7 +43,7 @@ def refuse_reserved(names: Collection[str], reserved: Collection[str], table_nam
 
     reserved : names of the columns.  table_name : what is written, in words.
     """
-    refuse("reserved-column", *(
+    refuse_if_any("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),
          f"{table_name} has a column of that name; rename it in the data", ())
         for name in names

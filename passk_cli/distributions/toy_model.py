@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from passk_cli.arrays import Floats
 from passk_cli.errors import ParameterError
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 FAMILIES = ("gaussian", "exponential", "power-law")
 #: The article's grid of scales and k's, and the range of pass@k in which it finds a power law.
@@ -171,7 +171,7 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     [16.0, 16.0, 16.01]
     """
     if family not in FAMILIES:
-        raise ParameterError(f"no family {family!r}; {meant(family, FAMILIES)}")
+        raise ParameterError(f"no family {family!r}; {did_you_mean_or_list(family, FAMILIES)}")
     if not 0 < spread <= LARGEST_SPREAD:
         raise ParameterError(
             f"the spread must be above 0 and at most {LARGEST_SPREAD:g}; got {spread:g}"

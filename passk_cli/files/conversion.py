@@ -27,7 +27,7 @@ from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 # Numbers that do not change when they are read: 0.80 and 1e5 would become 0.8 and 100000.0.
 _PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
@@ -196,7 +196,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
     for name in request.conversion.columns:
         if not any(find(name, batch.layout.kinds) for batch in batches):
             available = dict.fromkeys(c for b in batches for c in b.layout.kinds)
-            problem = f"no such column; {meant(name, available)}"
+            problem = f"no such column; {did_you_mean_or_list(name, available)}"
             raise ParameterError(OptionValue("--with", name), problem, name="no-such-column")
         names[name] = None
     return tuple(name for name in names if name not in (*_CANONICAL_ROLES, "model"))

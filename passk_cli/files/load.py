@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from passk_cli.cleanup import disk_full_error, temporary_folder
-from passk_cli.diagnostic import NOTE, DiagnosticType, refused
+from passk_cli.diagnostic import NOTE, DiagnosticType, error_as_warning
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
     DISTINGUISHING,
@@ -55,7 +55,7 @@ from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, beginning_of
 from passk_cli.files.vocabulary import CORRECT_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name, plural
 
 if TYPE_CHECKING:
@@ -154,7 +154,11 @@ def _read(
             from passk_cli.files.reading.column_questions import question_error
 
             explained = question_error(missing, con, sources, request, reading.retry, data)
-            return counts if explained is missing else counts.with_messages(refused(explained))
+            return (
+                counts
+                if explained is missing
+                else counts.with_messages(error_as_warning(explained))
+            )
         except DataError as error:
             if not files and sources[0].label is not None:
                 # For several frames by model, each frame has its own error.
@@ -200,7 +204,7 @@ class _CountsReader:
         near_names = _near_names(self.con, statement)
         counts = build_counts(self.con, statement, inputs.attempts, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
-        counts = counts.with_messages(*map(refused, errors), *warnings, *judged)
+        counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
         alias = {new: old for new, old in request.alias.items() if not near_names["--alias", new]}
         facts: dict[str, Any] = {"option_names": near_names, "alias": alias}
         if request.sampled and not (statement.has_counts or tally.repeats.attempts):
@@ -354,7 +358,9 @@ class _CountsReader:
         columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
         for name in request.pool:
             if find(name, {column: set() for column in columns}) is None:
-                problem = f"no such column; {meant(name, sorted(columns - {'file'}))}"
+                problem = (
+                    f"no such column; {did_you_mean_or_list(name, sorted(columns - {'file'}))}"
+                )
                 raise ParameterError(OptionValue("--pool", name), problem, name="no-such-column")
         rows, size = int(tally.all_cells["attempts"].sum()), len(tasks.names)
         one_in = max(1, size // ENOUGH_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
@@ -469,7 +475,8 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
         (o, n, models if o == "--alias" else tasks) for o, n in request.chosen_names
     ]
     near_by_option = {
-        (o, n): "" if n in names else meant(n, sorted(names)) for o, n, names in options_with_names
+        (o, n): "" if n in names else did_you_mean_or_list(n, sorted(names))
+        for o, n, names in options_with_names
     }
     if request.only_tasks and all(
         near_by_option["--only-task", name] for name in request.only_tasks

@@ -22,8 +22,8 @@ from passk_cli.files.request import Request, parse_fields
 from passk_cli.files.roles import CANONICAL, COUNTS_COLUMNS, HISTORY_COLUMNS, ROLES, VALUE
 from passk_cli.files.sources.arguments import paths_of, points_outside, split_label
 from passk_cli.files.sources.source import Source
-from passk_cli.option import DeclaredOption, checked, declared
-from passk_cli.suggestions import meant
+from passk_cli.option import DeclaredOption, check_value, options_by_field
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 
@@ -68,7 +68,7 @@ class FoundMap(str):
 @cache
 def keys() -> dict[str, DeclaredOption]:
     """Map each key of a map, except for roles, to the option that it sets."""
-    options = {option.option.name: option for option in declared(Request).values()}
+    options = {option.option.name: option for option in options_by_field(Request).values()}
     return {
         name.lstrip("-"): option
         for name, option in options.items()
@@ -201,7 +201,9 @@ class _DataTable:
             # Hyphens may be written as underscores, as in rules.
             key = written_key if written_key in known_keys else written_key.replace("_", "-")
             if key not in known_keys:
-                suggestion = meant(key, known_keys, f"the keys are {', '.join(known_keys)}")
+                suggestion = did_you_mean_or_list(
+                    key, known_keys, f"the keys are {', '.join(known_keys)}"
+                )
                 raise self.refused(written_key, "there is no such key", suggestion)
             if value in ("", []):
                 raise self.open(written_key)
@@ -213,7 +215,7 @@ class _DataTable:
                 elif key in keys():
                     option = keys()[key]
                     value = self.located(key, value) if option.option.file else value
-                    options[option.field] = checked(option, _as_text(value))
+                    options[option.field] = check_value(option, _as_text(value))
             except ParameterError as error:
                 if error.name == "bad-map":
                     raise

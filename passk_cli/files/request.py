@@ -31,10 +31,10 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.paths import Template
 from passk_cli.limits import MOST_LISTED
-from passk_cli.option import Option, declared, split
+from passk_cli.option import Option, options_by_field, split_at_commas
 from passk_cli.outcomes.selection import select_models
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with_value
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
 # Columns of most outputs. A group must not have the same name.
@@ -88,7 +88,8 @@ def parse_fields(value: Any) -> Mapping[str, str]:
         role, equals, column = text.partition("=")
         if equals and column and role not in ROLES:
             raise ParameterError(
-                OptionValue("--field", text), f"there is no role {role!r}; {meant(role, ROLES)}"
+                OptionValue("--field", text),
+                f"there is no role {role!r}; {did_you_mean_or_list(role, ROLES)}",
             )
         if not equals or not column:
             raise ParameterError(
@@ -197,7 +198,7 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
     names: list[str] = []
     for text in value:
         if not os.path.isfile(text):
-            names += split(text)
+            names += split_at_commas(text)
             continue
         try:
             with open(text, "rb") as file:
@@ -245,7 +246,7 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
 
 def parse_words(value: Sequence[str]) -> tuple[str, ...]:
     """Words of outcomes. Raise ValueError if there are none."""
-    words = split(value)
+    words = split_at_commas(value)
     if not words:
         raise ValueError
     return words
@@ -343,7 +344,8 @@ class Request:
         " line take precedence over a map. `passk describe FILE --init passk.toml` writes one.",
     )] = None
     all_of: Annotated[tuple[str, ...], Option(
-        "--all", "COLUMN[,COLUMN…]", "An attempt passes if all of these columns pass.", parse=split,
+        "--all", "COLUMN[,COLUMN…]", "An attempt passes if all of these columns pass.",
+        parse=split_at_commas,
         detail="\"not COLUMN\" means that the column must not pass: --all compiles,tests_ok,\"not"
         " slow\".",
     )] = ()
@@ -399,10 +401,12 @@ class Request:
         "--skip-bad", help="Skip lines that are not records, and count them.",
     )] = False
     by: Annotated[tuple[str, ...], Option(
-        "--by", "COLUMN", "Split each model by a column.", parse=split, detail="Repeatable.",
+        "--by", "COLUMN", "Split each model by a column.", parse=split_at_commas,
+        detail="Repeatable.",
     )] = ()
     pool: Annotated[tuple[str, ...], Option(
-        "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.", parse=split,
+        "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.",
+        parse=split_at_commas,
         detail="Without it, passk warns you that it pools attempts with different settings, or"
         " stops and asks you. Repeatable.",
     )] = ()
@@ -678,7 +682,7 @@ class Request:
         """
         changes = {
             name: option.default if value is None else with_value(name, getattr(self, name), value)
-            for name, option in declared(Request).items()
+            for name, option in options_by_field(Request).items()
             if option.option.name in settle.options
             for value in [settle.options[option.option.name]]
         }

@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from passk_cli.errors import DataError, NoResults
+from passk_cli.errors import DataError, NoResultsError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import shortened
 
 
@@ -325,19 +325,19 @@ def assign_roles(
             if not find(part, columns)
         ):
             if name == COLUMN:
-                raise NoResults(
+                raise NoResultsError(
                     place, f"{COLUMN} needs several outcome columns, but there is only one",
                     name="no-such-column",
                     settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
                     "names one column per model")],
                 )  # fmt: skip
-            remedy = meant(name, columns, _columns_text(columns))
-            raise NoResults(place, f"no column {name!r}", remedy, name="no-such-column")
+            remedy = did_you_mean_or_list(name, columns, _columns_text(columns))
+            raise NoResultsError(place, f"no column {name!r}", remedy, name="no-such-column")
     choices, counts = _role_choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
-            raise NoResults(
+            raise NoResultsError(
                 place, problem, _columns_text(columns), name=f"no-{role}-column",
                 settles=[_column_fix(role)],
             )  # fmt: skip

@@ -86,7 +86,7 @@ def _beyond(places: Floats, weights: Floats, scale: float, b: float) -> float:
 
     scale : standard deviation of the score, in units of that of a step.
     """
-    from passk_cli.special import ndtr
+    from passk_cli.scipy_special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)
     return float(out @ weights)

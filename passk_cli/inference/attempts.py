@@ -114,7 +114,7 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     >>> (50 * attempt_floor(parse("pass@1"), n, c)).round(5).tolist()
     [0.02378]
     """
-    from passk_cli.special import ndtri, stdtrit
+    from passk_cli.scipy_special import ndtri, stdtrit
 
     tasks = n.shape[2]
     if tasks < 2:

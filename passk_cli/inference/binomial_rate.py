@@ -27,7 +27,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.292, 0.0, 0.068], [1.0, 0.708, 0.932])
     """
-    from passk_cli.special import betaincinv
+    from passk_cli.scipy_special import betaincinv
 
     n, c, index = unique_pairs(*_checked(n, c))
     tail = (1.0 - level) / 2.0
@@ -46,7 +46,7 @@ def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
     >>> lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
     [0.368, 0.95, 0.606]
     """
-    from passk_cli.special import betaincinv
+    from passk_cli.scipy_special import betaincinv
 
     n, c = _checked(n, c)
     low: Floats = betaincinv(np.maximum(c, 1), n - np.maximum(c, 1) + 1, 1.0 - level)
@@ -68,7 +68,7 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
     >>> passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
     [59, 56, 0, 83]
     """
-    from passk_cli.special import bdtr
+    from passk_cli.scipy_special import bdtr
 
     n, c = _checked(n, c, least=0)
     if not 0.0 < rate < 1.0:
@@ -94,7 +94,7 @@ def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
     >>> below_tests([4, 4], [0, 4], 0.5).tolist()
     [0.0625, 1.0]
     """
-    from passk_cli.special import bdtr
+    from passk_cli.scipy_special import bdtr
 
     n, c = _checked(n, c)
     return np.where(c >= n, 1.0, bdtr(np.minimum(c, n - 1).astype(float), n, rate))

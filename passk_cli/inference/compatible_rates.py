@@ -142,7 +142,7 @@ def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
     >>> count_likelihood(np.array([2]), np.array([1]), np.array([0.0, 0.5, 1.0])).tolist()
     [[0.0, 1.0, 0.0]]
     """
-    from passk_cli.special import xlog1py, xlogy
+    from passk_cli.scipy_special import xlog1py, xlogy
 
     logs = xlogy(c[:, None], rates) + xlog1py((n - c)[:, None], -rates)
     relative: Floats = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), _NEVER))
@@ -157,7 +157,7 @@ def likelihood_drop(level: float) -> float:
     >>> round(likelihood_drop(0.95), 2)
     1.92
     """
-    from passk_cli.special import ndtri
+    from passk_cli.scipy_special import ndtri
 
     return float(ndtri((1 + level) / 2)) ** 2 / 2
 

@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks
+from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.hierarchy import histogram
 from passk_cli.metrics.choice import hypergeometric, log_choose
@@ -410,7 +410,7 @@ def two_groups_product(metric: Metric, weights: Floats) -> float:
 def thinned_counts(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
     tasks, total = histogram(n, c), np.zeros(size + 1)
-    for block in blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
+    for block in row_blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
         total += tasks.times[block] @ hypergeometric(tasks.n[block], tasks.c[block], size)
     return total / len(n)
 
@@ -441,7 +441,7 @@ def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float,
     >>> [round(each, 4) for each in true_difference(*pilots)]
     [0.0157, 0.0, 0.0505]
     """
-    from passk_cli.special import ndtr, ndtri
+    from passk_cli.scipy_special import ndtr, ndtri
 
     d = first.values - second.values
     h = (d - d.mean()) ** 2 * (len(d) / (len(d) - 1)) - first.luck - second.luck

@@ -111,7 +111,7 @@ class DifferenceDistribution:
         The error is that of the limit on the side of `null`, so that p ≤ α exactly if the limits at
         α exclude `null`. p is 1 with one unit, or if the estimate equals `null`.
         """
-        from passk_cli.special import stdtr
+        from passk_cli.scipy_special import stdtr
 
         gap = self.estimate - np.asarray(null, dtype=np.float64)
         error = np.where(gap > 0, self.below, self.above)
@@ -138,7 +138,7 @@ class DifferenceDistribution:
         alpha : in (0, 1), one for all rows or one per row. With one unit the limits are ±reach.
         The limit next to 0 is on the same side of 0 as p ≤ alpha implies, in spite of rounding.
         """
-        from passk_cli.special import stdtrit
+        from passk_cli.scipy_special import stdtrit
 
         alpha = np.asarray(alpha, dtype=np.float64)
         steps = -stdtrit(np.maximum(self.degrees, 1), alpha / 2)
@@ -238,7 +238,7 @@ def least_p(sizes: Floats) -> float:
     >>> [round(least_p(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
     [1.0, 0.3918, 0.1679, 0.0405, 0.0036, 0.0]
     """
-    from passk_cli.special import stdtr
+    from passk_cli.scipy_special import stdtr
 
     units = len(sizes)
     if units < 2:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Ints, blocks
+from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.inference.roots import find_root, parabola_peaks
 
 # The nuisance rate π = sin²(θ/2) runs over a grid in θ, on which the number of discordant tasks has
@@ -73,7 +73,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     p = np.ones(len(ratios))
     discordant_rows = np.flatnonzero(distinct[0])
     n = np.arange(tasks + 1)
-    for block in blocks(len(discordant_rows), tasks + 1, _CELLS):
+    for block in row_blocks(len(discordant_rows), tasks + 1, _CELLS):
         rows = discordant_rows[block]
         # For each z² = square / discordant and N = 0 … T: the smallest |b − c| ≥ z √N with b + c =
         # N.
@@ -103,7 +103,7 @@ def _tails(tasks: int, least: Ints) -> Floats:
     The tail P(b ≤ m) is carried from N to N + 1. It loses half of P(b = m), and if m grows by one
     (it cannot grow by more), it gains P(b = m) of N + 1.
     """
-    from passk_cli.special import gammaln
+    from passk_cli.scipy_special import gammaln
 
     n = np.arange(tasks + 1)
     factorials = gammaln(n + 1.0)
@@ -136,7 +136,7 @@ def _cached_binomials(tasks: int) -> list[tuple[slice, Floats]]:
 
 def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
     """Binomial(T, π) for π on the grid inside (0, 1), by blocks: values of N, (π × N) chances."""
-    from passk_cli.special import gammaln
+    from passk_cli.scipy_special import gammaln
 
     points = max(_FEWEST, math.ceil(_STEPS * math.pi * math.sqrt(tasks))) + 1
     rates = np.sin(np.linspace(0.0, math.pi, points)[1:-1] / 2) ** 2
@@ -165,7 +165,7 @@ def critical_z(tasks: int, level: float) -> float:
     >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
     (2.049, 2.281)
     """
-    from passk_cli.special import ndtri
+    from passk_cli.scipy_special import ndtri
 
     alpha = 1.0 - level
     normal = float(ndtri(1.0 - alpha / 2))
@@ -245,7 +245,7 @@ def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
 
 def _smallest_alpha(tasks: int, critical: float) -> float:
     """The smallest α for which `critical_z` of level 1 − α is at most this critical value."""
-    from passk_cli.special import ndtr
+    from passk_cli.scipy_special import ndtr
 
     root = np.sqrt(np.arange(tasks + 1))
     least = _raise_to_parity(np.ceil(critical * root)[None].astype(np.int64), np.arange(tasks + 1))

@@ -114,7 +114,7 @@ class Extrapolation:
 
         NaN if fewer than two of its points are strictly between 0 and 1.
         """
-        from passk_cli.special import expit, logit
+        from passk_cli.scipy_special import expit, logit
 
         line_ks = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
         passing = np.array(

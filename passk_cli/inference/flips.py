@@ -89,7 +89,7 @@ def _dealt_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     where m is the number of attempts of the first run, or of passes, or of failures.
     Source: Hoeffding 1963.
     """
-    from passk_cli.special import gammaln
+    from passk_cli.scipy_special import gammaln
 
     low, high = max(0, passes - n_base), min(n, passes)
     total = n + n_base

@@ -183,7 +183,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
 
 def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
     """a and b of the grid's Betas, and the posterior weights: (means × sizes × ν × ω)."""
-    from passk_cli.special import expit
+    from passk_cli.scipy_special import expit
 
     means, sizes, never, always = axes
     s = np.exp(sizes)
@@ -213,7 +213,7 @@ def _logs(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
     The binomial coefficient is left out. It is the same at every point, and it is 1 at c = 0 and c
     = n, at which the lumps are.
     """
-    from passk_cli.special import betaln
+    from passk_cli.scipy_special import betaln
 
     logs: Floats = betaln(a[:, None] + c, b[:, None] + (n - c)) - betaln(a, b)[:, None]
     return logs

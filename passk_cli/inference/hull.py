@@ -82,7 +82,7 @@ class Hull:
 
     def _quantile(self, p: float) -> float:
         """The quantile of the posterior."""
-        from passk_cli.special import expit, logit
+        from passk_cli.scipy_special import expit, logit
 
         def excess(at: float) -> float:
             return float(self.weight @ matched_cdf(float(expit(at)), self.mean, self.variance)) - p
@@ -217,7 +217,7 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
 
 def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
     """The quantile of a mixture of gamma distributions with these means and variances."""
-    from passk_cli.special import gammainc
+    from passk_cli.scipy_special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)
 
@@ -244,7 +244,7 @@ def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
 
 
 def _lower_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
-    from passk_cli.special import betainc, ndtr
+    from passk_cli.scipy_special import betainc, ndtr
 
     mean = np.maximum(mean, _LEAST)
     relative = np.maximum(variance / mean**2, 1e-14)

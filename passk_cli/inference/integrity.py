@@ -106,7 +106,7 @@ def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     >>> bool(rates[0, 0] > rates[1, 0] > rates[1, 1]), bool(difficulty[0] < difficulty[1])
     (True, True)
     """
-    from passk_cli.special import expit
+    from passk_cli.scipy_special import expit
 
     ability, ease = np.zeros(len(n)), np.zeros(n.shape[1])
 
@@ -198,7 +198,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
     n, c : as in `success_rates`.
     """
-    from passk_cli.special import expit, logit
+    from passk_cli.scipy_special import expit, logit
 
     several = n > 1
     n, c = n * several, c * several
@@ -243,7 +243,7 @@ def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
 
     n, c : as in `success_rates`.
     """
-    from passk_cli.special import ndtr
+    from passk_cli.scipy_special import ndtr
 
     usual = np.floor(np.median(n, axis=0)).astype(np.int64)
     missing = np.maximum(usual - n, 0)
@@ -328,7 +328,7 @@ def _normal_tail(values: Floats, all_values: Floats) -> Floats:
 
     The unit is a robust standard deviation, and at least 1.
     """
-    from passk_cli.special import ndtr
+    from passk_cli.scipy_special import ndtr
 
     middle = np.median(all_values)
     spread = max(1.0, _PER_MAD * float(np.median(np.abs(all_values - middle))))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks, grouped
+from passk_cli.arrays import Floats, Ints, group_by, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
@@ -26,7 +26,7 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
     from passk_cli.inference.hull import MetricCounts
@@ -334,14 +334,16 @@ def _equivalence(sample: Sample, margin: float, method: str, population: str) ->
 def check_method(method: str | None, level: float, population: str) -> str:
     """The method's name; ParameterError if it, the level or the population is invalid."""
     if population not in DEFAULT:
-        raise ParameterError(f"no population {population!r}; {meant(population, DEFAULT)}")
+        raise ParameterError(
+            f"no population {population!r}; {did_you_mean_or_list(population, DEFAULT)}"
+        )
     if not 0.0 < level < 1.0:
         raise ParameterError(
             f"the confidence level must be above 0 and below 1 (for example 0.95); got {level:g}"
         )
     name = method or DEFAULT[population]
     if name not in METHODS:
-        raise ParameterError(f"no interval {name!r}; {meant(name, METHODS)}")
+        raise ParameterError(f"no interval {name!r}; {did_you_mean_or_list(name, METHODS)}")
     if population not in METHODS[name].populations:
         fitting = [m for m, method in METHODS.items() if population in method.populations]
         raise ParameterError(
@@ -464,7 +466,7 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
         if sample.is_amount and units < 2:
             answers[at] = _too_few_units(sample)
         elif sample.is_amount:
-            from passk_cli.special import stdtrit
+            from passk_cli.scipy_special import stdtrit
 
             quantile = float(-stdtrit(units - 1, tail))
             below, above = amount_reach(sample.values, quantile, sample.clusters)
@@ -506,9 +508,9 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
 
 def _batches(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
     """Places of samples with the same key, in batches that fit into memory."""
-    for group in grouped(range(len(samples)), lambda at: key(samples[at])).values():
+    for group in group_by(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[group[0]].values)
-        yield from (group[block] for block in blocks(len(group), tasks, _VALUES_TOGETHER))
+        yield from (group[block] for block in row_blocks(len(group), tasks, _VALUES_TOGETHER))
 
 
 def _quantile(sample: Sample, p: float) -> float:
@@ -567,7 +569,7 @@ def acceleration(sample: Sample) -> float:
 
 def _t(sample: Sample, tail: float) -> Limits:
     """Student's t with the (clustered) standard error; the limits may exceed the bounds."""
-    from passk_cli.special import stdtrit
+    from passk_cli.scipy_special import stdtrit
 
     if sample.se is None:
         raise _too_few_units(sample)
@@ -593,7 +595,7 @@ def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
     The scale is taken at the estimate, or one standard error inside a bound that is nearer than
     that.
     """
-    from passk_cli.special import stdtrit
+    from passk_cli.scipy_special import stdtrit
 
     if sample.se is None or not sample.degrees:
         return _too_few_units(sample)
@@ -691,7 +693,7 @@ def difference_distributions(
         return len(sample.values), codes, sample.high, sample.between is not None
 
     for batch in _batches(samples, tasks):
-        for block in blocks(len(batch), len(samples[batch[0]].values), _LAWS_TOGETHER):
+        for block in row_blocks(len(batch), len(samples[batch[0]].values), _LAWS_TOGETHER):
             places = batch[block]
             part = [samples[at] for at in places]
             ranges = [sample.between for sample in part if sample.between]

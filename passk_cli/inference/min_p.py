@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, blocks
+from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, row_blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
 # With at most this many units, all sign patterns are counted.
@@ -238,7 +238,7 @@ class _Residuals:
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
-            for block in blocks(len(places), sums.shape[1], _TOGETHER):
+            for block in row_blocks(len(places), sums.shape[1], _TOGETHER):
                 part = places[block]
                 z = sums[self.first[part]]
                 if self.second is not None:
@@ -271,7 +271,7 @@ def _smallest_p(
 
 def _student_p(z: Floats, degrees: int) -> Floats:
     """Two-sided p by Student's t of z = Σ e / √(Σ e²), which is at most √(degrees + 1)."""
-    from passk_cli.special import stdtr
+    from passk_cli.scipy_special import stdtr
 
     if degrees < 1:
         return np.ones(len(z))

@@ -118,7 +118,7 @@ def mixture(tasks: Histogram) -> Mixture:
     """The grid of rates and the likelihoods of these tasks on it, from a cache for repeated
     tasks.
     """
-    from passk_cli.special import expit, xlog1py, xlogy
+    from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
     # Pairs (n, c) that contain more information than needed are merged if their n are similar and
@@ -192,7 +192,7 @@ class ErrorDistribution:
 
     def quantile(self, p: float) -> float:
         """Its quantile; that of the normal distribution if there is hardly any skewness."""
-        from passk_cli.special import gammaincinv
+        from passk_cli.scipy_special import gammaincinv
 
         if self.variance <= 0:
             return 0.0

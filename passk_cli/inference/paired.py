@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, blocks
+from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import whole_counts
 from passk_cli.inference.streams import named_generator
 
@@ -175,7 +175,7 @@ def paired_t(differences: ArrayLike) -> Floats:
     >>> paired_t([0.1, 0.2, 0.0, 0.3]).round(6).tolist()
     [0.102728]
     """
-    from passk_cli.special import stdtr
+    from passk_cli.scipy_special import stdtr
 
     columns = _columns(differences)
     tasks = len(columns)
@@ -266,7 +266,7 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
         reached = np.zeros(columns, dtype=np.int64)
         for row in range(0, patterns, rows):
             signs = np.unpackbits(packed[row : row + rows], axis=1, count=tasks).astype(np.float64)
-            for part in blocks(columns, 1, _COLUMNS):
+            for part in row_blocks(columns, 1, _COLUMNS):
                 sums = signs @ doubled[:, part]
                 sums -= total[part]
                 np.abs(sums, out=sums)

@@ -117,7 +117,7 @@ def _rejects(away: float, degrees: int, level: float) -> float:
     The mean of Φ(away − tS) + Φ(−away − tS) by the trapezoidal rule over u = log S, whose density
     ∝ exp(ν (u − e^{2u}/2)) falls fast on both sides.  (`nctdtr` of scipy 1.17 is NaN in places.)
     """
-    from passk_cli.special import ndtr, stdtrit
+    from passk_cli.scipy_special import ndtr, stdtrit
 
     reach = math.sqrt(_NEGLIGIBLE / degrees)
     u = np.linspace(-max(reach, _NEGLIGIBLE / degrees), reach, _POINTS)

@@ -163,7 +163,7 @@ def _with_more_passes(chance: Floats) -> Floats:
 
 def _ways(n: int, c: Ints) -> Floats:
     """log C(n, c)."""
-    from passk_cli.special import gammaln
+    from passk_cli.scipy_special import gammaln
 
     ways: Floats = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
     return ways
@@ -171,7 +171,7 @@ def _ways(n: int, c: Ints) -> Floats:
 
 def _binomial(rates: Floats, n: int, bins: int) -> Floats:
     """Chances of 0, 1, … passes of n at these rates, and of more: (rates × bins)."""
-    from passk_cli.special import xlog1py, xlogy
+    from passk_cli.scipy_special import xlog1py, xlogy
 
     c = np.arange(bins - 1)
     return _with_more_passes(
@@ -181,7 +181,7 @@ def _binomial(rates: Floats, n: int, bins: int) -> Floats:
 
 def _beta(log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats) -> tuple[Floats, Floats]:
     """Beta distributions with this a and this logit of the mean a / (a + b)."""
-    from passk_cli.special import betaln
+    from passk_cli.scipy_special import betaln
 
     a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
     b = a * np.exp(-logit)[:, None]
@@ -194,7 +194,7 @@ def _logit_normal(
     log_sd: Floats, mean: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
     """Normal distributions of the logit of the rate; beyond the last cell tasks never pass."""
-    from passk_cli.special import expit, ndtr
+    from passk_cli.scipy_special import expit, ndtr
 
     below = ndtr((_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])
     masses = np.diff(below, axis=1)

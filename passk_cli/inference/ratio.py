@@ -135,7 +135,7 @@ class Spending:
         """Student's quantile, with units − 1 degrees of freedom, or attempts − tasks for these
         tasks.
         """
-        from passk_cli.special import stdtrit
+        from passk_cli.scipy_special import stdtrit
 
         degrees = self.units - 1
         if population == THESE_TASKS and self.attempts is not None:
@@ -472,7 +472,7 @@ class _PairDistribution(NamedTuple):
     @property
     def p(self) -> float:
         """Two-sided p of θ₁ = θ₂; 1 if missing costs may make them equal."""
-        from passk_cli.special import stdtr
+        from passk_cli.scipy_special import stdtr
 
         away = self.statistic
         if away == 0.0 or (self.second if away > 0 else self.first).has_missing_cost:
@@ -513,7 +513,7 @@ def _limits(
 
     first_limits, second_limits : the limits of each model at the same level.
     """
-    from passk_cli.special import stdtrit
+    from passk_cli.scipy_special import stdtrit
 
     first, second = pair.first, pair.second
     (x1, y1, *_), (x2, y2, *_) = pair

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints, blocks
+from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
@@ -73,7 +73,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     >>> effect.p > 0.5, effect.variance
     (True, 0.0)
     """
-    from passk_cli.special import chdtri
+    from passk_cli.scipy_special import chdtri
 
     if n.ndim != 2 or len(n) < 2 or n.size == 0 or (n < 1).any():
         raise ValueError(
@@ -211,7 +211,7 @@ def run_reach(variance: float, runs: int, history: int, level: float = 0.95) -> 
     >>> round(run_reach(0.02**2, 5, 20), 4)
     0.0459
     """
-    from passk_cli.special import stdtrit
+    from passk_cli.scipy_special import stdtrit
 
     if history < 2:
         raise ValueError("history must be at least 2 runs")
@@ -356,7 +356,7 @@ def change_points(
     >>> [(change.first, round(change.after, 1)) for change in change_points(level)]
     [(7, 0.6)]
     """
-    from passk_cli.special import ndtr
+    from passk_cli.scipy_special import ndtr
 
     threshold = _THRESHOLDS[alpha]
     rare = 2 * float(ndtr(-threshold))
@@ -390,7 +390,7 @@ def change_points(
 
 def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
     """Whether the ranks of the runs show a change at a split, too."""
-    from passk_cli.special import ndtri
+    from passk_cli.scipy_special import ndtri
 
     runs = len(means)
     _, place, ties = np.unique(means.round(12), return_inverse=True, return_counts=True)
@@ -517,7 +517,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     >>> round(exact_change_p(n, c, 0, 27, 28), 4)  # one failure after 27 green nights: 3/84, twice
     0.0714
     """
-    from passk_cli.special import gammaln
+    from passk_cli.scipy_special import gammaln
 
     (attempts, passed), (attempts_after, passed_after) = (
         [counts[first:end].sum(axis=0) for counts in (n, c)] for first in (start, split)
@@ -542,7 +542,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     first, sum_range = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1
     length = 1 << (max(min(sum_range, 2 * int(reach) + 2), len(away)) - 1).bit_length()
     spectrum = np.ones(length // 2 + 1, dtype=complex)
-    for part in blocks(len(task_chances), length, _CELLS):
+    for part in row_blocks(len(task_chances), length, _CELLS):
         spectrum *= (np.fft.rfft(task_chances[part], length) ** times[part, None]).prod(axis=0)
     low = first if length >= sum_range else round(middle) - length // 2
     chances = np.roll(np.maximum(np.fft.irfft(spectrum, length), 0.0), first - low)

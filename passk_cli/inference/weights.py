@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from passk_cli.arrays import Floats, Ints, blocks
+from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
@@ -50,7 +50,7 @@ def _draw(
     kind: str, units: int, resamples: int, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
     """Draw each block of the weights and use it, on several threads."""
-    places, purpose = list(blocks(resamples, units, _BLOCK_CELLS)), f"{kind} {units}"
+    places, purpose = list(row_blocks(resamples, units, _BLOCK_CELLS)), f"{kind} {units}"
     workers = min(threads or os.cpu_count() or 1, len(places))
 
     def work(first: int) -> None:
@@ -112,7 +112,7 @@ def bootstrap_means(
         _draw(average, *arguments)
     else:
         weights = _cached_weights(*arguments)
-        for rows in blocks(resamples, len(sizes), _BLOCK_CELLS):
+        for rows in row_blocks(resamples, len(sizes), _BLOCK_CELLS):
             average(rows, weights[rows].astype(np.float64))
     # Rounding may move the mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
@@ -134,7 +134,7 @@ def attempt_means(n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: 
     starts = np.concatenate([[0], np.cumsum(distinct + 1)[:-1]])[where]
     refuse_many_draws(resamples, len(tables))
     means = np.empty((resamples, len(tables)))
-    for block, rows in enumerate(blocks(resamples, len(n), _BLOCK_CELLS)):
+    for block, rows in enumerate(row_blocks(resamples, len(n), _BLOCK_CELLS)):
         rng = named_generator(seed, purpose, block)
         resampled = rng.binomial(n, c / n, (rows.stop - rows.start, len(n))) + starts
         for metric, table in enumerate(tables):

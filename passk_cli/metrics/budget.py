@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, blocks
+from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.choice import log_choose
 
@@ -207,7 +207,7 @@ class _Cell(NamedTuple):
         for j in np.unique(second.size).tolist():
             of_size = second.size == j
             up_to = np.concatenate([[0.0], np.cumsum(first.share * weight[first.size, j])])
-            for rows in blocks(len(remaining), int(of_size.sum()), _TOGETHER):
+            for rows in row_blocks(len(remaining), int(of_size.sum()), _TOGETHER):
                 places = np.searchsorted(
                     first.total, remaining[rows, None] - second.total[of_size], side="right"
                 )

@@ -15,7 +15,7 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
     >>> np.exp(log_choose(4, [-1, 0, 2, 5])).round(9).tolist()
     [0.0, 1.0, 6.0, 0.0]
     """
-    from passk_cli.special import gammaln
+    from passk_cli.scipy_special import gammaln
 
     n, k = np.asarray(n, np.float64), np.asarray(k, np.float64)
     # Γ is infinite at 0, −1, −2 ….
@@ -29,7 +29,7 @@ def binomial(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
     >>> binomial(2, [0, 1, 2], 0.5).round(9).tolist(), binomial(2, 2, 1.0).tolist()
     ([0.25, 0.5, 0.25], 1.0)
     """
-    from passk_cli.special import xlog1py, xlogy
+    from passk_cli.scipy_special import xlog1py, xlogy
 
     n, c, rate = np.asarray(n), np.asarray(c), np.asarray(rate)
     chances: Floats = np.exp(log_choose(n, c) + xlogy(c, rate) + xlog1py(n - c, -rate))

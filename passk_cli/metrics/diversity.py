@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, NDArray, blocks
+from passk_cli.arrays import Floats, Ints, NDArray, row_blocks
 from passk_cli.metrics.pass_k import pass_at_k
 
 # Chances held at once while solutions with mixed verdicts are averaged: about 16 MB.
@@ -70,7 +70,7 @@ def pass_at_k_distinct(
     mixed = np.flatnonzero(np.logical_or.reduceat((passed > 0) & (passed < count), first))
     mixed = mixed[np.argsort(solutions[mixed], kind="stable")]
     terms = k + int(solutions.max(initial=0)) + 1
-    for block in blocks(len(mixed), terms, _BLOCK_TERMS):
+    for block in row_blocks(len(mixed), terms, _BLOCK_TERMS):
         cells = mixed[block]
         rows = start[cells][:, None] + np.arange(int(solutions[cells].max()))
         rows = np.minimum(rows, len(count) - 1)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks
+from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
 # Probabilities evaluated at once: bounds the memory of a block to about 32 MB.
@@ -99,7 +99,7 @@ def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats
     width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
     steps = np.arange(width)
     out = np.empty(n.shape)
-    for block in blocks(n.size, width, _BLOCK_TERMS):
+    for block in row_blocks(n.size, width, _BLOCK_TERMS):
         passes, fails = c[block, None], (n - c)[block, None]
         mode = (k + 1) * (passes + 1) // (passes + fails + 2)
         mode = np.clip(mode, k - fails, np.minimum(passes, k))

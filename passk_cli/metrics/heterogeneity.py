@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks
+from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
 # A double can be as small as exp(−_SMALL), with room for small values themselves.
@@ -60,7 +60,7 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
     parts, mean = [], float(_mean(rates))
-    for block in blocks(len(ks), len(rates), _BLOCK_TERMS):
+    for block in row_blocks(len(ks), len(rates), _BLOCK_TERMS):
         with np.errstate(divide="ignore"):
             at = _mean(-np.expm1(ks[block, None] * np.log1p(-rates)))
         hat, even = _powers(rates, ks[block])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Ints, blocks
+from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.limits import MOST_ATTEMPTS
 
 PairForm = Callable[[Ints, Ints, int], Floats]
@@ -140,7 +140,7 @@ def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
         if not np.any((terms[:, 0] > start) & (total > settled)):
             break  # no factor is left that could change a digit
         j = np.arange(start, min(start + width, longest))
-        for rows in blocks(n.size, len(j), _CACHED_TERMS):
+        for rows in row_blocks(n.size, len(j), _CACHED_TERMS):
             base, in_product = n[rows, None] - j, j < terms[rows]
             if logs:
                 parts = np.divide(-size[rows], base, out=np.zeros(base.shape), where=in_product)

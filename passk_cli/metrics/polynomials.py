@@ -41,7 +41,7 @@ class Polynomial:
 
     def expected(self, a: float | Floats, b: float | Floats) -> Floats:
         """E over p ~ Beta(a, b): Σ ± exp(log) B(a + passes, b + failures) / B(a, b)."""
-        from passk_cli.special import betaln
+        from passk_cli.scipy_special import betaln
 
         a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
         base, total = betaln(a, b), np.zeros(a.shape)

@@ -30,7 +30,7 @@ from passk_cli.metrics.pass_k import (
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import meant, respelled, share_meant
+from passk_cli.suggestions import did_you_mean_or_list, respell_metric, share_meant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -394,16 +394,18 @@ def parse(text: str) -> Metric:
     (8, 'mean', 'pass^3', 'cover@0.8')
     """
     name = text.strip()
-    start, _, rate = respelled(name).partition("@")
+    start, _, rate = respell_metric(name).partition("@")
     if (kind := FAMILIES.get(f"{start}@")) and kind.ranged:
         return Metric(f"{start}@", 1, _threshold(name, rate))
-    match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respelled(name), re.ASCII)
+    match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respell_metric(name), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.has_k:
         number = re.search(r"[1-9][0-9]*", name)
         names = [pattern.replace("K", number[0] if number else "1") for pattern in patterns()]
-        question = meant(respelled(name), names, "`passk help metrics` lists them")
-        if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respelled(name)):
+        question = did_you_mean_or_list(
+            respell_metric(name), names, "`passk help metrics` lists them"
+        )
+        if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respell_metric(name)):
             question = f"write its k as a number, for example {name[:-1]}10"
         raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
     if (match[3] is not None) != family.has_share:

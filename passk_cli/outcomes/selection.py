@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from passk_cli.errors import ParameterError, no_such_model
-from passk_cli.suggestions import there_are
+from passk_cli.suggestions import list_known_names
 
 _NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
 
@@ -41,7 +41,7 @@ def select_models(
     selection = selection.difference(*(matching[pattern] for pattern in leave_out))
     if models and not selection:
         without = ", ".join(leave_out)
-        hint = there_are(models) if models[1:] else f"{models[0]} is the only one"
+        hint = list_known_names(models) if models[1:] else f"{models[0]} is the only one"
         problem = f"no model is left without {without}; {hint}"
         raise ParameterError(problem, name="no-such-model")
     return [model for model in models if model in selection]

@@ -32,7 +32,7 @@ def document(report: Report, name: str, style: Style, pictures: str = "") -> dic
     return markdown(report, style, pictures)
 
 
-def files_of(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
+def document_files(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
     """Path → content of the document and of Markdown's pictures.
 
     The pictures are in a folder next to the document, which is created.

@@ -14,13 +14,13 @@ import numpy as np
 from passk_cli.charts.chart_options import short_models
 from passk_cli.charts.picture import (
     POLICY,
-    add_policy,
+    add_security_policy,
     colour_variables,
     hover_script,
     inline_chart,
 )
-from passk_cli.pages.board import board_view
-from passk_cli.pages.layout import sections
+from passk_cli.pages.leaderboard import leaderboard_view
+from passk_cli.pages.views import sections
 from passk_cli.render.data import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.model import Panel, Report, TaskGrid, caveats, signature_line
@@ -52,7 +52,7 @@ def html(report: Report, style: Style) -> str:
         codes = {n: b64encode(t.encode(errors="backslashreplace")) for n, t in texts.items()}
         return [(n, f"data:{_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
 
-    style = style.typeset
+    style = style.for_print
     boards = [panel.board for section in page.sections for panel in section.panels if panel.board]
     finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
     script = hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
@@ -74,11 +74,11 @@ def html(report: Report, style: Style) -> str:
         script=Markup(script),
         drawn=draw,
         short=short_models(printable(row.model) for board in boards for row in board.entries),
-        board=lambda panel: board_view(panel.board, style),
+        board=lambda panel: leaderboard_view(panel.board, style),
         grid=lambda panel: Markup(grid_data(panel.grid)),
         downloads=downloads,
     )
-    return add_policy(text, script)
+    return add_security_policy(text, script)
 
 
 def grid_data(grid: TaskGrid) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
-from passk_cli.pages.layout import PanelView, sections
+from passk_cli.pages.views import PanelView, sections
 from passk_cli.render.markup import caveats_details, code_span, escape_markdown, markdown_table
 from passk_cli.render.style import Style, answer_text, message_line, visible_parts
 from passk_cli.report.model import Report, signature_line
@@ -23,7 +23,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
     page = report.page
     if page is None:
         raise ValueError("this report has no page")
-    style = style.typeset
+    style = style.for_print
     files: dict[str, bytes] = {}
     blocks = [
         f"# {escape_markdown(page.title)}",

@@ -16,17 +16,17 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_atomically, write_together
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
-from passk_cli.option import loaded
+from passk_cli.option import load_object
 from passk_cli.outcomes.selection import parse_numbers
 from passk_cli.python.pickling import picklable
-from passk_cli.python.spelling import python_spelling, spelled
+from passk_cli.python.spelling import python_spelling, spell_for_python
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
 from passk_cli.render.style import Style, sentence_text, with_message_texts
 from passk_cli.report.model import Cell, Column, Estimate, Limits, Phrase, Report, Table
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FRAMES = ("pandas", "polars")
 
 # The style in which Python shows an answer.
-STYLE = Style(spelling=spelled)
+STYLE = Style(spelling=spell_for_python)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,7 +194,7 @@ class Findings:
         Errors: ParameterError if there is nothing to draw, or no chart of this name.
         """
         if theme not in THEMES:
-            raise ParameterError(f'theme="{theme}": {meant(theme, THEMES)}')
+            raise ParameterError(f'theme="{theme}": {did_you_mean_or_list(theme, THEMES)}')
         panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
         charts = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
         charts += [(plot.kind, plot) for plot in self.report.plots]
@@ -205,7 +205,7 @@ class Findings:
         plots = tuple(plot for kind, plot in charts if kind.startswith(name))
         if not plots:
             raise ParameterError(
-                f"there is no chart {name!r}; {meant(name, kinds)}", name="no-chart"
+                f"there is no chart {name!r}; {did_you_mean_or_list(name, kinds)}", name="no-chart"
             )
         with python_spelling({}):
             picture_size = PictureSize.parse(size) if size else None
@@ -260,11 +260,11 @@ class Findings:
         with python_spelling({}):
             if self.report.page is not None and suffix in pages.SUFFIXES:
                 with write_together(
-                    pages.files_of(self.report, pages.SUFFIXES[suffix], path, style)
+                    pages.document_files(self.report, pages.SUFFIXES[suffix], path, style)
                 ):
                     pass
             elif suffix in SUFFIXES:
-                write_atomically(path, loaded(FORMATS[SUFFIXES[suffix]])(self.report, style))
+                write_atomically(path, load_object(FORMATS[SUFFIXES[suffix]])(self.report, style))
             elif suffix == ".parquet":
                 frame = replace(self, frame_as="pandas").frame
                 write_columns(path, {str(name): frame[name].to_numpy() for name in frame})
@@ -279,7 +279,7 @@ class Findings:
 
     def _frame(self, table: Table) -> Any:
         # Columns that are numbers in the data become numbers.
-        rows = [[_value(cell) for cell in row] for row in table.rows]
+        rows = [[_frame_value(cell) for cell in row] for row in table.rows]
         names = [column.header for column in table.columns]
         columns: dict[str, list[Any]] = {
             name: [row[place] for row in rows] for place, name in enumerate(names)
@@ -334,7 +334,7 @@ def _with_limits(table: Table) -> Table:
     return replace(table, columns=tuple(columns), rows=tuple(zip(*cells, strict=True)))
 
 
-def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
+def _frame_value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
     if isinstance(cell, Phrase):
         return sentence_text(cell.pieces, STYLE)
     if isinstance(cell, Limits):

@@ -16,13 +16,13 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.option import DeclaredOption, accepts, by_flag, split
+from passk_cli.option import DeclaredOption, accepts, by_flag, split_at_commas
 from passk_cli.suggested_fix import (
     FULL_OPTION,
     OptionValue,
     SuggestedFix,
-    keywords,
-    literal,
+    python_keywords,
+    python_literal,
     quote_commas,
     with_value,
 )
@@ -32,7 +32,7 @@ Options = Mapping[str, DeclaredOption]
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class PythonCall:
     """A call of a function of this package, as its caller wrote it.
 
     name : the name of the function.  data : its first argument.  options : its keyword arguments.
@@ -51,7 +51,7 @@ class Call:
     def changed(self, settle: SuggestedFix) -> SuggestedFix:
         """The fix without options that it removes and the call does not have.
 
-        >>> Call("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
+        >>> PythonCall("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
         {'k': 5}
         """
         changes = {f: v for f, v in settle.options.items() if v is not None or f in self.options}
@@ -67,13 +67,13 @@ class Call:
             return "df"
         if any(isinstance(item, Mapping) for item in data):
             return "rows"
-        return literal(self.data, "data")
+        return python_literal(self.data, "data")
 
     def with_options(self, settle: SuggestedFix) -> str:
         """The call with the options of a fix.
 
         >>> settle = SuggestedFix({"fields": {"task": "case"}, "by": ("arm",)})
-        >>> Call("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
+        >>> PythonCall("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
         'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
         """
         options, name = dict(self.options), settle.command or self.name
@@ -88,35 +88,37 @@ class Call:
                 texts = [before] if isinstance(before, str) else before or ()
                 before = dict(text.partition("=")[::2] for text in texts)
             elif before is not None and isinstance(value, tuple):
-                before = split(quote_names(field, before)) if field != "threshold" else before
+                before = (
+                    split_at_commas(quote_names(field, before)) if field != "threshold" else before
+                )
             options[field] = with_value(field, before, value)
         call = self
         if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
             call = replace(self, data=settle.labelled_files(self.data))
         data = [] if self.data is None else [call.source]
-        return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
+        return f"passk_cli.{name}({', '.join([*data, *python_keywords(options)])})"
 
 
 @contextmanager
-def python_spelling(options: Options, call: Call | None = None) -> Iterator[None]:
+def python_spelling(options: Options, call: PythonCall | None = None) -> Iterator[None]:
     """Spell options in errors of the block as Python does, and add calls that fix them as notes."""
     try:
         yield
     except (DataError, ParameterError) as error:
-        settles = tuple(filter(None, (in_python(settle, options) for settle in error.settles)))
+        settles = tuple(filter(None, (fix_in_python(settle, options) for settle in error.settles)))
         place = error.place
-        place = spelled(place, options) if isinstance(place, OptionValue) else place
+        place = spell_for_python(place, options) if isinstance(place, OptionValue) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
             settles = tuple(map(call.changed, filter(call.has_files, settles)))
         translated = error.with_changes(kind, place=place, settles=settles)
-        offers = [settle for settle in settles if settle.complete and call]
+        offers = [settle for settle in settles if settle.is_complete and call]
         translated.remedies = [call.with_options(fix) for fix in offers] if call else []
         if translated.candidates:
             from passk_cli.files.reading.column_questions import screen
 
             for line in screen(
-                translated.candidates, lambda settle: str(in_python(settle, options))
+                translated.candidates, lambda settle: str(fix_in_python(settle, options))
             ):
                 translated.add_note(printable(f"  {line}"))
         for line, settle in zip(translated.remedies, offers, strict=True):
@@ -137,15 +139,15 @@ def quote_names(field: str, value: Any) -> Any:
     )
 
 
-def with_python_fixes(message: Diagnostic, options: Options, call: Call) -> Diagnostic:
+def with_python_fixes(message: Diagnostic, options: Options, call: PythonCall) -> Diagnostic:
     """A message with the calls that fix it."""
-    fixes = filter(None, (in_python(settle, options) for settle in message.settles))
+    fixes = filter(None, (fix_in_python(settle, options) for settle in message.settles))
     settles = tuple(map(call.changed, filter(call.has_files, fixes)))
-    calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
+    calls = tuple(call.with_options(settle) for settle in settles if settle.is_complete)
     return replace(message, settles=settles, remedies=calls)
 
 
-def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
+def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
     """A fix with its options as keywords; None if Python does not have all of them.
 
     options : those of the function, if the fix names no other command; empty for methods of
@@ -168,19 +170,21 @@ def in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
 _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
-def spelled(item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})) -> str:
+def spell_for_python(
+    item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})
+) -> str:
     """An option in a text, or the options of a fix, as Python spells them.
 
     options : those of the command in question, which take precedence over those of other commands.
 
     >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
-    >>> spelled(options[0]), spelled(options[1]), spelled(options[2])
+    >>> spell_for_python(options[0]), spell_for_python(options[1]), spell_for_python(options[2])
     ('bounds="1,x"', 'min_by=', 'skip_bad=True')
-    >>> spelled(FULL_OPTION), spelled(OptionValue("passk formats", "NAME"))
+    >>> spell_for_python(FULL_OPTION), spell_for_python(OptionValue("passk formats", "NAME"))
     ('.tables', 'passk_cli.formats(NAME)')
     """
     if isinstance(item, SuggestedFix):
-        return str(in_python(item, options) or "")
+        return str(fix_in_python(item, options) or "")
     flag, value = item.option, item.value
     if item == FULL_OPTION:
         return ".tables"
@@ -193,16 +197,20 @@ def spelled(item: OptionValue | SuggestedFix, options: Options = MappingProxyTyp
     return f"{field}={_quoted(value or '')}"
 
 
-def documented(text: str, options: Options) -> str:
+def document_for_python(text: str, options: Options) -> str:
     """A declared text with its options as keywords of Python.
 
-    >>> documented("As in --passes=ok, or with --skip-bad.", {})
+    >>> document_for_python("As in --passes=ok, or with --skip-bad.", {})
     'As in passes="ok", or with skip_bad=True.'
     """
 
     def keyword(match: re.Match[str]) -> str:
         flag, value = match.groups()
-        return spelled(OptionValue(flag, value), options) if flag in _flags(options) else match[0]
+        return (
+            spell_for_python(OptionValue(flag, value), options)
+            if flag in _flags(options)
+            else match[0]
+        )
 
     return re.sub(r"(?<![\w-])(--?[a-z][a-z-]*)(?:=(\w+))?", keyword, text)
 
@@ -212,7 +220,7 @@ def _quoted(value: str) -> str:
     if re.fullmatch(r"-?[\d.]+(, ?-?[\d.]+)*", value):
         several = re.split(", ?", value)
         return f"({', '.join(several)})" if several[1:] else value
-    return literal(value, "") if value else ""
+    return python_literal(value, "") if value else ""
 
 
 def _flags(options: Options) -> Options:

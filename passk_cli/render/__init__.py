@@ -26,7 +26,7 @@ FAILURES = {
     "markdown": "passk_cli.render.markup:markdown_error",
 }
 # The place of the function for annotations, which GitHub shows next to a step for every format.
-ANNOTATIONS = "passk_cli.render.checks:github_alarms"
+ANNOTATIONS = "passk_cli.render.checks:github_warnings"
 # Formats that contain only verdicts, and the suffix of their files.
 OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}

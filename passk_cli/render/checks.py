@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.report.model import Check, Report, signature_line
+from passk_cli.report.model import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 
@@ -38,7 +38,7 @@ def junit(report: Report, style: Style) -> str:
     )  # fmt: skip
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
-        text = _reason(check, style)
+        text = _finding_with_outcome(check, style)
         if check.failing:
             kind = "error" if check.verdict == "error" else "failure"
             ElementTree.SubElement(case, kind, message=text).text = text
@@ -72,23 +72,27 @@ def github(report: Report, style: Style) -> str:
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
     for check in report.checks:
-        title = _command_text(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
-        message = _command_text(f"{_outcome(check)}: {finding_text(check, style)}")
+        title = (
+            _escape_workflow_command(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
+        )
+        message = _escape_workflow_command(f"{_outcome_text(check)}: {finding_text(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
-    if flips := "%0A".join(map(_command_text, report.changed_lines)):
+    if flips := "%0A".join(map(_escape_workflow_command, report.changed_lines)):
         # All tasks are in one command, because a pipeline shows few notices per step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
-    lines += [f"::warning title=passk::{_command_text(text)}" for text in _warnings(report)]
+    lines += [
+        f"::warning title=passk::{_escape_workflow_command(text)}" for text in _warnings(report)
+    ]
     return "".join(line + "\n" for line in lines)
 
 
 def github_error(problem: str) -> str:
     """The workflow command for an error that kept the rules from being checked."""
-    return f"::error title=passk::{_command_text(problem)}\n"
+    return f"::error title=passk::{_escape_workflow_command(problem)}\n"
 
 
-def github_alarms(report: Report, style: Style) -> str:
+def github_warnings(report: Report, style: Style) -> str:
     """The workflow commands of errors and warnings, at most as many as GitHub shows."""
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
@@ -112,8 +116,8 @@ def gitlab(report: Report, style: Style) -> str:
     # GitLab refuses paths that begin with ./ or /.
     place = os.path.relpath(str(report.signature.get("rules", _PIPELINE)))
     issues = [
-        _issue(
-            f"passk: {check.rule}", _reason(check, style),
+        _code_quality_issue(
+            f"passk: {check.rule}", _finding_with_outcome(check, style),
             "critical" if check.failing and check.verdict == "undecided"
             else severities.get(check.verdict, "info"),
             place, check.model, check.rule,
@@ -121,7 +125,7 @@ def gitlab(report: Report, style: Style) -> str:
         for check in report.checks if check.verdict != "pass"
     ]  # fmt: skip
     issues += [
-        _issue(f"passk: {message.name}", text, "info", place, str(at))
+        _code_quality_issue(f"passk: {message.name}", text, "info", place, str(at))
         for at, (message, text) in enumerate(zip(report.warnings, _warnings(report), strict=True))
     ]
     return strict_json(issues, indent=2) + "\n"
@@ -129,11 +133,13 @@ def gitlab(report: Report, style: Style) -> str:
 
 def gitlab_error(problem: str) -> str:
     """The issue for an error that kept the rules from being checked."""
-    issue = _issue("passk: error", problem, "blocker", _PIPELINE, "error")
+    issue = _code_quality_issue("passk: error", problem, "blocker", _PIPELINE, "error")
     return strict_json([issue], indent=2) + "\n"
 
 
-def _issue(name: str, text: str, severity: str, place: str, *identity: str) -> dict[str, object]:
+def _code_quality_issue(
+    name: str, text: str, severity: str, place: str, *identity: str
+) -> dict[str, object]:
     return {
         "description": printable(text),
         "check_name": printable(name),
@@ -143,7 +149,7 @@ def _issue(name: str, text: str, severity: str, place: str, *identity: str) -> d
     }
 
 
-def finding_text(check: Check, style: Style) -> str:
+def finding_text(check: GateCheck, style: Style) -> str:
     """The finding of a check, followed by its further details."""
     text = sentence_text(check.finding, style)
     # Some findings already contain p or the lost tasks.
@@ -152,13 +158,13 @@ def finding_text(check: Check, style: Style) -> str:
     return "; ".join(filter(None, (text, *further)))
 
 
-def _reason(check: Check, style: Style) -> str:
+def _finding_with_outcome(check: GateCheck, style: Style) -> str:
     """The finding; an undecided rule that fails the gate has its outcome in front."""
-    prefix = f"{_outcome(check)}: " * (check.failing and check.verdict == "undecided")
+    prefix = f"{_outcome_text(check)}: " * (check.failing and check.verdict == "undecided")
     return prefix + finding_text(check, style)
 
 
-def _outcome(check: Check) -> str:
+def _outcome_text(check: GateCheck) -> str:
     """The verdict; an undecided rule that fails the gate is "undecided, counted as fail"."""
     undecided = check.failing and check.verdict == "undecided"
     return f"{check.verdict}{', counted as fail' * undecided}"
@@ -187,6 +193,6 @@ def _require_checks(report: Report) -> None:
         )  # fmt: skip
 
 
-def _command_text(text: str) -> str:
+def _escape_workflow_command(text: str) -> str:
     """A text for a workflow command, in which a percent sign would start a code."""
     return printable(text).replace("%", "%25")

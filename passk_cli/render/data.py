@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.render.style import Style, answer_text, sentence_text, visible_parts
-from passk_cli.report.model import Cell, Estimate, Hint, Limits, Phrase, Report
+from passk_cli.report.model import Cell, Estimate, Limits, OptionHint, Phrase, Report
 from passk_cli.text import printable, strict_json
 
 # The version of the output of `json_text`.  It changes if a key disappears or changes its meaning.
@@ -29,23 +29,23 @@ _FORMULA = re.compile(
 
 def csv_text(report: Report, style: Style) -> str:
     """CSV as in RFC 4180, with a header, but lines end in a bare newline."""
-    return _delimited(report, ",", safe=style.safe_csv)
+    return _delimited_text(report, ",", safe=style.safe_csv)
 
 
 def tsv_text(report: Report, style: Style) -> str:
     """Tab-separated values with a header."""
-    return _delimited(report, "\t", safe=style.safe_csv)
+    return _delimited_text(report, "\t", safe=style.safe_csv)
 
 
 def json_text(report: Report, style: Style) -> str:
     """One JSON object with the answer, rows, messages, context and signature."""
-    result = {"result": report.result, "exit": report.exit_code} if report.result else {}
+    result = {"result": report.gate_result, "exit": report.exit_code} if report.gate_result else {}
     # The words do not depend on the digits and units that you choose for tables.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
     # Booleans only choose the words of an answer, and empty fields have no content.
     stated_answers = [
-        {"name": sentence.name, "fields": _fields({
+        {"name": sentence.name, "fields": _fields_as_data({
             name: value for name, value in sentence.fields.items()
             if not isinstance(value, bool) and value not in (None, "", [], ())
         })}
@@ -69,25 +69,25 @@ def message_data(message: Diagnostic) -> dict[str, Any]:
     text = sentence_text(message.pieces(), Style())
     return {
         "name": message.name, "severity": message.severity, "text": text,
-        "fields": _fields(message.fields),
+        "fields": _fields_as_data(message.fields),
         "remedies": list(message.remedies),
     }  # fmt: skip
 
 
-def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _fields_as_data(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a message or an answer as data; estimates keep their intervals."""
     data: dict[str, Any] = {}
     for name, value in fields.items():
         if isinstance(value, Estimate):
-            data[name] = {"estimate": value.value, **_ends(value)}
+            data[name] = {"estimate": value.value, **_finite_limits(value)}
         elif isinstance(value, Limits):
-            data[name] = _ends(value)
-        elif not isinstance(value, Hint | Phrase):
+            data[name] = _finite_limits(value)
+        elif not isinstance(value, OptionHint | Phrase):
             data[name] = list(value) if isinstance(value, tuple | list) else _plain_value(value)
     return data
 
 
-def _ends(interval: Estimate | Limits) -> dict[str, float | None]:
+def _finite_limits(interval: Estimate | Limits) -> dict[str, float | None]:
     """The limits of an interval; None for a missing or infinite limit."""
     ends = {"low": interval.low, "high": interval.high}
     return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
@@ -114,27 +114,27 @@ def _records(report: Report) -> list[dict[str, Any]]:
     return [dict(zip(names, map(_plain_value, row), strict=True)) for row in report.data.rows]
 
 
-def guard_formula(cell: str | int | float | None) -> str | int | float | None:
+def escape_formula(cell: str | int | float | None) -> str | int | float | None:
     """The cell, with an apostrophe in front if a spreadsheet would run it as a formula.
 
     A formula begins with =, +, -, @ or one of these at full width, also after blanks and control
     characters, or with a tab or line break.  Numbers do not change.
     Source: OWASP, "CSV injection".
 
-    >>> guard_formula("=1+1"), guard_formula(" ＝1+1"), guard_formula("m-1"), guard_formula(-0.5)
-    ("'=1+1", "' ＝1+1", 'm-1', -0.5)
+    >>> escape_formula("=1+1"), escape_formula(" ＝1+1"), escape_formula(-0.5)
+    ("'=1+1", "' ＝1+1", -0.5)
     """
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
-def _delimited(report: Report, delimiter: str, *, safe: bool) -> str:
+def _delimited_text(report: Report, delimiter: str, *, safe: bool) -> str:
     lines = _CsvLines()
     # The writer quotes a line break only if it is part of the line terminator.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     for row in ([column.header for column in report.data.columns], *report.data.rows):
         cells = map(_plain_value, row)
         # The writer writes None as an empty cell.
-        writer.writerow(list(map(guard_formula, cells) if safe else cells))
+        writer.writerow(list(map(escape_formula, cells) if safe else cells))
     return "".join(lines)
 
 

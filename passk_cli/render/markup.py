@@ -23,7 +23,7 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
-    Methods,
+    MethodsText,
     Report,
     Table,
     caveats,
@@ -54,8 +54,8 @@ _LATEX = {
 
 
 def markdown(report: Report, style: Style) -> str:
-    """GitHub Markdown: the answer and the tables, with escaped names; see also `_comment`."""
-    style = style.typeset
+    """GitHub Markdown: the answer and the tables, with escaped names."""
+    style = style.for_print
     if any(table.shown == COMMENT for table in report.tables):
         return _pull_request_comment(report, style)
     visible = visible_parts(report, style)
@@ -78,7 +78,7 @@ def caveats_details(report: Report, style: Style) -> str:
     ]
     signature = [f"- {code_span(signature_line(report))}"] if report.signature else []
     line = caveats(report)
-    return _details(line, _bounded_lines([*lines, *signature])) if line else ""
+    return _folded_text(line, _bounded_lines([*lines, *signature])) if line else ""
 
 
 def _pull_request_comment(report: Report, style: Style) -> str:
@@ -115,9 +115,9 @@ def _pull_request_comment(report: Report, style: Style) -> str:
         _bounded_lines([*warnings, *changed]),
         f"<sub>{escape_markdown(visible.context)}</sub>",
         code_span(visible.signature) if visible.signature else "",
-        _details(f"All {len(rules):,} rules", "\n".join((head, ruler, _bounded_lines(rules)))),
-        _details("Changes that chance explains", _bounded_lines(flipped)),
-        _details(plural(len(notes), "note"), _bounded_lines(notes)),
+        _folded_text(f"All {len(rules):,} rules", "\n".join((head, ruler, _bounded_lines(rules)))),
+        _folded_text("Changes that chance explains", _bounded_lines(flipped)),
+        _folded_text(plural(len(notes), "note"), _bounded_lines(notes)),
     ]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -132,7 +132,7 @@ def _bounded_lines(lines: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _details(title: str, text: str) -> str:
+def _folded_text(title: str, text: str) -> str:
     """A folded text; "" for none.  The title is HTML, so it needs only HTML's escapes."""
     line = escape(printable(title))
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
@@ -148,7 +148,7 @@ def latex(report: Report, style: Style) -> str:
 
     If a model has several rows, its name appears once, with a small space before the next model.
     """
-    style = style.typeset
+    style = style.for_print
     visible = visible_parts(report, style)
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
@@ -159,7 +159,7 @@ def latex(report: Report, style: Style) -> str:
     for table in visible.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
-        align = "".join("r" if column.numeric else "l" for column in table.columns)
+        align = "".join("r" if column.is_numeric else "l" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
         lines.append(_latex_row([escape_latex(name) for name in headings(table, style)]))
         lines.append(r"\midrule")
@@ -168,7 +168,7 @@ def latex(report: Report, style: Style) -> str:
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:
-        escaped_methods = Methods(escape_latex(methods.text), methods.references)
+        escaped_methods = MethodsText(escape_latex(methods.text), methods.references)
         lines += [
             "",
             escaped_methods.text_with_citations(lambda keys: rf"~\cite{{{','.join(keys)}}}"),
@@ -180,11 +180,11 @@ def latex(report: Report, style: Style) -> str:
 
 def html(report: Report, style: Style) -> str:
     """HTML for a notebook: the answer, the tables, the context, messages and the signature."""
-    style = style.typeset
+    style = style.for_print
     visible = visible_parts(report, style)
     blocks = [f"<p>{_escape_html(text)}</p>"] if (text := visible.answer) else []
     for table in visible.tables:
-        ends = ["right" if column.numeric else "left" for column in table.columns]
+        ends = ["right" if column.is_numeric else "left" for column in table.columns]
         title = f"<caption>{_escape_html(table.title)}</caption>" if table.title else ""
         names = [_escape_html(name) for name in headings(table, style)]
         blocks += [f"<table>{title}", _html_row("th", names, ends)]
@@ -257,7 +257,7 @@ def markdown_table(table: Table, style: Style) -> str:
     """A table of GitHub Markdown, with numbers aligned right."""
     lines = [
         map(escape_markdown, headings(table, style)),
-        ("--:" if column.numeric else "---" for column in table.columns),
+        ("--:" if column.is_numeric else "---" for column in table.columns),
         *_cell_texts(replace(table, rows=_rows_by_model(table)), style, escape_markdown),
     ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -18,15 +18,15 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
-    Hint,
     Limits,
-    Methods,
+    MethodsText,
+    OptionHint,
     Phrase,
     Report,
     Table,
     signature_line,
 )
-from passk_cli.report.words import duration, p_text
+from passk_cli.report.words import duration_text, p_text
 from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
 from passk_cli.text import cells_of, printable
 
@@ -71,7 +71,7 @@ class Style:
     spelling: Callable[[OptionValue | SuggestedFix], str] = str
 
     @property
-    def typeset(self) -> Style:
+    def for_print(self) -> Style:
         """The style with the minus sign of print."""
         return replace(self, minus=_PRINTED)
 
@@ -122,7 +122,7 @@ class VisibleParts(NamedTuple):
     tables: tuple[Table, ...]
     context: str
     signature: str
-    methods: Methods | None
+    methods: MethodsText | None
 
 
 def visible_parts(report: Report, style: Style) -> VisibleParts:
@@ -136,13 +136,13 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
             tables.append(Table(heads, tuple(entries.items()), "Columns"))
         words = [*report.context, *report.explain()]
     else:
-        cuts: dict[Hint, None] = {}
+        cuts: dict[OptionHint, None] = {}
         for table in report.tables:
             if table.shown in (FULL, COMMENT):
                 continue
             shortened = table.shortened(_SCREEN if style.width else 0)
             if len(shortened.rows) < len(table.rows):
-                cuts[Hint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
+                cuts[OptionHint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
             tables.append(shortened)
         words = [*cuts, *report.context]
     context = context_line(words, style)
@@ -163,7 +163,7 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
     )
 
 
-def context_line(context: Iterable[str | Hint], style: Style) -> str:
+def context_line(context: Iterable[str | OptionHint], style: Style) -> str:
     """The line below the tables, made of its parts."""
     return " · ".join(filter(None, (sentence_text((part,), style) for part in context)))
 
@@ -186,7 +186,7 @@ def with_message_texts(report: Report, style: Style) -> Report:
     """
 
     def titled(plot: Plot) -> Plot:
-        title = answer_text(replace(report, answer=plot.answer), style.typeset)
+        title = answer_text(replace(report, answer=plot.answer), style.for_print)
         if not title:
             return plot
         subtitle = " · ".join(filter(None, (plot.title, plot.subtitle)))
@@ -214,7 +214,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
         if isinstance(piece, str):
             texts.append(piece)
             continue
-        if isinstance(piece, Hint):
+        if isinstance(piece, OptionHint):
             # With --full everything is shown already.
             hidden = style.full and piece.option == FULL_OPTION
             texts += [] if hidden else [piece.text(style.spelling)]
@@ -239,7 +239,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if cell is None:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
-        return _estimate(cell, style if cell.share else replace(style, percent=False))
+        return _estimate_parts(cell, style if cell.is_share else replace(style, percent=False))
     if isinstance(cell, Phrase):
         return sentence_text(cell.pieces, style), ""
     if column.kind == "score":
@@ -247,7 +247,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     if isinstance(cell, Limits):
         if cell.low is None or cell.high is None:
             return _EMPTY, ""
-        return "", _interval(cell.low, cell.high, column.kind, style)
+        return "", _interval_text(cell.low, cell.high, column.kind, style)
     if column.kind == "strip":
         return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
     if isinstance(cell, str):
@@ -259,45 +259,47 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
 
 
-def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
+def _estimate_parts(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return _EMPTY, ""
     # A range has two numbers, "0.535–0.585" or "−0.020 to +0.031", unless both look the same.
     ends = (end for end in (cell.value, cell.upper) if end is not None)
-    texts = dict.fromkeys(_number(end, cell.unit, style, cell.signed) for end in ends)
+    texts = dict.fromkeys(_number_text(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
     value = f"{cell.verdict} {value}" if cell.verdict else value
     if cell.low is not None and cell.high is not None:
-        return value, _interval(cell.low, cell.high, cell.unit, style, cell.signed)
+        return value, _interval_text(cell.low, cell.high, cell.unit, style, cell.signed)
     if cell.se is not None:
-        return value, f"±{_number(cell.se, cell.unit, style)}"
+        return value, f"±{_number_text(cell.se, cell.unit, style)}"
     return value, cell.letters
 
 
-def _number(value: float, unit: str, style: Style, signed: bool = False) -> str:
+def _number_text(value: float, unit: str, style: Style, signed: bool = False) -> str:
     if unit in QUANTITIES:
         return quantity_text(value, unit, style, signed=signed)
     return share_text(value, style, signed=signed)
 
 
-def _interval(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
+def _interval_text(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
     """Limits in brackets, without the unit, which the number in front has.
 
     If an interval of a difference excludes 0, its limits are not rounded to 0.
 
-    >>> _interval(0.0041, 0.03, "share", Style(digits=2), True)
+    >>> _interval_text(0.0041, 0.03, "share", Style(digits=2), True)
     '[+0.004, +0.03]'
-    >>> _interval(-0.0041, 0.03, "share", Style(digits=2), True)
+    >>> _interval_text(-0.0041, 0.03, "share", Style(digits=2), True)
     '[0.00, +0.03]'
     """
     if unit not in QUANTITIES:
         excludes_zero = signed and low * high > 0
-        return f"[{', '.join(_limit(end, style, signed, excludes_zero) for end in (low, high))}]"
+        return (
+            f"[{', '.join(_limit_text(end, style, signed, excludes_zero) for end in (low, high))}]"
+        )
     first = _digits(low, unit, style, signed)
     return f"[{first}, {'∞)' if math.isinf(high) else _digits(high, unit, style, signed) + ']'}"
 
 
-def _limit(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
+def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
     """A limit, with up to three more decimals if it would be 0 but the interval excludes 0."""
     texts = [
         share_text(value, replace(style, digits=style.decimals + more), signed=signed)
@@ -330,7 +332,7 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
         # An amount may have no upper bound.
         return "∞" if value > 0 else f"{style.minus}∞"
     if unit == "min":
-        return duration(value)
+        return duration_text(value)
     value, leading_decimals = (100 * value, 1) if unit == "%" else (value, 2)
     size = abs(value)
     decimals = max(0, leading_decimals - math.floor(math.log10(size))) if size > 1e-12 else 0
@@ -342,21 +344,21 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     return text.replace("-", style.minus)
 
 
-def points_text(difference: float) -> str:
+def percentage_points_text(difference: float) -> str:
     """A difference of shares in percentage points, to two digits.
 
-    >>> points_text(0.1706), points_text(0.01), points_text(0.9999)
+    >>> percentage_points_text(0.1706), percentage_points_text(0.01), percentage_points_text(0.9999)
     ('17 points', '1 point', '100 points')
     """
     amount = f"{100 * difference:.2g}" if difference < 0.995 else "100"
     return f"{amount} point{'s' * (amount != '1')}"
 
 
-def four_digits(value: float) -> str:
+def four_digit_text(value: float) -> str:
     """A number of any size with at least four significant digits, zeros at the end included.
 
-    >>> four_digits(11.5), four_digits(0.0365123), four_digits(32372.4), four_digits(0.0)
-    ('11.50', '0.03651', '32,372', '0')
+    >>> [four_digit_text(number) for number in (11.5, 0.0365123, 32372.4, 0.0)]
+    ['11.50', '0.03651', '32,372', '0']
     """
     if value == 0:
         return "0"
@@ -376,7 +378,7 @@ def headings(table: Table, style: Style) -> list[str]:
 
 def _is_share(cell: Cell, column: Column) -> bool:
     if isinstance(cell, Estimate):
-        return cell.share and cell.value is not None
+        return cell.is_share and cell.value is not None
     if cell is None or isinstance(cell, str | Phrase) or column.kind in ("score", *QUANTITIES):
         return False
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
@@ -395,7 +397,7 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
         columns.append((name, [
             (value, "") if cells_of(value) > first
             else (
-                pad(value, first, column.numeric),
+                pad(value, first, column.is_numeric),
                 error.ljust(second) if error[:1].isalpha() else error.rjust(second),
             )
             for value, error in cells
@@ -410,8 +412,8 @@ _NUMBERS: dict[str, Callable[[float, Style], str]] = {
     "given": lambda value, style:
         f"{value * (100 if style.percent else 1):.12g}".replace("-", style.minus),
     "amount": lambda value, _: f"{value:,.2f}",
-    "points": lambda value, _: points_text(value),
-    "number": lambda value, _: four_digits(value),
+    "points": lambda value, _: percentage_points_text(value),
+    "number": lambda value, _: four_digit_text(value),
     "p": lambda value, _: p_text(value),
 }  # fmt: skip
 

@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from passk_cli.render.style import Style, aligned_columns, context_line, visible_parts
-from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, OptionHint, Report, Table
 from passk_cli.report.words import plural
 from passk_cli.text import balance_lines, cells_of, printable, short_names, wrap_text
 
@@ -45,7 +45,7 @@ _FEW = 10
 
 def table(report: Report, style: Style) -> str:
     """The answer, tables, context and signature as text for a terminal."""
-    width, style = style.width or 80, style.typeset
+    width, style = style.width or 80, style.for_print
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
         highlight=False, emoji=False, markup=False,
@@ -56,14 +56,16 @@ def table(report: Report, style: Style) -> str:
         answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
         console.print(answer)
         console.print()
-    cuts = dict[Hint, None]()
+    cuts = dict[OptionHint, None]()
     for item in parts.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
-        for grid, hidden_columns in _grids(item, style, width):
+        for grid, hidden_columns in _fit_table(item, style, width):
             console.print(grid)
             console.print()
-            cuts |= {Hint(plural(hidden_columns, "more column")): None} if hidden_columns else {}
+            cuts |= (
+                {OptionHint(plural(hidden_columns, "more column")): None} if hidden_columns else {}
+            )
     if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
@@ -87,7 +89,7 @@ Cells = list[tuple[str, list[tuple[str, str]]]]
 Shape = tuple[Style, bool, bool]
 
 
-def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
+def _fit_table(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
     """The table in the first shape that fits, and the number of columns that are left out.
 
     With --full no column is left out: if no shape fits, the table is split into blocks of columns.
@@ -111,18 +113,20 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
             return
     if style.full:
         columns = _columns(table, first, all_places, 0)
-        for places in _blocks(table, columns, width, True):
+        for places in _column_blocks(table, columns, width, True):
             columns = _columns(table, first, places, width)
             _break_widest(columns, table, places, width, names=True)
             yield _grid(table, columns, places), 0
         return
     # Columns of prose are left out, except verdicts and the columns that identify a row.
     narrow = _columns(table, last, all_places, width)
-    brief = [i for i in all_places if i in keys or _is_brief(table.columns[i], narrow[i][1])]
+    brief = [
+        i for i in all_places if i in keys or _stays_on_one_line(table.columns[i], narrow[i][1])
+    ]
     columns = _columns(table, last, brief, width)
     _break_widest(columns, table, brief, width, least=_READABLE)
     if _total_width(columns, brief) > width:
-        brief = _blocks(table, narrow, width, False)[0]
+        brief = _column_blocks(table, narrow, width, False)[0]
         columns = _columns(table, last, brief, width)
         if _total_width(columns, brief) > width:
             columns = _columns(table, last, brief, width, _NARROWEST)
@@ -148,7 +152,7 @@ def _columns(
         texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
         names = {i: [text for text in texts[i] if " " not in text] for i in name_columns}
         all_names = list(chain.from_iterable(names.values()))
-        for i in sorted(name_columns, key=lambda i: -_width(*columns[i])):
+        for i in sorted(name_columns, key=lambda i: -_column_width(*columns[i])):
             name, cells = columns[i]
             over = _total_width(columns, places) - width
             if over <= 0:
@@ -160,17 +164,17 @@ def _columns(
             )
             several = least >= _SHORTEST and len({*column_names}) > 1
             floor = max(least, min(distinct_width, width // 2)) if several else least
-            room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
+            room = max(_column_width(name, cells) - over, min(floor, _column_width(name, cells)))
             short = dict(zip(column_names, short_names(column_names, room), strict=True))
             lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
             columns[i] = (name, [(line, "") for line in lines])
     return columns
 
 
-def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
+def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether the cells of a column fit on one line, or are verdicts."""
     verdict = column.joined or column.header == "verdict"
-    short = _width("", cells) <= _SHORTEST
+    short = _column_width("", cells) <= _SHORTEST
     return column.kind != "text" or verdict or short or _has_names(column, cells)
 
 
@@ -186,7 +190,7 @@ def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     return column.kind == "text" and column.header != "verdict" and is_name
 
 
-def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
+def _column_width(name: str, cells: Sequence[tuple[str, str]]) -> int:
     """The width of a column, in columns of the terminal."""
     lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
     return max(cells_of(name), *map(cells_of, lines), 0)
@@ -194,7 +198,7 @@ def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
 
 def _total_width(columns: Cells, places: Sequence[int]) -> int:
     """The width of these columns with their gaps."""
-    return sum(_width(*columns[i]) + 2 for i in places) - 2
+    return sum(_column_width(*columns[i]) + 2 for i in places) - 2
 
 
 def _key_columns(table: Table) -> list[int]:
@@ -203,13 +207,13 @@ def _key_columns(table: Table) -> list[int]:
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
-def _blocks(table: Table, columns: Cells, width: int, all_shown: bool) -> list[list[int]]:
+def _column_blocks(table: Table, columns: Cells, width: int, all_shown: bool) -> list[list[int]]:
     """The places of the columns of each block: the key columns, and as many others as fit.
 
     A verdict or a joined column stays with the column before it.  If only the first block is shown,
     it contains the verdicts.
     """
-    widths, keys = [_width(*column) + 2 for column in columns], _key_columns(table)
+    widths, keys = [_column_width(*column) + 2 for column in columns], _key_columns(table)
     together: list[list[int]] = []
     for i, column in enumerate(table.columns):
         if (column.joined or column.header == "verdict") and together:
@@ -239,9 +243,9 @@ def _break_widest(
              and (names or not _has_names(table.columns[i], columns[i][1]))]  # fmt: skip
     over = _total_width(columns, places) - width
     if texts and over > 0:
-        widest = max(texts, key=lambda i: _width(*columns[i]))
+        widest = max(texts, key=lambda i: _column_width(*columns[i]))
         name, cells = columns[widest]
-        room = max(_width(name, cells) - over, least)
+        room = max(_column_width(name, cells) - over, least)
         columns[widest] = (
             name,
             [("\n".join(wrap_text(_unbreakable(value), room)), error) for value, error in cells],

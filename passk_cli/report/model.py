@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from passk_cli.diagnostic import WARNING, Diagnostic, filled
+from passk_cli.diagnostic import WARNING, Diagnostic, fill_template
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
 from passk_cli.text import plural, printable, strict_json
@@ -52,7 +52,7 @@ class Estimate:
     letters: str = ""
 
     @property
-    def share(self) -> bool:
+    def is_share(self) -> bool:
         """Whether the number may be shown as a percentage."""
         return self.unit == "share"
 
@@ -100,7 +100,7 @@ Cell = str | int | float | Estimate | Limits | Phrase | None
 
 # A sentence consists of words and of numbers, which are rounded as in the tables.  A float is a
 # share.  A number of another kind is a pair of the number and its column.
-Sentence = tuple["Cell | Hint | tuple[Cell, Column]", ...]
+Sentence = tuple["Cell | OptionHint | tuple[Cell, Column]", ...]
 
 
 class AnswerSentence(tuple[Any, ...]):
@@ -116,7 +116,7 @@ class AnswerSentence(tuple[Any, ...]):
     fields: Mapping[str, Any]
 
     def __new__(cls, name: str, template: str, fields: Mapping[str, Any]) -> AnswerSentence:
-        sentence = super().__new__(cls, filter(None, filled(template, fields)))
+        sentence = super().__new__(cls, filter(None, fill_template(template, fields)))
         sentence.name, sentence.template, sentence.fields = name, template, fields
         return sentence
 
@@ -129,13 +129,13 @@ class AnswerSentence(tuple[Any, ...]):
 
 
 @dataclass(frozen=True)
-class Hint:
+class OptionHint:
     """Words that name the option which shows more.
 
     The command line, Python and the report page each write the option in their own way.  A hint to
     --full appears only if something is left out.
 
-    >>> str(Hint("each task")), str(Hint("other budgets", OptionValue("--at")))
+    >>> str(OptionHint("each task")), str(OptionHint("other budgets", OptionValue("--at")))
     ('each task: --full', 'other budgets: --at')
     """
 
@@ -204,7 +204,7 @@ class Column:
         return replace(self, header=header, meaning=meaning)
 
     @property
-    def numeric(self) -> bool:
+    def is_numeric(self) -> bool:
         """Whether the cells are numbers, which are aligned right."""
         return self.kind not in ("text", "strip")
 
@@ -278,7 +278,7 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check:
+class GateCheck:
     """One rule of a gate for one model, with its verdict and evidence.
 
     verdict : "pass", "fail", "undecided", or "error" if the rule cannot be checked.
@@ -300,7 +300,7 @@ class Check:
 MARK = "\u26a0"
 
 
-class BoardRow(NamedTuple):
+class LeaderboardRow(NamedTuple):
     """A model of a leaderboard.
 
     numbers : one for each metric of the board, with the letters of its ties.
@@ -316,7 +316,7 @@ class BoardRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Board:
+class Leaderboard:
     """A leaderboard: models in the order of their first metric, the best first.
 
     metrics : columns of the numbers.  extra_columns : columns of other differences between models.
@@ -324,7 +324,7 @@ class Board:
 
     metrics: tuple[Column, ...]
     extra_columns: tuple[Column, ...]
-    entries: tuple[BoardRow, ...]
+    entries: tuple[LeaderboardRow, ...]
 
     @property
     def table(self) -> Table:
@@ -395,7 +395,7 @@ class Panel:
     instructions: str
     report: Report
     is_in_page_answer: bool = False
-    board: Board | None = None
+    board: Leaderboard | None = None
     grid: TaskGrid | None = None
 
 
@@ -432,7 +432,7 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Methods:
+class MethodsText:
     """How the numbers were computed, in the words of a paper.
 
     text : sentences with citations, "[@key; @other]".  references : key → reference.
@@ -458,7 +458,7 @@ class Methods:
         return "\n".join(reference.bibtex for reference in self.references.values())
 
 
-class Provisional(NamedTuple):
+class ProvisionalResult(NamedTuple):
     """The result before the checks of a report decide, for example "not yet", and its exit code."""
 
     result: str
@@ -491,20 +491,20 @@ class Report:
 
     tables: tuple[Table, ...] = ()
     rows: Callable[[], Table] = lambda: Table((), ())
-    context: tuple[str | Hint, ...] = ()
+    context: tuple[str | OptionHint, ...] = ()
     explain: Callable[[], Iterable[str]] = tuple
     messages: tuple[Diagnostic, ...] = ()
     sign: Callable[[], Mapping[str, object]] = dict
-    checks: tuple[Check, ...] = ()
+    checks: tuple[GateCheck, ...] = ()
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     commit: Callable[[], object] | None = None
     answer: tuple[AnswerSentence, ...] = ()
-    provisional: Provisional | None = None
+    provisional: ProvisionalResult | None = None
     changes: Callable[[], tuple[ChangedTasks, ...]] = tuple
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     page: Document | None = None
-    methods: Callable[[], Methods] | None = None
+    methods: Callable[[], MethodsText] | None = None
 
     @cached_property
     def signature(self) -> Mapping[str, object]:
@@ -544,7 +544,7 @@ class Report:
         return tuple(line for lines in groups for line in lines)
 
     @property
-    def result(self) -> str:
+    def gate_result(self) -> str:
         """The result of a gate: "pass", "fail", or the provisional one; "" for other reports."""
         if self.provisional is not None:
             return self.provisional.result

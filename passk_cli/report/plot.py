@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Rule:
+class ReferenceLine:
     """A reference line across a chart, vertical at x or horizontal at y, with its label."""
 
     x: float | None = None
@@ -66,7 +66,7 @@ class Plot:
     rows: tuple[Row, ...]
     names: Mapping[str, str]
     points: tuple[Row, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ReferenceLine, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     subtitle: str = ""
@@ -99,7 +99,7 @@ class Plot:
         """Whether the model of a row is grey because other models have the colours."""
         return bool(self.leading) and model_of(row) not in (None, *self.leading)
 
-    def hue(self, row: Row) -> int | None:
+    def colour_index(self, row: Row) -> int | None:
         """The index of colour and shape of the row's model; None if the row has no model."""
         model = model_of(row)
         return None if model is None else self.hues.get(model, self._models.get(model, 0))
@@ -129,7 +129,8 @@ class Plot:
 def curves(
     rows: Sequence[Row], *, x: str, y: str, low: str = "", high: str = "", colour: str = "",
     dash: str = "", facet: str = "", points: Sequence[Row] = (), hollow: Sequence[Row] = (),
-    marked: Collection[Any] = (), rules: Sequence[Rule] = (), keys: Mapping[str, str] | None = None,
+    marked: Collection[Any] = (), rules: Sequence[ReferenceLine] = (), keys: Mapping[str, str]
+    | None = None,
     subtitle: str = "", log_x: bool | None = None, log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0), shares: bool = False, **titles: str,
 ) -> Plot:  # fmt: skip
@@ -147,7 +148,7 @@ def curves(
     y_domain : None to fit the data, including zero unless log_y; (0, 1) for shares.
     shares : whether y is a share, or a difference of shares, also with another y_domain.
     """
-    names = _without_empty(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
+    names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
     shared = {role: name for role, name in names.items() if all(name in row for row in dotted)}
     lines, dots = _rows_by_role(rows, names, log_y), _rows_by_role(points, shared, log_y)
@@ -156,7 +157,7 @@ def curves(
         for row in lines if row["x"] in marked
     )  # fmt: skip
     dots += tuple({**row, "filled": False} for row in _rows_by_role(hollow, shared, log_y))
-    series = distinct((*lines, *dots), "series")
+    series = distinct_values((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
     titles["subtitle"] = " · ".join(filter(None, (lone, subtitle)))
     return _plot(
@@ -168,7 +169,7 @@ def curves(
 def forest(
     rows: Sequence[Row], *, label: str, value: str, low: str, high: str, facet: str = "",
     filled: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
-    rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),), **titles: str,
+    rules: Sequence[ReferenceLine] = (ReferenceLine(x=0.0, dashed=False),), **titles: str,
 ) -> Plot:  # fmt: skip
     """Points with their intervals in rows, with a line at zero.
 
@@ -187,7 +188,7 @@ def forest(
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
     # Numbers of different kinds have different axes; differences with the same unit share one.
-    names = _without_empty(
+    names = _drop_empty_roles(
         label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
         head=head,
         tail=tail, scale=unit if rules else facet,
@@ -232,11 +233,11 @@ def heat(
     rows : one per cell.  label is the key of its row, low and high are the keys of its ends, value
         is the key of its share or None, and words of its name.
     """
-    names = _without_empty(label=label, low=low, high=high, y=value, words=words, panel=facet)
+    names = _drop_empty_roles(label=label, low=low, high=high, y=value, words=words, panel=facet)
     return _plot("heat", _rows_by_role(rows, names), names, titles)
 
 
-def distinct(rows: Iterable[Row], role: str) -> list[Any]:
+def distinct_values(rows: Iterable[Row], role: str) -> list[Any]:
     """The distinct values of a role, in order of appearance."""
     return list(dict.fromkeys(row[role] for row in rows if row.get(role) is not None))
 
@@ -254,13 +255,13 @@ def _setting_of(row: Row) -> tuple[str, ...]:
     return name.parts[1:] if isinstance(name, SeriesName) else ()
 
 
-def _without_empty(**names: str) -> dict[str, str]:
+def _drop_empty_roles(**names: str) -> dict[str, str]:
     return {role: name for role, name in names.items() if name}
 
 
 def _plot(
     kind: str, rows: tuple[Row, ...], names: Mapping[str, str], titles: Mapping[str, str],
-    rules: Iterable[Rule] = (), **further: Any,
+    rules: Iterable[ReferenceLine] = (), **further: Any,
 ) -> Plot:  # fmt: skip
     """A plot with printable texts; titles : title, subtitle, x_title, y_title."""
     further |= {name: printable(text) for name, text in titles.items()}

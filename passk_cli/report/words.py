@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Collection, Sequence
 
-from passk_cli.text import Category, all_of_count, first_few, listed, names_cut, plural
+from passk_cli.text import Category, all_of_count, first_few, join_names, names_that_fit, plural
 
-__all__ = ["all_of_count", "first_few", "listed", "names_cut", "plural"]
+__all__ = ["all_of_count", "first_few", "join_names", "names_that_fit", "plural"]
 
 
 def number_range(low: int, high: int) -> str:
@@ -59,7 +59,7 @@ class SeriesName(str):
     An empty value of a group is written as two quotes.
 
     >>> name = SeriesName(("gpt-4", "0.2"))
-    >>> name, name.parts, name.without(1)
+    >>> name, name.parts, name.without_part(1)
     ('gpt-4 0.2', ('gpt-4', '0.2'), 'gpt-4')
     """
 
@@ -74,7 +74,7 @@ class SeriesName(str):
     def __reduce__(self) -> tuple[type[SeriesName], tuple[Sequence[str], str]]:
         return SeriesName, (self.parts, self.joint)
 
-    def without(self, place: int) -> SeriesName:
+    def without_part(self, place: int) -> SeriesName:
         """The name without the part at this index."""
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
 
@@ -126,10 +126,10 @@ def amount_text(amount: float, unit: str) -> str:
     return f"${amount:,.2f}" if round(amount, 2) == amount != round(amount) else f"${text}"
 
 
-def duration(minutes: float) -> str:
+def duration_text(minutes: float) -> str:
     """A time in seconds, minutes or hours, to three digits.
 
-    >>> [duration(x) for x in (0, 0.05, 0.7, 59, 75.3, 12000)]
+    >>> [duration_text(x) for x in (0, 0.05, 0.7, 59, 75.3, 12000)]
     ['0 s', '3 s', '42 s', '59 min', '1.25 h', '200 h']
     """
     scale, unit = (60.0, "s") if minutes < 1 else (1.0, "min") if minutes < 60 else (1 / 60, "h")

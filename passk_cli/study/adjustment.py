@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.report.words import plural
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.paired import MCNEMAR
+from passk_cli.study.paired_significance import MCNEMAR
 from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
@@ -48,12 +48,12 @@ class Adjustment:
     rules: Rules
 
     @property
-    def tests(self) -> tuple[int, int]:
+    def number_of_tests(self) -> tuple[int, int]:
         """The number of tests that can be significant at this level, and the number of all tests.
 
         Tests of secondary metrics do not count.
         """
-        tests = [c for c in self.comparisons if c.testable and c.family != SECONDARY]
+        tests = [c for c in self.comparisons if c.has_p_value and c.family != SECONDARY]
         return sum(c.smallest <= 1 - self.level + 1e-12 for c in tests), len(tests)
 
     @property
@@ -69,26 +69,26 @@ class Adjustment:
         For example test=sign-flip adjust=holm tests=28, or tests=7/28 if only 7 tests can be
         significant.
         """
-        (could, tests), adjust = self.tests, self.name
+        (could, tests), adjust = self.number_of_tests, self.name
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
-            "test": tests_shown(c.test for c in self.comparisons),
+            "test": names_of_tests(c.test for c in self.comparisons),
             # Bonferroni's bound replaces min-P, so the signature names the option as it was given.
             "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }
 
     @property
-    def brief(self) -> str:
+    def short_text(self) -> str:
         """Words for the line below a table: "min-P over 28 tests"; "" for one test.
 
         With groups that have equally many tests: "min-P over 2×28 tests".
         """
-        (could, tests), adjust = self.tests, self.name
+        (could, tests), adjust = self.number_of_tests, self.name
         if adjust == UNADJUSTED:
             return "unadjusted"
         part = f"{could} of " if adjust == HOLM and could < tests else ""
-        groups = len({c.first.series[1:] for c in self.comparisons if c.testable})
+        groups = len({c.first.series[1:] for c in self.comparisons if c.has_p_value})
         if 1 < groups < tests and tests % groups == 0:
             part += f"{groups}×"
             tests //= groups
@@ -97,7 +97,7 @@ class Adjustment:
     @property
     def words(self) -> str:
         """Words for the caption: "min-P over 28 tests of pass@1 and their intervals"."""
-        (could, tests), adjust = self.tests, self.name
+        (could, tests), adjust = self.number_of_tests, self.name
         secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
         if adjust == UNADJUSTED:
@@ -137,14 +137,14 @@ class Adjustment:
         return "; ".join(words)
 
     @property
-    def disagreement(self) -> dict[str, object]:
+    def disagreement_fields(self) -> dict[str, object]:
         """Fields of DISAGREEMENT; empty if all intervals and tests agree.
 
         They always agree by default, because both come from the same distribution.
         """
-        judged = (c for c in self.comparisons if c.testable and c.leaves_out_zero is not None)
+        judged = (c for c in self.comparisons if c.has_p_value and c.excludes_zero is not None)
         alpha = 1 - self.level + 1e-12
-        disagreeing = [c for c in judged if c.leaves_out_zero != (c.adjusted <= alpha)]
+        disagreeing = [c for c in judged if c.excludes_zero != (c.adjusted <= alpha)]
         names = [f"{c.first.name} − {c.second.name} at {c.first.metric.name}" for c in disagreeing]
         return (
             {"differences": len(disagreeing), "pair": names[0] * (len(disagreeing) == 1)}
@@ -159,7 +159,7 @@ class Adjustment:
         return [(name, limits.method) for name, limits in intervals if limits is not None]
 
 
-def tests_shown(tests: Iterable[str]) -> str:
+def names_of_tests(tests: Iterable[str]) -> str:
     """Names of tests for the signature: "guarded-t", or "guarded-t, suissa-shuster".
 
     tests : one name per comparison; empty names are left out.

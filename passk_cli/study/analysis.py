@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import FIELLER, RANGE, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
@@ -26,7 +26,7 @@ from passk_cli.study.notes import (
     reading_notes,
     result_notes,
 )
-from passk_cli.study.result import Result, Size, range_between, ratio_estimate
+from passk_cli.study.result import Result, SampleSize, range_between, ratio_estimate
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import (
     Series,
@@ -73,7 +73,7 @@ class Analysis:
     texts: Callable[[], Counts | None] | None = None
 
     @property
-    def bounded(self) -> bool:
+    def has_ranges(self) -> bool:
         """Whether outcomes are missing that may pass or fail, so that numbers are ranges."""
         return any(c is not None and c.missing is not None for c in (self.counts, self.baseline))
 
@@ -84,7 +84,7 @@ class Analysis:
             replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
         )
 
-    def in_brief(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
+    def is_k_in_short_table(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
         """Whether a table shows a number at this k without --full.
 
         If nobody asked for the numbers, the table shows only those at the smallest and at the
@@ -100,7 +100,10 @@ class Analysis:
         """Indices of the series in the order of their pass rates, the highest first."""
         places = {series: place for place, series in enumerate(self.counts.series)}
         rates = dict(zip(places, self.pass_rates, strict=True))
-        return [places[series] for series in ranked({series: -rates[series] for series in places})]
+        return [
+            places[series]
+            for series in sort_by_score({series: -rates[series] for series in places})
+        ]
 
     @property
     def pass_rates(self) -> list[float]:
@@ -119,14 +122,14 @@ class Analysis:
         chosen_metrics = self.metrics if metrics is None else metrics
         return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
 
-    def fact(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
+    def result(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
         """The mean of these values, with its standard error and interval.
 
         confidence : None for that of the analysis.
         """
-        return self.facts([values], confidence)[0]
+        return self.results([values], confidence)[0]
 
-    def facts(
+    def results(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
         """The mean of each of these values, with its standard error and interval.
@@ -141,7 +144,8 @@ class Analysis:
             Result(
                 task_values.series, task_values.metric.name, task_values.metric.k,
                 Estimate(None, reason=task_values.reason, unit=task_values.metric.unit),
-                size=Size(len(task_values.n), int(task_values.n.min()), int(task_values.n.max())),
+                size=SampleSize(len(task_values.n), int(task_values.n.min()), int(task_values.n.max(
+                ))),
                 method=confidence.method, level=confidence.interval_level, values=task_values,
                 more={"judged": float(task_values.judged.mean())} if len(task_values.judged) else {
                 },
@@ -181,21 +185,21 @@ class Analysis:
         no number.
         """
         shared: list[Result] = []
-        for rivals in grouped(facts, lambda fact: (fact.name, fact.series[1:])).values():
+        for rivals in group_by(facts, lambda fact: (fact.name, fact.series[1:])).values():
             values = [fact.values for fact in rivals if fact.values is not None]
             common = on_shared_tasks(values)
             if all(before is after for before, after in zip(values, common, strict=True)):
                 shared += rivals
             elif len(common[0].tasks):
-                shared += self.facts(common)
+                shared += self.results(common)
         if {*map(id, facts)} == {*map(id, shared)}:
             return shared, ""
-        sizes = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
-        k = self.short_of(facts)
+        sizes_text = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
+        k = self.largest_unsupported_k(facts)
         have = f"with {plural(k, 'attempt')} of all models" if k else "that all models have"
-        return shared, f" on the {count_range(sizes, 'task')} {have}"
+        return shared, f" on the {count_range(sizes_text, 'task')} {have}"
 
-    def short_of(self, facts: Sequence[Result]) -> int:
+    def largest_unsupported_k(self, facts: Sequence[Result]) -> int:
         """The largest k for which a task of these numbers has too few attempts; 0 if there is
         none.
         """
@@ -210,9 +214,9 @@ class Analysis:
         """
         ranges = [task_values for task_values in values if task_values.passing is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
-        end_results = iter(self.facts(ends, confidence.require_steady()))
+        end_results = iter(self.results(ends, confidence.require_steady()))
         points = iter(
-            self.facts(
+            self.results(
                 [task_values for task_values in values if task_values.passing is None], confidence
             )
         )
@@ -242,7 +246,7 @@ class Analysis:
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
-        size = Size(int(present.sum()), int(n.min()), int(n.max()))
+        size = SampleSize(int(present.sum()), int(n.min()), int(n.max()))
         nothing = Estimate(None, unit="share" if bounds == (0.0, 1.0) else "score")
         fact = Result(
             series, name, None, nothing, size=size, method=confidence.method,
@@ -275,19 +279,19 @@ class Analysis:
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
         notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
         if self.counts.facts.sampled is not None:
-            from passk_cli.study.dependence import sample_notes
+            from passk_cli.study.dependence import dependence_warnings
 
-            notes += sample_notes(self.counts, self.confidence)
+            notes += dependence_warnings(self.counts, self.confidence)
         if not self.metrics_requested:
-            notes += self._more_attempts()
+            notes += self._larger_k_note()
         if any(fact.note for fact in (*facts, *short)):
             # The message names the numbers in the table first.
             ks = {fact.k for fact in facts}
-            facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, ks))
+            facts = sorted(facts, key=lambda fact: not self.is_k_in_short_table(fact.k, ks))
             notes += result_notes(facts, short, self.short_tasks)
         return notes
 
-    def _more_attempts(self) -> Iterator[Diagnostic]:
+    def _larger_k_note(self) -> Iterator[Diagnostic]:
         """A note about models that have enough attempts for a larger k than most models."""
         allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
         k = default_ks(max(allowed))[-1]
@@ -303,7 +307,7 @@ class Analysis:
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return tasks_and_attempts(tasks, (*fewest, *most))
 
-    def basis(self, facts: Iterable[Result]) -> tuple[str, str]:
+    def sizes_and_intervals_text(self, facts: Iterable[Result]) -> tuple[str, str]:
         """The sizes of these numbers and the words for their intervals, for the line below a
         table.
         """
@@ -348,12 +352,12 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
 
     if reason := refusal(values.n, values.c):
         return Estimate(None, reason=reason)
-    cover = values.cover(level)
+    cover = values.cover_range(level)
     reason = "" if cover.point is not None else "the range is too wide for an estimate"
     return Estimate(cover.point, None, *cover.limits, reason)
 
 
-def ranked(scores: Mapping[Series, float]) -> list[Series]:
+def sort_by_score(scores: Mapping[Series, float]) -> list[Series]:
     """Series in the order of their scores, the lowest first; ties by name.
 
     Scores that differ only by rounding are ties.  Series of groups without a name come last.  If

@@ -28,7 +28,7 @@ class Answer:
 
     name : lower-case words joined by hyphens, unique, for example "highest-of-all".
     when : a function of the subject, for example a section; true if the sentence is true of it.
-    template : the words with named fields; see `passk_cli.diagnostic.filled`.
+    template : the words with named fields; see `passk_cli.diagnostic.fill_template`.
     fields : a function of the subject that returns name → text, count, number, names, or a number
         with its interval.  By default it returns the subject, or its attribute `fields`.
     Errors: ValueError if two answers have the same name.
@@ -54,7 +54,7 @@ class Answer:
         """The words with the names of the fields: "<left> tasks left."."""
         return pattern(self.template, forms=True)
 
-    def about(self, subject: Any) -> AnswerSentence:
+    def sentence_about(self, subject: Any) -> AnswerSentence:
         """The sentence about a subject for which it is true."""
         return AnswerSentence(self.name, self.template, self.fields(subject))
 
@@ -63,7 +63,7 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSenten
     """The sentence of the first answer whose condition holds, if there is one."""
     for answer in answers:
         if answer.when(subject):
-            yield answer.about(subject)
+            yield answer.sentence_about(subject)
             return
 
 

@@ -65,7 +65,7 @@ class RunAndBaseline:
                 "no such file, and several baselines are files that are"
                 " read together; name only one model", name="no-such-model",
             )  # fmt: skip
-        new_files, name = list(files), label_of(baseline)
+        new_files, name = list(files), baseline_label(baseline)
         for path in paths_of(baseline):
             new_files = without_file(new_files, path)
         if new_files == list(files):
@@ -104,16 +104,16 @@ class RunAndBaseline:
         return tuple(filter(fits, settles))
 
 
-def label_of(baseline: Any) -> str:
+def baseline_label(baseline: Any) -> str:
     """The name of a baseline: its files, or the type of its data.
 
-    >>> label_of("old=runs/old.jsonl"), label_of([{"task": "a", "passed": True}])
+    >>> baseline_label("old=runs/old.jsonl"), baseline_label([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')
     """
     return ", ".join(map(base_name, paths_of(baseline))) or type(baseline).__name__
 
 
-def only_models(counts: Counts, request: Request) -> Counts:
+def select_models(counts: Counts, request: Request) -> Counts:
     """The series of the requested models if there are any; else all series."""
     names = [series if request.keeps_model(series[0]) else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts

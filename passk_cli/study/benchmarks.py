@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
@@ -44,7 +44,7 @@ BENCHMARKS_DISAGREE = DiagnosticType(
 )  # fmt: skip
 
 
-def pooled_benchmarks(counts: Counts) -> Iterator[Diagnostic]:
+def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about several benchmarks in one series, with their sizes."""
     benchmark_by_task = counts.facts.benchmarks
     if not benchmark_by_task:
@@ -69,7 +69,7 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
     """
     benchmark_by_task = counts.facts.benchmarks
     differences = (pair.values[0] - pair.values[1]).tolist()
-    by_benchmark = grouped(
+    by_benchmark = group_by(
         zip(pair.tasks.tolist(), differences, strict=True),
         lambda item: benchmark_by_task.get(counts.tasks[item[0]], ""),
     )
@@ -78,7 +78,9 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
     }
 
 
-def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Diagnostic]:
+def benchmark_disagreement_warning(
+    counts: Counts, pairs: Sequence[Comparison]
+) -> Iterator[Diagnostic]:
     """The warning about the first pair with a positive difference on one benchmark and a negative
     one on another.
 

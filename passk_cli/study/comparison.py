@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks, gathered, grouped, same
+from passk_cli.arrays import Floats, Ints, arrays_equal, group_by, group_pairs, row_blocks
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.discordance import score_limits
@@ -25,7 +25,7 @@ from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change
 from passk_cli.report.model import Cell, Estimate, number_or_range
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NO_TASKS, NO_VALUES, TaskValues
 from passk_cli.suggested_fix import SuggestedFix
@@ -51,7 +51,7 @@ _EVERY = slice(None)
 Value = TypeVar("Value")
 
 
-class _CachedValue(Generic[Value]):
+class _CachedProperty(Generic[Value]):
     """A property that is computed once; `cached_property` would need 1.5 kB per comparison."""
 
     def __init__(self, compute: Callable[[Comparison], Value]) -> None:
@@ -93,7 +93,7 @@ class Comparison:
         In the one, outcomes of the first model fail and those of the second pass, and in the other
         it is the reverse.  No other way to fill them in has a smaller or a larger difference.
     opposite : the other one of two missing bounds.
-    floor : the least variance of the mean difference; None before `with_floors`.
+    floor : the least variance of the mean difference; None before `with_variance_floors`.
     distribution : that of p, and its row there; None if the test has none.
     ratio : of a ratio of means, the first divided by the second, with its limits.
     cache : results computed from the values, shared by comparisons that differ only in their
@@ -135,12 +135,12 @@ class Comparison:
         Its interval excludes 0 if the ratio of the means is not this share.
         """
         first, second = self.values
-        return self.having(
+        return self.with_changes(
             values=(first, second * (share / self.share)), share=share, distribution=None,
             cache={"why_not_binary": "values are no differences"},
         )  # fmt: skip
 
-    def having(self, **results: Any) -> Comparison:
+    def with_changes(self, **results: Any) -> Comparison:
         """The comparison with other results, for example p or the interval.
 
         Unlike `dataclasses.replace`, it keeps the cache of what was computed from the values.
@@ -150,12 +150,12 @@ class Comparison:
         return comparison
 
     @property
-    def d(self) -> Floats:
+    def differences(self) -> Floats:
         """The difference at each shared task."""
         return self.values[0] - self.values[1]
 
     @property
-    def hidden(self) -> tuple[float, int | None]:
+    def hidden_variance(self) -> tuple[float, int | None]:
         """Variance of the mean difference that values do not show, and degrees of freedom.
 
         The degrees of freedom are None if they are not fewer than the tasks give; see `Corrected`.
@@ -167,13 +167,15 @@ class Comparison:
         return first.hidden + self.share**2 * second.hidden, degrees
 
     @property
-    def between(self) -> tuple[Floats, Floats] | None:
+    def difference_bounds(self) -> tuple[Floats, Floats] | None:
         """The lowest and highest difference at each task, for a missing bound; else None."""
         if self.opposite is None:
             return None
-        return np.minimum(self.d, self.opposite.d), np.maximum(self.d, self.opposite.d)
+        return np.minimum(self.differences, self.opposite.differences), np.maximum(
+            self.differences, self.opposite.differences
+        )
 
-    @_CachedValue
+    @_CachedProperty
     def estimates(self) -> tuple[Cell, Cell]:
         """The means of both models on the shared tasks."""
         if self.reason:
@@ -211,37 +213,37 @@ class Comparison:
         return first, second
 
     @property
-    def span(self) -> tuple[int | None, int | None]:
+    def attempts_range(self) -> tuple[int | None, int | None]:
         """The fewest and the most attempts of either model at a shared task; None without tasks."""
         if self._same_tasks:
-            ends = [*self.first.span, *self.second.span]
+            ends = [*self.first.attempts_range, *self.second.attempts_range]
         else:
             ends = [int(end) for n in self.n if len(n) for end in (n.min(), n.max())]
         return min(ends, default=None), max(ends, default=None)
 
-    @_CachedValue
-    def discordant(self) -> tuple[int, int]:
+    @_CachedProperty
+    def discordant_counts(self) -> tuple[int, int]:
         """The number of tasks that only the first model passes, and that only the second passes."""
-        d = self.d
+        d = self.differences
         return int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
-    @_CachedValue
+    @_CachedProperty
     def attempts_differ(self) -> bool:
         """Whether the two models have different numbers of attempts at some shared task."""
         return not np.array_equal(*self.n)
 
     @property
-    def binary(self) -> bool:
+    def is_binary(self) -> bool:
         """Whether every value can only be 0 or 1 and tasks have no clusters."""
         return not self.why_not_binary
 
-    @_CachedValue
+    @_CachedProperty
     def why_not_binary(self) -> str:
         """The reason why values can be other than 0 and 1 or tasks are not independent; "" if
         neither.
         """
         metric = self.first.metric
-        if self.hidden[1] is not None:
+        if self.hidden_variance[1] is not None:
             return "values are corrected by labels"
         if isinstance(metric, Change):
             return f"values of {metric.name} can lie between −1 and 1"
@@ -249,13 +251,13 @@ class Comparison:
             return "tasks have clusters"
         ordered = metric.family == "first@"
         sides = [
-            side if self._same_tasks or (side.all_or_one and side.zeros_and_ones)
+            side if self._same_tasks or (side.all_or_one and side.is_binary)
             else side.restrict(self.tasks)
             for side in (self.first, self.second)
         ]  # fmt: skip
         if not ordered and not all(side.all_or_one for side in sides):
             return f"values of {metric.name} can lie between 0 and 1 (neither n = 1 nor k = n)"
-        if metric.unit != "share" or not all(side.zeros_and_ones for side in sides):
+        if metric.unit != "share" or not all(side.is_binary for side in sides):
             return f"values of {metric.name} are not all 0 or 1"
         return ""
 
@@ -265,29 +267,29 @@ class Comparison:
         return isinstance(self.at[0], slice)
 
     @property
-    def testable(self) -> bool:
+    def has_p_value(self) -> bool:
         """Whether there is a p-value."""
         return not math.isnan(self.p)
 
     @property
-    def leaves_out_zero(self) -> bool | None:
+    def excludes_zero(self) -> bool | None:
         """Whether the interval excludes 0; None if there is no interval."""
         limits = self.interval
         if limits is None or limits.low is None or limits.high is None:
             return None
         return limits.low > 0 or limits.high < 0
 
-    @_CachedValue
+    @_CachedProperty
     def difference(self) -> float | None:
         """The mean difference; the lowest one if it is a range."""
         if self.missing_bounds:
             return self.missing_bounds[0].difference
         if self.distribution is not None:
             return float(self.distribution[0].estimate[self.distribution[1]])
-        if not self.reason and self.binary:
-            only_first, only_second = self.discordant
+        if not self.reason and self.is_binary:
+            only_first, only_second = self.discordant_counts
             return (only_first - only_second) / len(self.tasks)
-        return None if self.reason else float(self.d.mean())
+        return None if self.reason else float(self.differences.mean())
 
     @property
     def sign(self) -> int:
@@ -295,10 +297,10 @@ class Comparison:
         low, high = (end.difference or 0.0 for end in self.missing_bounds or (self, self))
         return int(min(low, high) > 0) - int(max(low, high) < 0)
 
-    def fact(self, confidence: Confidence, **more: Cell) -> Result:
+    def result(self, confidence: Confidence, **more: Cell) -> Result:
         """The mean difference, first − second, with its limits, test and verdict."""
         metric, first, second = self.first.metric, self.first, self.second
-        testable, limits = self.testable, self.interval
+        testable, limits = self.has_p_value, self.interval
         if limits is None:
             method = confidence.for_differences().method
             limits = Interval(None, None, confidence.level, method, confidence.population)
@@ -309,7 +311,7 @@ class Comparison:
         )  # fmt: skip
         return Result(
             first.series, metric.name, metric.k, estimate, against=second.series[0],
-            size=Size(len(self.tasks), *self.span),
+            size=SampleSize(len(self.tasks), *self.attempts_range),
             method=limits.method, level=limits.level,
             flaw=limits.reason,
             p=self.p if testable else None, p_adjusted=self.adjusted if testable else None,
@@ -337,9 +339,9 @@ def difference_intervals(
     scored: dict[tuple[int, float], list[int]] = {}
     about = confidence.level, GUARDED_T, confidence.population
     for at, (c, alpha) in enumerate(zip(plain, alphas, strict=True)):
-        method = _method(c, confidence)
-        if method == PAIRED_SCORE and confidence.population == NEW_TASKS and c.binary:
-            tasks, (b, m) = len(c.tasks), c.discordant
+        method = _interval_method(c, confidence)
+        if method == PAIRED_SCORE and confidence.population == NEW_TASKS and c.is_binary:
+            tasks, (b, m) = len(c.tasks), c.discordant_counts
             if tasks not in (b, m, tasks - b - m):
                 scored.setdefault((tasks, levels[at]), []).append(at)
         # Differences that are all equal get a remark, which the distribution does not contain.
@@ -355,7 +357,7 @@ def difference_intervals(
             limits_by_alpha[key] = [ends.tolist() for ends in law.limits(alpha)]
         answers[at] = Interval(limits_by_alpha[key][0][row], limits_by_alpha[key][1][row], *about)
     for (tasks, level), part in scored.items():
-        b, m = np.array([plain[at].discordant for at in part]).T
+        b, m = np.array([plain[at].discordant_counts for at in part]).T
         ends = zip(*(limit.tolist() for limit in score_limits(tasks, b, m, level)), strict=True)
         for at, (low, high) in zip(part, ends, strict=True):
             answers[at] = Interval(low, high, confidence.level, PAIRED_SCORE, confidence.population)
@@ -431,12 +433,12 @@ def equivalence_tests(
     ]
 
 
-def _method(comparison: Comparison, confidence: Confidence) -> str:
+def _interval_method(comparison: Comparison, confidence: Confidence) -> str:
     """The method of an interval: by default `paired-score` if values are 0 or 1, as for the
     test.
     """
     by_default = confidence.by_default and confidence.population == NEW_TASKS
-    return PAIRED_SCORE if by_default and comparison.binary else confidence.method
+    return PAIRED_SCORE if by_default and comparison.is_binary else confidence.method
 
 
 def _batches(
@@ -444,7 +446,7 @@ def _batches(
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
     """Places of comparisons whose intervals have the same method and level."""
-    together = grouped(places, lambda at: (_method(plain[at], confidence), levels[at]))
+    together = group_by(places, lambda at: (_interval_method(plain[at], confidence), levels[at]))
     for (method, level), members in together.items():
         size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in members))
         for first in range(0, len(members), size):
@@ -454,34 +456,37 @@ def _batches(
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
     """Samples for intervals and tests of differences that are not ranges."""
     samples = []
-    for c in with_floors(comparisons, confidence):
+    for c in with_variance_floors(comparisons, confidence):
         low, high = c.first.bounds(confidence)
         within, mixed = None, 0
         passes: tuple[MetricCounts, ...] = ()
         if confidence.population != NEW_TASKS:
             sides = [side.restrict(c.tasks) for side in (c.first, c.second)]
             within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
-            mixed = int((sides[0].mixed | sides[1].mixed).sum())
+            mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
             passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
         samples.append(Sample(
-            c.d, between=c.between, floor=c.floor or 0.0, low=low - high, high=high - low,
-            hidden=c.hidden[0], degrees=c.hidden[1],
+            c.differences, between=c.difference_bounds, floor=c.floor or 0.0, low=low - high,
+            high=high - low,
+            hidden=c.hidden_variance[0], degrees=c.hidden_variance[1],
             within=within, mixed=mixed, passes=passes if len(passes) == 2 else (),
             clusters=c.clusters, resamples=confidence.resamples, seed=confidence.seed,
         ))  # fmt: skip
     return samples
 
 
-def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Comparison]:
+def with_variance_floors(
+    comparisons: Sequence[Comparison], confidence: Confidence
+) -> list[Comparison]:
     """The comparisons with the least variance of their differences, computed for many at once."""
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
-    groups = gathered(
+    groups = group_pairs(
         ((c.first.metric, len(c.tasks), c.opposite is not None), at)
         for at, c in enumerate(comparisons)
         if c.floor is None and not c.first.metric.kind.needs
-        and c.hidden[1] is None and not c.binary
+        and c.hidden_variance[1] is None and not c.is_binary
     )  # fmt: skip
     for (metric, tasks, between), places in groups.items():
         size = max(1, _FLOORS_TOGETHER // tasks)
@@ -499,7 +504,7 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
             floors = attempt_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
-                floored[at] = floored[at].having(floor=floor)
+                floored[at] = floored[at].with_changes(floor=floor)
     return floored
 
 
@@ -514,7 +519,7 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     keeps.
     """
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
-    for block in blocks(len(comparisons), tasks, _VALUES_TOGETHER):
+    for block in row_blocks(len(comparisons), tasks, _VALUES_TOGETHER):
         value_pairs = [c.values for c in comparisons[block]]
         # All pairs of a model share one array of its values.
         models = {id(values): values for pair in value_pairs for values in pair}
@@ -536,7 +541,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     If missing outcomes may pass or fail, the values are those with all of them failing.
     Errors: DataError for other tasks with "error".
     """
-    same_tasks = same(first.tasks, second.tasks)
+    same_tasks = arrays_equal(first.tasks, second.tasks)
     shared = first.tasks if same_tasks else np.intersect1d(first.tasks, second.tasks)
     only = (len(first.tasks) - len(shared), len(second.tasks) - len(shared))
     if any(only) and unpaired == "error":
@@ -567,7 +572,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     if first.passing is not None or second.passing is not None:
         (low, high), (other_low, other_high) = first.missing_bounds, second.missing_bounds
         lowest, highest = match_tasks(low, other_high), match_tasks(high, other_low)
-        ends = lowest.having(opposite=highest), highest.having(opposite=lowest)
+        ends = lowest.with_changes(opposite=highest), highest.with_changes(opposite=lowest)
     at: tuple[Places, Places] = (_EVERY, _EVERY)
     values = first.values, second.values
     if not same_tasks:

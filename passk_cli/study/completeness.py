@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, grouped
+from passk_cli.arrays import Bools, Floats, group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
@@ -83,7 +83,7 @@ def uneven_models(counts: Counts) -> list[MissingAttempts]:
     """
     lacking = []
     rows = {series: counts.rows_of(place) for place, series in enumerate(counts.series)}
-    for rivals in grouped(rows, lambda series: series[1:]).values():
+    for rivals in group_by(rows, lambda series: series[1:]).values():
         numbers = {series: counts.n[rows[series]] for series in rivals}
         constant = Counter(int(n[0]) for n in numbers.values() if n.min() == n.max())
         if not constant:
@@ -138,7 +138,7 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
     return uneven._replace(hard=a, short=a + b, complete_hard=c, complete=c + d, p=p)
 
 
-def uneven_attempts(counts: Counts) -> Iterator[Diagnostic]:
+def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about models that lack attempts, with the test of the first one."""
     lacking = uneven_models(counts)
     if not lacking:
@@ -154,7 +154,7 @@ def uneven_attempts(counts: Counts) -> Iterator[Diagnostic]:
     )  # fmt: skip
 
 
-def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
+def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
     """The counts, if every task has n attempts.
 
     drop : whether to leave out a model's tasks with another number of attempts, with a warning.

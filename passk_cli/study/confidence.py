@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
@@ -93,7 +93,7 @@ class Confidence:
 
         Errors: ParameterError for the method "none".
         """
-        refuse("invalid-method", (
+        refuse_if_any("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
@@ -129,7 +129,7 @@ class Confidence:
 
         method = METHODS.get(self.method)
         if method is None:
-            refuse("invalid-method", *(
+            refuse_if_any("invalid-method", *(
                 (metric.kind.ranged, OptionValue("--interval", "none"),
                  f"{metric.name} is a range, which has no standard error",
                  (SuggestedFix({"--interval": None}),))
@@ -162,7 +162,7 @@ class Confidence:
         """
         from passk_cli.inference.intervals import LOGIT_T
 
-        refuse(
+        refuse_if_any(
             "invalid-method",
             (self.population != NEW_TASKS, OptionValue("--population", self.population),
              "labels correct means over tasks as a sample", (SuggestedFix({
@@ -226,7 +226,7 @@ class Confidence:
         return replace(self, method_overrides=overrides)
 
     @property
-    def draws(self) -> dict[str, int]:
+    def resample_arguments(self) -> dict[str, int]:
         """The number of resamples and the seed, as keyword arguments."""
         return {"resamples": self.resamples, "seed": self.seed}
 
@@ -245,7 +245,7 @@ class Confidence:
         }
         fixed = self.cluster is None and self.population == NEW_TASKS
         if METHODS[self.method].needs_draws and not fixed:
-            entries |= self.draws
+            entries |= self.resample_arguments
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:

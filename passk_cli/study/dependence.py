@@ -58,7 +58,7 @@ POSSIBLE_CLUSTERS = DiagnosticType(
 )  # fmt: skip
 
 
-def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
+def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning about attempts that depend on each other, and the note about possible
     clusters.
     """
@@ -80,7 +80,7 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
     for place, series in enumerate(order.names):
         start = order.start[edges[place] : edges[place + 1] + 1]
-        p, pattern = _order_p(start - start[0], order.passed[start[0] : start[-1]])
+        p, pattern = _order_p_value(start - start[0], order.passed[start[0] : start[-1]])
         if p * tests <= LEVEL:
             significant.append((p * tests, SeriesName(series), pattern))
     if significant:
@@ -89,7 +89,7 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
         yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_relation(p), more=names)
 
 
-def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
+def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     """The smaller p-value of the tests of trend and of neighbours, and the pattern that it shows.
 
     The p-value is 1 if sampling stopped because of outcomes, which has a warning of its own.

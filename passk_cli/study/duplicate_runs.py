@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
@@ -97,7 +97,7 @@ def detect_copy(
     changed, moved = int(np.abs(c - c_other).sum()), int((c != c_other).sum())
     if changed >= _CHANGED * n.sum():
         return None
-    if moved or not (models or n.max() == 1) or not _many_ways(n, c, pairs):
+    if moved or not (models or n.max() == 1) or not _has_many_arrangements(n, c, pairs):
         by_chance = _change_distribution(n, n, c + c_other)[: moved + 1].sum()
         if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
             return None
@@ -111,7 +111,7 @@ def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
     return poisson_binomial(chance_flips(n, n_other, passes).changes)
 
 
-def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:
+def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:
     """Whether the outcomes could be distributed over the tasks in many other ways.
 
     There are ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts.
@@ -133,7 +133,7 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
     """
-    places = grouped(range(len(counts.series)), lambda place: counts.series[place][0])
+    places = group_by(range(len(counts.series)), lambda place: counts.series[place][0])
     by_tasks: dict[object, list[tuple[str, Ints]]] = {}
     for model, model_places in places.items():
         cells = np.concatenate([np.r_[counts.rows_of(place)] for place in model_places])
@@ -144,11 +144,11 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
     pairs, copies = math.comb(max(len(places), 2), 2), []
     for models in by_tasks.values():
         n, passes = counts.n[models[0][1]], np.stack([counts.c[cells] for _, cells in models])
-        copies += copies_among([name for name, _ in models], n, passes, pairs, models=True)
+        copies += find_copies([name for name, _ in models], n, passes, pairs, models=True)
     return sorted(copies)
 
 
-def copies_among(
+def find_copies(
     names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
 ) -> list[DuplicateRun]:
     """The duplicates among rows, each with the first row of which it is a copy.
@@ -206,7 +206,7 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
             )  # fmt: skip
 
 
-def identical_outcomes(counts: Counts) -> Iterator[Diagnostic]:
+def copied_models_warning(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about models that are copies."""
     if copies := copied_models(counts):
         (name, model, tasks, shared_tasks, changed), more = copies[0], len(copies) - 1
@@ -216,7 +216,7 @@ def identical_outcomes(counts: Counts) -> Iterator[Diagnostic]:
         )  # fmt: skip
 
 
-def copied_runs(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
+def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
     """The warning about runs that are copies."""
     if duplicates := list(copies):
         name, original, tasks, shared_tasks, changed = duplicates[0]
@@ -255,13 +255,13 @@ def renamed_models(
     after, candidates : counts with the models that may be one of them under a new name.
     """
     for old in gone:
-        base = _cells(before, old)
-        fits = {new: _chance_of_changes(base, _cells(after, new)) for new in candidates}
+        base = _counts_by_task(before, old)
+        fits = {new: _chance_of_changes(base, _counts_by_task(after, new)) for new in candidates}
         if any(fits.values()):
             yield old, max(candidates, key=fits.__getitem__)
 
 
-def _cells(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
+def _counts_by_task(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
     """(task, groups …) → attempts and passes of a model."""
     return {
         (task, *series[1:]): (n, c)

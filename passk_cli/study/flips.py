@@ -26,7 +26,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series
 
 _FLIPS = {1: "to passing", -1: "to failing", 0: ""}
@@ -168,7 +168,8 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
             facts.append(
                 Result(
                     flips.series, "pass rate", None, Estimate(c / n - c_base / n_base, signed=True),
-                    size=Size(1, *sorted((n, n_base))), level=flips.level, against=flips.against,
+                    size=SampleSize(1, *sorted((n, n_base))), level=flips.level,
+                    against=flips.against,
                     p=p, p_adjusted=adjusted, verdict=_VERDICTS[verdict], more=more,
                 )
             )  # fmt: skip
@@ -187,7 +188,7 @@ def find_flips(
     >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
     ([1, 0], [1, 0], 0.057)
     """
-    strips = {id(side.counts): strips_of(side.counts) for pair in pairs for side in pair}
+    strips = {id(side.counts): outcome_strips(side.counts) for pair in pairs for side in pair}
     all_flips = []
     for first, second in pairs:
         rows = []
@@ -215,7 +216,7 @@ def find_flips(
     return [replace(flips, adjusted=part) for flips, part in zip(all_flips, parts, strict=True)]
 
 
-def compared_sides(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
+def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     """Pairs of each model with one model of the same data, or with the same model in another run.
 
     study : its entry "against" in `decided` names the model or run to compare with.
@@ -240,7 +241,7 @@ def compared_sides(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     return pairs
 
 
-def strips_of(counts: Counts) -> NDArray[np.object_]:
+def outcome_strips(counts: Counts) -> NDArray[np.object_]:
     """The attempts of each cell in their order, for example "++-+".
 
     "" if the order is not known, or if two attempts at the same time have different outcomes.

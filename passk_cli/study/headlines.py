@@ -94,7 +94,8 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# Answers for models without a shared task; the subject is the result of `Analysis.short_of`.
+# Answers for models without a shared task; the subject is
+# `Analysis.largest_unsupported_k`.
 NONE_SHARED = (
     Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
            lambda k: {"k": k}),
@@ -102,12 +103,12 @@ NONE_SHARED = (
 )  # fmt: skip
 
 
-def range_of(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
+def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
     """The sentence about the lowest and highest value of a number; see `ValueRange`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
     >>> facts = [Result((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
-    >>> range_of(facts).fields["lowest"], range_of(facts).fields["high"].value
+    >>> range_sentence(facts).fields["lowest"], range_sentence(facts).fields["high"].value
     ('b, c', 0.7)
     """
     return next(first_true(RANGE_ANSWERS, ValueRange(facts, group_names)))

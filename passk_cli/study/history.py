@@ -19,7 +19,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import (
     ATTEMPT_LISTS,
@@ -36,10 +36,10 @@ from passk_cli.inference.runs import run_reach, run_variance, run_variances, wid
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, all_of_count, plural
-from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs, copies_among
+from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, find_copies
 from passk_cli.study.values import Series, known_cells
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import meant, nearest
+from passk_cli.suggestions import did_you_mean_or_list, nearest_names
 
 if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
@@ -152,7 +152,7 @@ class Setup:
     dropped_tasks: int = 0
     shortest: str = ""
 
-    def last(self, number: int) -> Setup:
+    def with_last_runs(self, number: int) -> Setup:
         """The setup with at most this number of its last runs."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
@@ -163,7 +163,7 @@ class Setup:
             cells=self.cells[selected], n=self.n[selected], c=self.c[selected],
         )  # fmt: skip
 
-    def places(self, counts: Counts) -> dict[str, int]:
+    def series_indices(self, counts: Counts) -> dict[str, int]:
         """Name of each run → index of its series in the counts of the history."""
         codes = counts.series_codes[self.cells[:, 0]].tolist()
         return {run.run: code for run, code in zip(self.runs, codes, strict=True)}
@@ -182,13 +182,13 @@ class Setup:
         pairs, copies = math.comb(len(names), 2), []
         for n in np.unique(self.n, axis=0):
             rows = np.flatnonzero((self.n == n).all(axis=1))
-            copies += copies_among([names[row] for row in rows], n, self.c[rows], pairs)
+            copies += find_copies([names[row] for row in rows], n, self.c[rows], pairs)
         return copies
 
     @property
     def messages(self) -> list[Diagnostic]:
         """Messages about tasks that are left out and about runs that occur twice."""
-        model, notes = " ".join(filter(None, self.series)), list(copied_runs(self.copies))
+        model, notes = " ".join(filter(None, self.series)), list(copied_runs_warning(self.copies))
         if self.dropped_tasks:
             notes.append(LEFT_OUT_TASKS(tasks=self.dropped_tasks, model=model, run=self.shortest))
         return notes
@@ -366,7 +366,7 @@ def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabe
     return {key: sorted(rows) for key, rows in sorted(runs.items())}
 
 
-def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
+def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     """A history without incomplete runs and without runs to be skipped.
 
     skipped : names or revisions of runs.
@@ -378,7 +378,7 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
         if name not in names:
             raise ParameterError(
                 OptionValue("--skip-run", name),
-                f"the history has no such run; {meant(name, names)}"
+                f"the history has no such run; {did_you_mean_or_list(name, names)}"
             )  # fmt: skip
     selected = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
     if not any(run.complete for run in selected):
@@ -395,7 +395,7 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     return counts.regrouped(new_series, counts.group_names).with_messages(*notes)
 
 
-def _files_of(counts: Counts, run: str) -> list[str]:
+def _files_of_run(counts: Counts, run: str) -> list[str]:
     """The files of a run in the folders of a history, whose names begin with the name of the
     run.
     """
@@ -422,7 +422,9 @@ def find_setups(counts: Counts) -> list[Setup]:
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise repeated_run_error(f"run {twice} of {series[0]}", suite, _files_of(counts, twice))
+            raise repeated_run_error(
+                f"run {twice} of {series[0]}", suite, _files_of_run(counts, twice)
+            )
         cells = [counts.rows_of(s) for _, s in rows]
         tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)
@@ -492,7 +494,7 @@ def parse_last_runs(argument: Any) -> tuple[str, int] | None:
     return None if match is None else (match["path"], int(match["runs"]))
 
 
-def require_other_file(files: Sequence[str], history: str) -> None:
+def refuse_same_file(files: Sequence[str], history: str) -> None:
     """Raise ParameterError if the results of the new run are the history of the baseline."""
     if os.path.abspath(history) in map(os.path.abspath, files):
         problem = f"{history}: the history of the baseline is not a new run"
@@ -540,7 +542,7 @@ class PastRuns(NamedTuple):
         """The number of pooled runs of each series."""
         return {series: len(cells) for series, cells in self.recent.items()}
 
-    def having(self, c: Ints) -> PastRuns:
+    def with_passes(self, c: Ints) -> PastRuns:
         """These runs with other passes, one number per cell of the history."""
         setups = {s: replace(setup, c=c[setup.cells]) for s, setup in self.setups.items()}
         return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
@@ -560,7 +562,7 @@ class PooledBaseline:
     runs_by_amount: Mapping[str, PastRuns]
 
     @property
-    def fewest(self) -> tuple[int, str]:
+    def fewest_runs(self) -> tuple[int, str]:
         """The fewest runs of a series from which the effect of a run is estimated, and their
         amount.
         """
@@ -602,18 +604,22 @@ class PooledBaseline:
             for cells in recent:
                 at = np.searchsorted(tasks, history.task_codes[cells])
                 passes[rows][at] += c[cells]
-        return replace(self, runs_by_amount={**self.runs_by_amount, "": past.having(c)}), passes
+        return replace(
+            self, runs_by_amount={**self.runs_by_amount, "": past.with_passes(c)}
+        ), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
         """The interval of a difference from this baseline, widened by the effect of the run."""
         estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
         if None in (interval.low, interval.high, estimate):
             return interval
-        reach = self.reach(c, level)
-        if math.isnan(reach):
+        limit_shift = self.reach(c, level)
+        if math.isnan(limit_shift):
             reason = f"runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
-        low, high = widen_limits(estimate or 0.0, interval.low or 0.0, interval.high or 0.0, reach)
+        low, high = widen_limits(
+            estimate or 0.0, interval.low or 0.0, interval.high or 0.0, limit_shift
+        )
         most = math.inf if c.first.metric.kind.quantity else 1.0
         return replace(interval, low=max(low, -most), high=min(high, most))
 
@@ -662,10 +668,10 @@ def read_pooled_baseline(
         )  # fmt: skip
     if number < 1:
         raise ParameterError(OptionValue("--baseline", argument), "write :last1 or a larger number")
-    counts = complete_runs(read_history(read, request, path), skipped)
+    counts = drop_incomplete_runs(read_history(read, request, path), skipped)
     suites = sorted({suite for suite, _ in runs_by_setup(counts)})
     if suite not in suites and (suite or len(suites) > 1):
-        similar = nearest(suite, suites) or suites[:3]
+        similar = nearest_names(suite, suites) or suites[:3]
         settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in similar]
         raise DataError(
             OptionValue("--baseline", argument), f"its suites are {', '.join(suites)}",
@@ -674,7 +680,7 @@ def read_pooled_baseline(
         )  # fmt: skip
     suite_name = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)
-    refuse("other-groups", (
+    refuse_if_any("other-groups", (
         names != request.by, OptionValue("--baseline", argument),
         f"its runs are split by {', '.join(names) or 'nothing'}",
         (SuggestedFix({"--by": names or None}, "splits the new run as they are"),),
@@ -688,11 +694,15 @@ def read_pooled_baseline(
         parts = [(s, np.concatenate(cells)) for s, cells in recent.items()]
         pools[role] = pool_runs(history, parts, names)
         if not role:
-            newest = [(s, _newest(history, cells)) for s, cells in recent.items()]
+            newest = [(s, _newest_cells(history, cells)) for s, cells in recent.items()]
             latest = pool_runs(history, newest, names)
-            notes = [*copied_runs(c for s in by_series.values() for c in s.last(number).copies)]
+            notes = [
+                *copied_runs_warning(
+                    c for s in by_series.values() for c in s.with_last_runs(number).copies
+                )
+            ]
             for series, setup in by_series.items():
-                notes += _short_runs(history, setup, recent[series])
+                notes += _short_runs_message(history, setup, recent[series])
     total = replace(pools[""], attempts={})
     for role in request.attempts:
         total = total.with_attempts_from(pools[role], role)
@@ -709,14 +719,16 @@ def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
     return [run_cells[np.isin(history.task_codes[run_cells], common)] for run_cells in cells]
 
 
-def _newest(history: Counts, runs: Sequence[Ints]) -> Ints:
+def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
     """A cell for each task, from the latest run with the most tasks that has this task."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)
 
 
-def _short_runs(history: Counts, setup: Setup, runs: Sequence[Ints]) -> Iterator[Diagnostic]:
+def _short_runs_message(
+    history: Counts, setup: Setup, runs: Sequence[Ints]
+) -> Iterator[Diagnostic]:
     """The message about last runs that lack tasks of the baseline."""
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Ints, gathered
+from passk_cli.arrays import Ints, group_pairs
 from passk_cli.inference.integrity import (
     LEVEL,
     Agreement,
@@ -48,7 +48,7 @@ _STOPPED = {
 class SubmissionBoard:
     """The submissions of one group of tasks; each analysis is computed when it is first used.
 
-    counts : counts of the group.  texts : see `boards`.
+    counts : counts of the group.  texts : see `submission_boards`.
     """
 
     counts: Counts
@@ -128,7 +128,7 @@ class SubmissionBoard:
         own.
         """
         unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
-        return sorted(unsorted, key=lambda submission: (*submission.order, submission.series))
+        return sorted(unsorted, key=lambda submission: (*submission.sort_key, submission.series))
 
 
 class SubmissionRemark(NamedTuple):
@@ -149,7 +149,7 @@ class SubmissionRemark(NamedTuple):
     second: bool = False
 
     @property
-    def remarkable(self) -> bool:
+    def is_remarkable(self) -> bool:
         """Whether an honest board is very unlikely to have such a number."""
         return self.p is not None and self.p < LEVEL
 
@@ -163,27 +163,27 @@ class Submission:
     place: int
 
     @cached_property
-    def figures(self) -> dict[str, SubmissionRemark]:
+    def remarks_by_name(self) -> dict[str, SubmissionRemark]:
         """Name → figure: agreement, equal texts, missing attempts, stopped tasks, certain tasks."""
-        return dict(self._figures())
+        return dict(self._remarks_by_name())
 
     @property
     def remarks(self) -> list[str]:
         """Facts that honest boards hardly have, in neutral words."""
-        return [figure.words for figure in self.figures.values() if figure.remarkable]
+        return [figure.words for figure in self.remarks_by_name.values() if figure.is_remarkable]
 
     @property
-    def order(self) -> tuple[int, float]:
+    def sort_key(self) -> tuple[int, float]:
         """The rank of a submission in the table, and the smallest p of its own figures.
 
         The rank is 0 if a figure of its own is rare, 1 if an earlier submission has the same
         remarks, else 2.
         """
-        p_values = [f.p for f in self.figures.values() if f.p is not None and not f.second]
+        p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.second]
         p = min(p_values, default=1.0)
         return (0 if p < _RARE else 1 if self.remarks else 2), p
 
-    def _figures(self) -> Iterator[tuple[str, SubmissionRemark]]:
+    def _remarks_by_name(self) -> Iterator[tuple[str, SubmissionRemark]]:
         at, board = self.place, self.board
         names = [series[0] for series in board.counts.series]
         pair = board.agreement
@@ -223,7 +223,9 @@ class Submission:
             yield CERTAIN, SubmissionRemark(number, total, words, float(certain.p[at]), expected)
 
 
-def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[SubmissionBoard]:
+def submission_boards(
+    counts: Counts, texts: Callable[[], Counts | None] | None
+) -> list[SubmissionBoard]:
     """A board for each group of tasks with enough submissions; none if nothing passes.
 
     texts : a function that reads the counts with the texts of the attempts, or returns None; None
@@ -231,7 +233,7 @@ def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[Su
     """
     if not counts.c.any():
         return []
-    groups = gathered((series[1:], place) for place, series in enumerate(counts.series))
+    groups = group_pairs((series[1:], place) for place, series in enumerate(counts.series))
     large_boards = []
     for places in groups.values():
         if len(places) >= FEWEST:

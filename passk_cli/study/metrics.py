@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.roles import TRUTH
 from passk_cli.option import Option
 from passk_cli.report.words import plural
@@ -51,9 +51,9 @@ def parse_k(value: Any) -> tuple[int, ...]:
     return parse_ks(",".join(map(str, value)))
 
 
-def refuse_ranges(metrics: Iterable[Metric], option: str) -> None:
+def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that counts leave a range."""
-    refuse("unknown-metric", *(
+    refuse_if_any("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
          "it is a range, which only estimate, compare, curve and the minimum of a gate use", ())
         for metric in metrics
@@ -61,7 +61,7 @@ def refuse_ranges(metrics: Iterable[Metric], option: str) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Completeness:
+class RequiredAttempts:
     """The number of attempts that each task must have, and the treatment of tasks with fewer."""
 
     title: ClassVar[str] = "Attempts"
@@ -83,13 +83,13 @@ class Completeness:
         """
         if self.attempts is None:
             return counts
-        from passk_cli.study.completeness import with_attempts
+        from passk_cli.study.completeness import require_attempts
 
-        return with_attempts(counts, self.attempts, drop=self.short_tasks == "drop")
+        return require_attempts(counts, self.attempts, drop=self.short_tasks == "drop")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Metrics(Completeness):
+class Metrics(RequiredAttempts):
     """The requested metrics, and the treatment of tasks with too few attempts."""
 
     title: ClassVar[str] = "Metrics"

@@ -72,7 +72,7 @@ UNEVEN_LOSSES = DiagnosticType(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UnevenLosses:
+class UnevenMissingOutcomes:
     """Two models of which the first loses a larger share of its attempts than the second.
 
     p : p-value of no difference in the mean share lost per task, adjusted for all pairs of models.
@@ -83,21 +83,22 @@ class UnevenLosses:
     p: float
 
 
-def loss_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
+def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
     """Messages about attempts without an outcome and their treatment, and about uneven losses."""
     if facts.missing_outcomes is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
     if message := became.get(facts.missing_policy):
         yield message(
-            missing=facts.missing, lost=list(loss_words(facts.missing_outcomes, facts.reasons))
+            missing=facts.missing,
+            lost=list(missing_outcome_words(facts.missing_outcomes, facts.reasons)),
         )
     if message or facts.missing_policy == "error":
         # `passk describe` reads data with the policy error, too.
-        yield from uneven_notes(facts.missing_outcomes, facts.missing_policy)
+        yield from uneven_missing_notes(facts.missing_outcomes, facts.missing_policy)
 
 
-def loss_words(
+def missing_outcome_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
     """The losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
@@ -113,7 +114,9 @@ def loss_words(
         yield f"{model} {missing:,} of {attempts:,}{f' ({kinds})' if kinds else ''}"
 
 
-def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Iterator[Diagnostic]:
+def uneven_missing_notes(
+    losses: MissingOutcomes, policy: str, label: str = ""
+) -> Iterator[Diagnostic]:
     """A warning if two models lose attempts unevenly, with the pair of the smallest p.
 
     policy : the treatment of missing outcomes; bounds have no warning, because ranges already
@@ -122,7 +125,7 @@ def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Itera
     """
     pairs = [
         pair
-        for pair in uneven_pairs(losses)
+        for pair in uneven_missing_pairs(losses)
         if not label or pair.first.startswith(label) != pair.second.startswith(label)
     ]
     if not pairs or policy == BOUNDS:
@@ -138,7 +141,7 @@ def uneven_notes(losses: MissingOutcomes, policy: str, label: str = "") -> Itera
     )  # fmt: skip
 
 
-def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
+def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]:
     """Pairs of models that lose attempts unevenly, those with the smallest p first.
 
     d_t is the share of the attempts at task t that one model lost, minus that of the other model,
@@ -155,7 +158,7 @@ def uneven_pairs(losses: MissingOutcomes) -> list[UnevenLosses]:
         d = shares[first[first_places]] - shares[second[second_places]]
         loser, rival = pair if d.sum() >= 0 else pair[::-1]
         p = float(difference_distribution(d, reach=1.0).p()[0]) if d.any() else 1.0
-        tests.append(UnevenLosses(loser, rival, p))
+        tests.append(UnevenMissingOutcomes(loser, rival, p))
     if not tests:
         return []
     adjusted = holm(np.array([test.p for test in tests])).tolist()

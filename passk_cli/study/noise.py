@@ -36,21 +36,23 @@ class NoiseOfModel:
     level: float = 0.95
 
     @property
-    def several(self) -> NDArray[np.bool_]:
+    def repeated_tasks(self) -> NDArray[np.bool_]:
         """The tasks with at least two attempts, which show how attempts vary."""
         return self.n > 1
 
-    def floor(self, attempts: int = 1) -> float:
+    def noise_floor(self, attempts: int = 1) -> float:
         """The difference that two runs with this many attempts per task stay below."""
-        return noise_floor(self.n[self.several], self.c[self.several], attempts, self.level)
+        return noise_floor(
+            self.n[self.repeated_tasks], self.c[self.repeated_tasks], attempts, self.level
+        )
 
     def attempts_needed(self, difference: float) -> int:
         """The fewest attempts per task with which two runs differ by at most this difference."""
-        several = self.several
+        several = self.repeated_tasks
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
 
     @property
-    def flaky(self) -> int:
+    def flaky_tasks(self) -> int:
         """The number of tasks with both passes and failures."""
         return int(((self.c > 0) & (self.c < self.n)).sum())
 
@@ -79,12 +81,14 @@ class NoiseOfModels:
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
-        measurable = not study.bounded and not is_corrected(counts)
+        measurable = not study.has_ranges and not is_corrected(counts)
         all_models = noise_of(counts, study.confidence.level) if measurable else ()
         # Attempts that never differ do not show how large the noise is.
-        noisy = sorted((noise for noise in all_models if noise.flaky), key=NoiseOfModel.floor)
+        noisy = sorted(
+            (noise for noise in all_models if noise.flaky_tasks), key=NoiseOfModel.noise_floor
+        )
         # Two runs of few tasks may differ by 1, which would not be informative.
-        self.noisy = noisy if noisy and noisy[-1].floor() < 1 else []
+        self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
     def single(self) -> bool:
@@ -96,11 +100,12 @@ class NoiseOfModels:
         """The lowest and the highest noise, and details about the noisiest series."""
         least, most = self.noisy[0], self.noisy[-1]
         return {
-            "level": f"{100 * most.level:g} %", "floor": most.floor(), "least": least.floor(),
+            "level": f"{100 * most.level:g} %", "floor": most.noise_floor(),
+            "least": least.noise_floor(),
             "model": SeriesName(most.series), "steadiest": SeriesName(least.series),
-            "by": self.study.counts.group_names, "flaky": most.flaky, "tasks": len(most.n),
+            "by": self.study.counts.group_names, "flaky": most.flaky_tasks, "tasks": len(most.n),
             "correlation": most.correlation.value if self.single else None,
-            "several": int(most.several.sum()) if (most.n == 1).any() else 0,
+            "several": int(most.repeated_tasks.sum()) if (most.n == 1).any() else 0,
         }  # fmt: skip
 
 

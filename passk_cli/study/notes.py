@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Ints, gathered, grouped
+from passk_cli.arrays import Ints, group_by, group_pairs
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.files.roles import COLUMN, SETTINGS, spelled_leaf, strength
@@ -27,11 +27,11 @@ from passk_cli.inference.stopping import (
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, model_numbers
-from passk_cli.study.benchmarks import pooled_benchmarks
-from passk_cli.study.completeness import uneven_attempts
+from passk_cli.study.benchmarks import pooled_benchmarks_warning
+from passk_cli.study.completeness import uneven_attempts_warning
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.duplicate_runs import identical_outcomes
-from passk_cli.study.missing_outcomes import loss_notes
+from passk_cli.study.duplicate_runs import copied_models_warning
+from passk_cli.study.missing_outcomes import missing_outcome_notes
 from passk_cli.study.result import Result
 from passk_cli.study.values import NO_PASS, UNPRICED, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
@@ -457,15 +457,15 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     all_models = list(dict.fromkeys(model for model, *_ in counts.series))
     # org/alpha and org__alpha are spellings of one name, and so are names with a blank at the end.
     # A name without letters and digits is not a spelling of another one.
-    spellings = grouped(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
+    spellings = group_by(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
-    runs = gathered((facts.runs[model], model) for model in all_models if model in facts.runs)
+    runs = group_pairs((facts.runs[model], model) for model in all_models if model in facts.runs)
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
             # Names that share tasks may contain the same attempts, if their passes are equal.
             cells = zip(counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True)
-            shared = gathered(
+            shared = group_pairs(
                 ((task, *series[1:]), (n, c))
                 for (series, task), n, c in cells
                 if series[0] in names
@@ -481,8 +481,8 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
                 why += ", with the attempts of each"
             diagnostic = SIMILAR_NAMES(names=quoted, count=len(names))
             yield replace(diagnostic, settles=(SuggestedFix(options, why),))
-    yield from pooled_benchmarks(counts)
-    yield from identical_outcomes(counts)
+    yield from pooled_benchmarks_warning(counts)
+    yield from copied_models_warning(counts)
     for file in facts.inputs:
         telling = [name for name in file.unused if _may_name_models(name)]
         if telling and not {"model", "attempt", "n"} & set(file.roles):
@@ -501,7 +501,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         share = "every" if passes else "no"
         yield ONE_SIDED_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
     elif passes == counts.n.sum() and not any("n" in file.roles for file in facts.inputs):
-        yield from _only_passes(counts)
+        yield from _only_passes_warning(counts)
     if facts.non_result_files:
         yield SKIPPED_FILES(count=len(facts.non_result_files), files=facts.non_result_files)
     if facts.left_out_files:
@@ -512,7 +512,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.skipped:
         yield SKIPPED_LINES(lines=facts.skipped)
     if facts.missing:
-        yield from loss_notes(facts)
+        yield from missing_outcome_notes(facts)
     if facts.emptied and facts.missing_outcomes:
         emptied = sorted(facts.missing_outcomes.emptied_tasks().items(), key=lambda item: -item[1])
         lost = [f"{plural(tasks, 'task')} of {SeriesName(series)}" for series, tasks in emptied]
@@ -540,7 +540,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
         # If sampling stopped because of outcomes, this explains the different numbers of attempts.
-        yield from stopped or uneven_attempts(counts)
+        yield from stopped or uneven_attempts_warning(counts)
 
 
 def _may_name_models(column: str) -> bool:
@@ -549,7 +549,7 @@ def _may_name_models(column: str) -> bool:
     return is_setting or strength("model", column) > 0
 
 
-def _only_passes(counts: Counts) -> Iterator[Diagnostic]:
+def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
     """A warning if tasks of a model have different numbers of attempts and none of these failed."""
     for s, series in enumerate(counts.series):
         n = counts.n[counts.rows_of(s)]
@@ -560,11 +560,11 @@ def _only_passes(counts: Counts) -> Iterator[Diagnostic]:
             return
 
 
-def lacking_tasks(counts: Counts) -> Iterator[Diagnostic]:
+def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
     """The message about models that lack tasks of other models in their group, the worst first."""
     rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
-    for rivals in grouped(rows, lambda series: series[1:]).values():
+    for rivals in group_by(rows, lambda series: series[1:]).values():
         tasks_by_series = {series: counts.task_codes[rows[series]] for series in rivals}
         total = int(np.count_nonzero(np.bincount(np.concatenate([*tasks_by_series.values()]))))
         lacking += [
@@ -581,7 +581,7 @@ def lacking_tasks(counts: Counts) -> Iterator[Diagnostic]:
         yield replace(diagnostic, severity=NOTE) if few else diagnostic
 
 
-def one_task(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
+def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning about one task per model, whose counts may be totals over questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if about_new and len(counts.n) == len(counts.series) and counts.n.min() >= _TOTAL:
@@ -593,7 +593,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
 
     A model is tested on all its tasks together, or group by group if groups share tasks.
     """
-    by_model = grouped(range(len(counts.series)), lambda s: counts.series[s][0])
+    by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[Stopping, str, int, float]] = []
     tested = 0
     for model, places_of_model in by_model.items():
@@ -614,7 +614,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
     suspects = [suspect for suspect in suspects if suspect[0].chance * tested < LEVEL]
     suspects.sort(key=lambda suspect: suspect[0].chance)
-    for kind, same_kind in grouped(suspects, lambda suspect: suspect[0].kind).items():
+    for kind, same_kind in group_by(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = same_kind[0]
         yield _STOPPED[kind](
             models=[name for _, name, *_ in same_kind], model=model, tasks=tasks, short=end.short,
@@ -649,7 +649,7 @@ def result_notes(
     # A model without a price has a message of its own.
     short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
     # A range that is too wide for an estimate has a sentence of its own.
-    short = [fact for fact in short if not fact.ranged]
+    short = [fact for fact in short if not fact.is_range]
     failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
     causes = [
         *((fact, empty(fact) if fact.estimate.value is None else SHORT_TASKS_DROPPED,
@@ -660,7 +660,7 @@ def result_notes(
            else UNKNOWN_BOUNDS if NEEDS_BOUNDS in fact.flaw else SPECIAL_INTERVAL, fact.flaw)
           for fact in facts),
     ]  # fmt: skip
-    numbers = gathered(
+    numbers = group_pairs(
         (
             (message, reason.condition if isinstance(reason, TooFewAttempts) else reason),
             (fact, reason),

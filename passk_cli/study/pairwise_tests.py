@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats, grouped, same
+from passk_cli.arrays import Floats, arrays_equal, group_by
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import missing_baseline_error
@@ -26,11 +26,11 @@ from passk_cli.study.comparison import (
     difference_intervals,
     equivalence_tests,
     match_tasks,
-    with_floors,
+    with_variance_floors,
 )
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.paired import PairedTestResult, run_tests, shared_differences
-from passk_cli.study.ratios import compare_ratios, refuse_with_ratios
+from passk_cli.study.paired_significance import PairedTestResult, run_tests, shared_differences
+from passk_cli.study.ratios import compare_ratios, refuse_rules_for_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.values import Series, TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -52,7 +52,7 @@ def choose_pairs(
     if baseline is not None and baseline not in names:
         raise missing_baseline_error("--baseline", baseline, names)
     values = study.values()
-    cells = grouped((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))
+    cells = group_by((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))
     place: dict[Series, float] = {}
     for (metric, _), rivals in cells.items():
         if metric == values[0].metric:
@@ -75,7 +75,7 @@ def choose_pairs(
         else:
             pairs += [(rates, b) for b in base for rates in rivals if rates is not b]
     if not pairs:
-        require_several(study.counts)
+        require_several_models(study.counts)
     return pairs
 
 
@@ -97,13 +97,13 @@ class OneModelError(ParameterError):
             super().__init__(problem, name="nothing-to-compare", settles=settles)
 
 
-def require_several(counts: Counts) -> None:
+def require_several_models(counts: Counts) -> None:
     """Raise ParameterError if no group has two models."""
     if len({series[1:] for series in counts.series}) < len(counts.series):
         return
     has_models = any("model" in file.roles for file in counts.facts.inputs)
     column = SuggestedFix({"--field": {"model": Placeholder("COLUMN")}}, "names a column of models")
-    raise OneModelError(counts, [*_groups_as_models(counts), *([] if has_models else [column])])
+    raise OneModelError(counts, [*_groups_as_models_fix(counts), *([] if has_models else [column])])
 
 
 def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
@@ -130,7 +130,7 @@ def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     return {**{rates.series: -math.inf for rates in rivals}, **dict(scores)}
 
 
-def _groups_as_models(counts: Counts) -> Iterator[SuggestedFix]:
+def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
     """The fix that compares the groups of the only model."""
     models, *groups = map(set, zip(*counts.series, strict=True))
     if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
@@ -153,7 +153,9 @@ def compare_pairs(
     limits = iter(
         difference_intervals([c for c in comparisons if not (c.reason or c.interval)], confidence)
     )
-    return [c if c.reason or c.interval else c.having(interval=next(limits)) for c in comparisons]
+    return [
+        c if c.reason or c.interval else c.with_changes(interval=next(limits)) for c in comparisons
+    ]
 
 
 def test_pairs(
@@ -172,9 +174,9 @@ def test_pairs(
         [match_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
     ]
     if any(c.first.metric.kind.ratio for comparisons in all_pairs for c in comparisons):
-        refuse_with_ratios([c for comparisons in all_pairs for c in comparisons], rules)
+        refuse_rules_for_ratios([c for comparisons in all_pairs for c in comparisons], rules)
     estimable = [
-        with_floors([c for c in comparisons if not c.reason], confidence)
+        with_variance_floors([c for c in comparisons if not c.reason], confidence)
         for comparisons in all_pairs
     ]
     means = [c for group in estimable for c in group if not c.first.metric.kind.ratio]
@@ -182,14 +184,15 @@ def test_pairs(
     judged: list[Comparison] = []
     for group in estimable:
         tested = [
-            c if c.first.metric.kind.ratio else c.having(**next(answers)._asdict()) for c in group
+            c if c.first.metric.kind.ratio else c.with_changes(**next(answers)._asdict())
+            for c in group
         ]
         if rules.margin:
             tests = equivalence_tests(tested, confidence, rules.margin)
-            tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
+            tested = [c.with_changes(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
         named_families = list(_families(tested, rules))
-        families = [_moderated(family, rules) for _, family in named_families]
+        families = [_moderate_variances(family, rules) for _, family in named_families]
         answers_ = _adjusted(families, confidence, rules, verdicts=verdicts)
         for (name, family), moderated, results in zip(
             named_families, families, answers_, strict=True
@@ -202,7 +205,7 @@ def test_pairs(
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
                 elif equivalent:
                     verdict = EQUIVALENT
-                places[id(before)] = c.having(
+                places[id(before)] = c.with_changes(
                     **result, family=name, verdict=verdict, equivalent=equivalent
                 )
         judged += [places[id(c)] for c in tested]
@@ -217,12 +220,12 @@ def _families(
     if rules.family == ALL:
         yield from [(ALL, tested)] * bool(tested)
         return
-    metrics = grouped(tested, lambda c: c.first.metric)
+    metrics = group_by(tested, lambda c: c.first.metric)
     for number, family in enumerate(metrics.values()):
         yield SECONDARY if number else PRIMARY, family
 
 
-def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
+def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
     """A family with p-values and distributions that use the variances of all its pairs.
 
     Only min-P uses them, metric by metric; see `DifferenceDistribution.moderated`.
@@ -232,8 +235,8 @@ def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparis
         return moderated
     bounded = [(at, *c.distribution) for at, c in enumerate(comparisons) if c.distribution]
     bounded = [entry for entry in bounded if math.isfinite(entry[1].reach)]
-    for entries in grouped(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
-        parts = grouped(entries, lambda entry: id(entry[1])).values()
+    for entries in group_by(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
+        parts = group_by(entries, lambda entry: id(entry[1])).values()
         law = DifferenceDistribution.from_parts(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).moderated()
@@ -241,7 +244,9 @@ def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparis
         equivalence = law.equivalence(rules.margin).tolist() if rules.margin else p
         for row, (at, *_) in enumerate(chain.from_iterable(parts)):
             results = {"equivalence": equivalence[row]} if rules.margin else {}
-            moderated[at] = comparisons[at].having(distribution=(law, row), p=p[row], **results)
+            moderated[at] = comparisons[at].with_changes(
+                distribution=(law, row), p=p[row], **results
+            )
     return moderated
 
 
@@ -272,7 +277,7 @@ def _adjusted(
             to_draw[at] = together
         else:
             laws[at] = MinP(len(tested), np.empty(0))
-    draws = draw_min_p(list(to_draw.values()), alpha=alpha, **confidence.draws)
+    draws = draw_min_p(list(to_draw.values()), alpha=alpha, **confidence.resample_arguments)
     laws |= zip(to_draw, draws, strict=True)
     for at, comparisons in enumerate(families):
         if comparisons[0].first.metric.kind.ratio:
@@ -313,9 +318,9 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None
     That is the case if missing outcomes may pass or fail, and if pairs share different tasks of
     clusters.
     """
-    tested = [c for c in comparisons if c.testable]
+    tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
-    shared = all(same(c.tasks, first) for c in comparisons)
+    shared = all(arrays_equal(c.tasks, first) for c in comparisons)
     if (
         not tested
         or (clusters is not None and not shared)
@@ -333,7 +338,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None
     has_task = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
-        differences[at, column], has_task[at, column] = c.d, True
+        differences[at, column], has_task[at, column] = c.differences, True
     return Family(differences, shared=has_task, p=p)
 
 

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from passk_cli.arrays import Floats, grouped
+from passk_cli.arrays import Floats, group_by
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
 from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
@@ -126,7 +126,7 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
 
     Models of each metric and group are in the order of `ranking_scores`, the best first.
     """
-    cells = grouped(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
+    cells = group_by(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
         valued = [rival for rival in by_series.values() if rival.has_values]
@@ -134,7 +134,7 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
         rivals = sorted(valued, key=lambda rival: (-place_of[rival.series], rival.series))
         if len(rivals) < 2:
             continue
-        tested = {rival.series for c in pairs if c.testable for rival in (c.first, c.second)}
+        tested = {rival.series for c in pairs if c.has_p_value for rival in (c.first, c.second)}
         compared = [rival for rival in rivals if rival.series in tested]
         place = {rival.series: at for at, rival in enumerate(compared)}
         better = np.zeros((len(place), len(place)), dtype=bool)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.errors import refuse
+from passk_cli.errors import refuse_if_any
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
@@ -42,7 +42,7 @@ def compare_spendings(
         [(place[a.series, tasks.tobytes()], place[b.series, tasks.tobytes()])
          for a, b, tasks in pairs],
         1 - (1 - confidence.level) / tests, confidence.population, adjust=together,
-        **confidence.draws,
+        **confidence.resample_arguments,
     )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def compare_ratios(
     return answers
 
 
-def refuse_with_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
+def refuse_rules_for_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
     """Raise ParameterError for rules that cannot be applied to ratios among these comparisons."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
@@ -93,7 +93,7 @@ def refuse_with_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
         f"{ratio} is a ratio of means, which has its own test and no values per task; leave"
         " one of them out"
     )
-    refuse("invalid-method", *(
+    refuse_if_any("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value
         in (
             (OptionValue("--test", rules.test), rules.test),

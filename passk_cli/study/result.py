@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from passk_cli.study.values import Series, TaskValues
 
 
-class Size(NamedTuple):
+class SampleSize(NamedTuple):
     """The size of the data behind a number: tasks, and the fewest and most attempts at a task.
 
     None if there is no such number, for example if a plan needs more tasks than it may use.
@@ -26,7 +26,7 @@ class Size(NamedTuple):
     n_max: int | None = None
 
 
-NO_SIZE = Size(0)
+NO_SIZE = SampleSize(0)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Result:
     k: int | None
     estimate: Estimate
     se: float | None = None
-    size: Size = NO_SIZE
+    size: SampleSize = NO_SIZE
     method: str = "none"
     level: float | None = None
     flaw: str = ""
@@ -66,12 +66,12 @@ class Result:
         return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
 
     @property
-    def ranged(self) -> bool:
+    def is_range(self) -> bool:
         """Whether it is a number that counts leave a range, perhaps without a value."""
         ranged = self.values is not None and self.values.metric.kind.ranged
         return ranged and self.estimate.low is not None
 
-    def point(self, y: str, **more: Cell) -> dict[str, Cell]:
+    def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
         """The number as a point of a chart.
 
         y : the name of its height.  more : further keys.
@@ -169,7 +169,7 @@ FIELDS = tuple(
 SHARED = frozenset(field.name for field in FIELDS)
 
 
-def tidy(facts: Sequence[Result], group_names: Sequence[str], population: str) -> Table:
+def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: str) -> Table:
     """The results as rows of the schema that all commands share.
 
     The columns are model, against?, <groups>, metric, k, estimate, se, low, high, level, interval,

@@ -29,14 +29,16 @@ GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN = (
 )  # fmt: skip
 # A new test is one function and one line here.
 TESTS = {
-    GUARDED_T: NamedTest("passk_cli.study.paired:by_guarded_t",
+    GUARDED_T: NamedTest("passk_cli.study.paired_significance:by_guarded_t",
                          "a paired t test with a guard for few tasks", "student1908"),
-    SUISSA_SHUSTER: NamedTest("passk_cli.study.paired:by_suissa_shuster",
+    SUISSA_SHUSTER: NamedTest("passk_cli.study.paired_significance:by_suissa_shuster",
                               "the exact unconditional test of Suissa and Shuster", "suissa1991"),
-    SIGN_FLIP: NamedTest("passk_cli.study.paired:by_sign_flip", "a sign-flip test", "phipson2010"),
-    MID_P: NamedTest("passk_cli.study.paired:by_mid_p", "the mid-p sign-flip test", "mcnemar1947"),
-    T: NamedTest("passk_cli.study.paired:by_t", "a paired t test", "student1908"),
-    WITHIN: NamedTest("passk_cli.study.paired:within_tasks",
+    SIGN_FLIP: NamedTest("passk_cli.study.paired_significance:by_sign_flip", "a sign-flip test",
+    "phipson2010"),
+    MID_P: NamedTest("passk_cli.study.paired_significance:by_mid_p", "the mid-p sign-flip test",
+    "mcnemar1947"),
+    T: NamedTest("passk_cli.study.paired_significance:by_t", "a paired t test", "student1908"),
+    WITHIN: NamedTest("passk_cli.study.paired_significance:by_attempt_permutation",
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
 ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")

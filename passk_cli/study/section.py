@@ -25,16 +25,16 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
-    Hint,
     LazyRows,
-    Methods,
+    MethodsText,
+    OptionHint,
     Phrase,
     Report,
     Table,
 )
 from passk_cli.report.words import number_range, plural
 from passk_cli.study.answer import Answer, all_true, first_true
-from passk_cli.study.result import SHARED, Result, tidy
+from passk_cli.study.result import SHARED, Result, tidy_rows
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
 from passk_cli.version import __version__
@@ -98,7 +98,7 @@ class Section(Generic[Record]):
         yield from first_true(self.answers, self)
         yield from all_true(self.further_answers, self)
 
-    def context(self) -> Iterable[str | Hint]:
+    def context(self) -> Iterable[str | OptionHint]:
         """Parts of the one line below the tables."""
         return ()
 
@@ -121,18 +121,18 @@ class Section(Generic[Record]):
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """These records with the columns of the section."""
-        columns, cells = self._visible(lambda column: column.shown != DATA)
+        columns, cells = self._visible_columns(lambda column: column.shown != DATA)
         return Table(columns, LazyRows(records, cells), title, self.shown, self.first)
 
     def data(self) -> Table:
         """The records as rows of their own schema, with the columns that have a name."""
-        columns, cells = self._visible(
+        columns, cells = self._visible_columns(
             lambda column: bool(column.name) or column in (MODEL, GROUPS)
         )
         heads = tuple(Column(c.name if c.name and not c.across else c.header) for c in columns)
         return Table(heads, LazyRows(self.records, cells))
 
-    def _visible(
+    def _visible_columns(
         self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
         """The selected columns, repeated if they are declared across items, and functions for
@@ -188,7 +188,7 @@ class SeriesRow:
     numbers: Mapping[str, Result]
 
 
-def rows_of(facts: Iterable[Result]) -> list[SeriesRow]:
+def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
     """One row per series, in the order in which they first occur."""
     by_series: dict[Series, dict[str, Result]] = {}
     for fact in facts:
@@ -196,7 +196,7 @@ def rows_of(facts: Iterable[Result]) -> list[SeriesRow]:
     return [SeriesRow(series, numbers) for series, numbers in by_series.items()]
 
 
-def at_least(estimate: Estimate) -> Cell:
+def amount_or_minimum(estimate: Estimate) -> Cell:
     """An amount; "at least" its lower limit if it has no upper limit."""
     least = estimate.low if estimate.value is None else estimate.value
     certain = estimate.value is not None and estimate.upper is None
@@ -205,7 +205,7 @@ def at_least(estimate: Estimate) -> Cell:
     return Phrase(("at least ", (least, Column("", estimate.unit))))
 
 
-class Number(NamedTuple):
+class NumberColumn(NamedTuple):
     """A column of numbers: its name, what it means, and its unit."""
 
     name: str
@@ -220,13 +220,14 @@ NUMBER = Column(
     if number.name in row.numbers else Estimate(None),
     across=lambda section: section.numbers,
     units=lambda section, number: number.unit,
-    example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"))  # fmt: skip
+    example=NumberColumn("METRIC", "A metric of -k or -m, with its interval.",
+    "share"))  # fmt: skip
 
 
 def _cell(estimate: Estimate) -> Cell:
     unlimited = estimate.high is None or math.isinf(estimate.high)
     if estimate.value is None and unlimited:
-        return at_least(estimate)
+        return amount_or_minimum(estimate)
     return estimate.value_or_limits
 
 
@@ -239,29 +240,29 @@ class NumberTable(Section[SeriesRow]):
         NUMBER,
         Column("tasks", meaning="Tasks that the numbers rest on.",
                cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
-               where=lambda section: section.differ),
+               where=lambda section: section.sizes_differ),
         Column("attempts", meaning="Fewest and most attempts at one task.",
                cell=lambda row: _ends(n for f in row.numbers.values() for n in f.size[1:]),
-               where=lambda section: section.differ),
+               where=lambda section: section.sizes_differ),
     )  # fmt: skip
 
     def facts_of(self, record: SeriesRow) -> Iterable[Result]:
         return record.numbers.values()
 
     @property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[NumberColumn]:
         """The numbers, in the order in which they first occur."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
         ks = {fact.k for fact in facts.values()}
         return [
-            Number(name, meanings.get(name, ""), fact.estimate.unit,
-                   ALWAYS if self.study.in_brief(fact.k, ks) else FULL)
+            NumberColumn(name, meanings.get(name, ""), fact.estimate.unit,
+                   ALWAYS if self.study.is_k_in_short_table(fact.k, ks) else FULL)
             for name, fact in facts.items()
         ]  # fmt: skip
 
     @property
-    def differ(self) -> bool:
+    def sizes_differ(self) -> bool:
         """Whether the numbers use different tasks or attempts."""
         return len({fact.size for fact in self.facts()}) > 1
 
@@ -293,8 +294,8 @@ def _choice_words(counts: Counts) -> Iterator[str]:
             yield f"{plural(len(names), 'task')} {words}"
 
 
-def view(
-    study: Analysis, sections: Sequence[Section[Any]], *, context: Iterable[str | Hint] = (),
+def build_report(
+    study: Analysis, sections: Sequence[Section[Any]], *, context: Iterable[str | OptionHint] = (),
     messages: Iterable[Diagnostic] = (), **decided: Any,
 ) -> Report:  # fmt: skip
     """The report of a command: its sections in reading order.
@@ -313,7 +314,7 @@ def view(
     def rows() -> Table:
         if separate := [section for section in sections if section.separate_schema]:
             return separate[0].data()
-        return tidy(facts(), study.counts.group_names, study.confidence.population)
+        return tidy_rows(facts(), study.counts.group_names, study.confidence.population)
 
     def entries() -> dict[str, object]:
         short = None if study.short_tasks == "empty" else study.short_tasks
@@ -339,8 +340,8 @@ def view(
             message = [] if section_plots else message
         return tuple(pictures)
 
-    def methods() -> Methods:
-        from passk_cli.study.methods import describe_methods
+    def methods() -> MethodsText:
+        from passk_cli.study.methods_text import describe_methods
 
         return describe_methods(study.counts, study.confidence, facts(), entries())
 

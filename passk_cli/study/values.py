@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, NDArray
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH
 from passk_cli.inference.attempts import within_variance, within_variance_of
@@ -164,12 +164,12 @@ class TaskValues:
         return bool(np.all((self.n == 1) | (self.n == self.metric.k)))
 
     @cached_property
-    def zeros_and_ones(self) -> bool:
+    def is_binary(self) -> bool:
         """Whether every value is 0 or 1."""
         return bool(np.isin(self.values, (0.0, 1.0)).all())
 
     @cached_property
-    def span(self) -> tuple[int, int]:
+    def attempts_range(self) -> tuple[int, int]:
         """The fewest and the most attempts at a task."""
         return int(self.n.min()), int(self.n.max())
 
@@ -186,7 +186,7 @@ class TaskValues:
         a = self.attempts
         return Spending.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
 
-    def cover(self, level: float) -> CoverRange:
+    def cover_range(self, level: float) -> CoverRange:
         """The range of the share of tasks that the metric names, from the counts."""
         from passk_cli.inference.cover_range import CoverRange
 
@@ -203,7 +203,7 @@ class TaskValues:
     def restrict(self, tasks: Ints) -> TaskValues:
         """The values of some of the tasks."""
         at = np.searchsorted(self.tasks, tasks)
-        codes = None if self.clusters is None else _without_gaps(self.clusters[at])
+        codes = None if self.clusters is None else _consecutive_codes(self.clusters[at])
         values = self.values[at] if self.has_values else self.values
         attempts = self.attempts and self.attempts.take(at)
         reason = self.reason
@@ -235,13 +235,13 @@ class TaskValues:
         return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
-    def mixed(self) -> Bools:
+    def mixed_tasks(self) -> Bools:
         """Tasks with different attempts: in passing, or in another value that the metric needs."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.start) > 1
 
     @property
-    def share_within(self) -> float | None:
+    def within_task_share(self) -> float | None:
         """The share of the variance that is due to few attempts per task; None if it is not known.
 
         It is not computed for metrics that need more than counts, because it would take longer than
@@ -286,7 +286,7 @@ class TaskValues:
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
             within=self.within_task_variance if fixed else None, clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
-            mixed=int(self.mixed.sum()) if fixed else 0, passes=self.passes if fixed else (),
+            mixed=int(self.mixed_tasks.sum()) if fixed else 0, passes=self.passes if fixed else (),
             hidden=self.hidden, degrees=self.degrees, few=self.few,
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
@@ -351,7 +351,7 @@ def compute_values(
 
             labels = Labels.from_truth(n, c, truth.cell_slice(rows))
         clusters = cluster_codes(counts, tasks)
-        gaps = _gaps(metrics, attempts, int(n.sum())) if attempts else {}
+        gaps = _partly_known_amounts(metrics, attempts, int(n.sum())) if attempts else {}
         computable = [metric for metric in metrics if metric.kind.needs not in gaps]
         computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
@@ -394,7 +394,7 @@ def _ranges(
     ]
 
 
-def _gaps(
+def _partly_known_amounts(
     metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
     """Amount → its known cells (see `known_cells`), if it is known for fewer than all attempts.
@@ -494,7 +494,7 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
     if bag is None or not len(cells):
         reason = f"no attempt has {AMOUNTS[metric.kind.needs][1]}"
         return replace(entry, attempts=None, reason=reason)
-    codes = None if entry.clusters is None else _without_gaps(entry.clusters[cells])
+    codes = None if entry.clusters is None else _consecutive_codes(entry.clusters[cells])
     known_attempts = bag.take(cells)
     (values,) = task_values((metric,), n, c, {metric.kind.needs: known_attempts})
     return replace(entry, tasks=entry.tasks[cells], n=n, c=c, values=values, clusters=codes,
@@ -506,7 +506,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     failing or all passing.
     """
     for metric in metrics:
-        refuse(
+        refuse_if_any(
             "no-bounds",
             (metric.kind.needs, OptionValue("--missing", "bounds"), f"{metric.name} needs the"
              f" {metric.kind.needs} of each attempt, and that of a missing one is not known",
@@ -537,9 +537,9 @@ def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
     """The clusters of these tasks as codes 0 … G−1; None without clusters."""
     if counts.clusters is None:
         return None
-    return _without_gaps(np.array(counts.clusters)[tasks])
+    return _consecutive_codes(np.array(counts.clusters)[tasks])
 
 
-def _without_gaps(names: NDArray[Any]) -> Ints:
+def _consecutive_codes(names: NDArray[Any]) -> Ints:
     """Codes 0 … G−1 of names, or of other codes, in their order."""
     return np.unique(names, return_inverse=True)[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.report.plot import Plot, Rule, curves, densities, forest
+from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest
 
 
 def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:
@@ -64,7 +64,7 @@ def density_plot() -> Plot:
 def points() -> Plot:
     rows = [{"k": k, "value": 1 - 0.8 / k**0.3} for k in (1, 10, 100, 1000)]
     limited = [row | {"low": row["value"] - 0.1, "high": row["value"] + 0.1} for row in rows[:2]]
-    rules = [Rule(y=0.9, text="target"), Rule(x=10, text="data end")]
+    rules = [ReferenceLine(y=0.9, text="target"), ReferenceLine(x=10, text="data end")]
     return curves(
         [row | {"low": None, "high": None} for row in rows], points=limited, x="k", y="value",
         low="low", high="high", rules=rules, x_title="k",
@@ -73,7 +73,8 @@ def points() -> Plot:
 
 PLOTS = {
     "labels": curve(),
-    "legend": curve(9, 200, rules=[Rule(y=0.5, text="half"), Rule(x=100, text="end")]),
+    "legend": curve(9, 200, rules=[ReferenceLine(y=0.5, text="half"), ReferenceLine(x=100,
+    text="end")]),
     "lone": curve(1),
     "panels": curves(
         [{"t": t, "p": 0.5, "k": k, "m": m} for t in (0, 1) for k in (1, 10) for m in "ab"],

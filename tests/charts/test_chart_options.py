@@ -13,7 +13,7 @@ from passk_cli.charts.chart_options import MOST_MODELS, Appearance, assign_hues,
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
-from passk_cli.report.plot import Rule, curves, distinct, forest
+from passk_cli.report.plot import ReferenceLine, curves, distinct_values, forest
 from tests.charts.plots import curve, density_plot, forest_plot
 from tests.conftest import SAMPLES, Passk
 
@@ -37,7 +37,9 @@ def test_all_charts_of_a_call_agree() -> None:
     first, second = prepare_plots([curve(3), curve(2)], Appearance())
     assert first.hues == second.hues
 
-    assert {s: first.hues[s] for s in distinct(second.rows, "series")}.items() <= first.hues.items()
+    assert {
+        s: first.hues[s] for s in distinct_values(second.rows, "series")
+    }.items() <= first.hues.items()
 
 
 @pytest.mark.parametrize("count", [MOST_MODELS, MOST_MODELS + 1, 25])
@@ -118,7 +120,7 @@ def test_scores_and_shares_are_drawn_in_separate_panels() -> None:
     counts = passk_cli.read(rows, attempts="score", threshold=1)
     result = passk_cli.estimate(counts, "pass@1,best@2", bounds=(0, 10))
     plots = result.report.plots
-    assert [(p.unit, distinct(p.rows, "panel")) for p in plots] == [
+    assert [(p.unit, distinct_values(p.rows, "panel")) for p in plots] == [
         ("share", ["pass@1"]), ("", ["best@2"]),
     ]  # fmt: skip
 
@@ -152,7 +154,7 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
     sizes = ["Qwen3-Coder-10", "Llama-5-Maverick-22", "Gemma-4n-24", "DeepSeek-V4-11"]
     rows = [{"m": long(size), "k": k, "v": 0.5, "l": 0.4, "h": 0.6}
             for size in sizes for k in (1, 8)]  # fmt: skip
-    change = Rule(x=8, text=f"+17.9 points at c0ffee7 · {long(sizes[3])}")
+    change = ReferenceLine(x=8, text=f"+17.9 points at c0ffee7 · {long(sizes[3])}")
     lines = curves(rows[:4], x="k", y="v", colour="m", rules=[change])
     lines = replace(lines, title=f"{long(sizes[2])} leads.", models=tuple(map(long, sizes)))
     points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m",

@@ -12,9 +12,9 @@ import pytest
 
 from passk_cli.charts.chart_options import Appearance, prepare_plots
 from passk_cli.charts.layout import CurveLayout, density_outlines, row_label_lines
-from passk_cli.charts.svg import drawings, picture
+from passk_cli.charts.svg import draw_legend_and_panels, picture
 from passk_cli.charts.theme import THEMES
-from passk_cli.report.plot import Plot, Rule, curves, densities, forest
+from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest
 from passk_cli.report.words import SeriesName
 
 LOOK = THEMES["light"]
@@ -79,9 +79,11 @@ def test_ends_are_labelled_if_labels_fit_and_have_a_legend_otherwise() -> None:
     assert [label["text"] for label in CurveLayout.from_plot(few).labels] == ["m0", "m1"]
     for plot in (crowded, many):
         assert CurveLayout.from_plot(plot, 5).labels == []
-    legend = "".join(item.elements for item in drawings(many, LOOK, False, 120)[0])
+    legend = "".join(item.elements for item in draw_legend_and_panels(many, LOOK, False, 120)[0])
     assert ">m5<" in legend
-    assert ">m1<" not in "".join(item.elements for item in drawings(few, LOOK, False, 300)[0])
+    assert ">m1<" not in "".join(
+        item.elements for item in draw_legend_and_panels(few, LOOK, False, 300)[0]
+    )
 
 
 def test_labels_never_overlap() -> None:
@@ -146,7 +148,7 @@ def test_points_on_lines_have_no_bars_over_the_bands() -> None:
 
 def test_keys_explain_line_band_and_points() -> None:
     keys = {"points": "measured", "line": "prediction", "band": "its interval"}
-    items, _ = drawings(curve_plot(k_rows(1), dash="", keys=keys), LOOK, False, 300)
+    items, _ = draw_legend_and_panels(curve_plot(k_rows(1), dash="", keys=keys), LOOK, False, 300)
     words = [re.sub("<[^>]+>", "", item.elements) for item in items]
     assert words == list(keys.values())
     # A swatch is visible: it is not fainter than overlapping bands.
@@ -154,7 +156,9 @@ def test_keys_explain_line_band_and_points() -> None:
 
 
 def test_rules_widen_the_axis_and_show_their_labels() -> None:
-    plot = curve_plot(k_rows(), rules=[Rule(x=8, text="data end"), Rule(y=0.9, text="target")])
+    plot = curve_plot(
+        k_rows(), rules=[ReferenceLine(x=8, text="data end"), ReferenceLine(y=0.9, text="target")]
+    )
     across = CurveLayout.from_plot(plot).across
     assert (across.low, across.high) == (1, 8)
     svg = picture([plot], LOOK, False)
@@ -194,7 +198,11 @@ def test_outlines_are_of_one_height() -> None:
 
 def test_a_rule_without_words_has_a_tick() -> None:
     rows = [{"x": x, "y": y} for x, y in ((1, 0.1), (1000, 0.9))]
-    rules = [Rule(y=0.33), Rule(y=0.5, text="target"), Rule(x=394, text="5 points")]
+    rules = [
+        ReferenceLine(y=0.33),
+        ReferenceLine(y=0.5, text="target"),
+        ReferenceLine(x=394, text="5 points"),
+    ]
     lines = CurveLayout.from_plot(curves(rows, x="x", y="y", rules=rules))
     assert (lines.up.required_ticks, lines.across.required_ticks) == ((0.33,), (394,))
 

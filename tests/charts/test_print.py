@@ -17,7 +17,7 @@ from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report
-from passk_cli.report.plot import Plot, Rule, bars, curves, densities, forest, heat
+from passk_cli.report.plot import Plot, ReferenceLine, bars, curves, densities, forest, heat
 from passk_cli.report.words import SeriesName
 from tests.charts.plots import PLOTS
 
@@ -55,7 +55,8 @@ def plots(models: int) -> dict[str, Plot]:
     examples = {
         "curves": curves(lines, x="k", y="y", colour="model", dash="kind", x_title="k", **limits,
                          y_title="pass@k and pass^k", marked=[1, 10, 100, 1000],
-                         rules=[Rule(x=100, text="attempts made"), Rule(y=0.5, text="target")]),
+                         rules=[ReferenceLine(x=100, text="attempts made"), ReferenceLine(y=0.5,
+                         text="target")]),
         "panels": curves(lines, x="k", y="y", colour="model", facet="kind", x_title="k", **limits),
         "forest": forest(points, label="model", value="x", facet="metric", rules=(), **limits),
         "densities": densities(points, draws="draws", label="model", value="x", facet="metric",

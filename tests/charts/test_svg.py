@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
-from passk_cli.charts.svg import drawings, picture
+from passk_cli.charts.svg import draw_legend_and_panels, picture
 from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
@@ -29,7 +29,7 @@ EVERY = PLOTS | {
 
 @pytest.mark.parametrize("name", EVERY)
 def test_drawings_and_files_are_svg(name: str) -> None:
-    legend, panels = drawings(EVERY[name], LIGHT, False, 300)
+    legend, panels = draw_legend_and_panels(EVERY[name], LIGHT, False, 300)
     for part in (*legend, *panels):
         root = ElementTree.fromstring(part.element())
         assert float(root.get("width") or 0) == pytest.approx(part.width, abs=0.1)
@@ -40,16 +40,16 @@ def test_drawings_and_files_are_svg(name: str) -> None:
 
 
 def tooltips(plot: Plot, percent: bool = False) -> list[str]:
-    _, panels = drawings(plot, LIGHT, percent, 300)
+    _, panels = draw_legend_and_panels(plot, LIGHT, percent, 300)
     marks = (ElementTree.fromstring(panel.element()).iter() for panel in panels)
     return [str(mark.get("data-say")) for panel in marks for mark in panel if mark.get("data-say")]
 
 
 def test_one_panel_per_setting_and_a_legend_are_drawn() -> None:
-    legend, panels = drawings(PLOTS["panels"], LIGHT, False, 200)
+    legend, panels = draw_legend_and_panels(PLOTS["panels"], LIGHT, False, 200)
     assert [re.sub("<[^>]+>", "", item.elements) for item in legend] == ["1", "10"]
     assert len(panels) == 2
-    assert not drawings(PLOTS["labels"], LIGHT, False, 300)[0][2:]
+    assert not draw_legend_and_panels(PLOTS["labels"], LIGHT, False, 300)[0][2:]
 
 
 def test_marks_have_their_values_as_tooltips() -> None:
@@ -63,14 +63,14 @@ def test_marks_have_their_values_as_tooltips() -> None:
 def test_marks_are_placed_by_the_axes() -> None:
     """A line from (0, 0) to (1, 1) runs from corner to corner."""
     plot = curves([{"x": v, "y": v} for v in (0, 0.5, 1)], x="x", y="y", log_x=False)
-    _, (panel,) = drawings(plot, LIGHT, False, ROOM)
+    _, (panel,) = draw_legend_and_panels(plot, LIGHT, False, ROOM)
     assert 'd="M0 112.5L100 56.3L200 0"' in panel.elements
 
 
 def test_undefined_values_are_not_drawn() -> None:
     rows = [{"x": v, "y": None if v == 2 else 0.5, "low": 0.4, "high": None} for v in range(5)]
     plot = curves(rows, x="x", y="y", low="low", high="high", log_x=False)
-    _, (panel,) = drawings(plot, LIGHT, False, ROOM)
+    _, (panel,) = draw_legend_and_panels(plot, LIGHT, False, ROOM)
     assert 'd="M0 56.3L50 56.3M150 56.3L200 56.3"' in panel.elements
     assert 'fill-opacity="0.14"' not in panel.elements
     assert len(tooltips(plot)) == 4
@@ -83,7 +83,7 @@ def test_neighbouring_cells_touch() -> None:
     """A gap between neighbouring cells would look like a pattern."""
     cells = [{"m": "m", "from": t, "to": t + 1, "rate": 0.5, "task": str(t)} for t in range(77)]
     plot = heat(cells, label="m", low="from", high="to", value="rate", words="task")
-    _, (panel,) = drawings(plot, LIGHT, False, ROOM)
+    _, (panel,) = draw_legend_and_panels(plot, LIGHT, False, ROOM)
     boxes = re.findall(r'<rect x="([\d.]+)" height="[\d.]+" width="([\d.]+)"', panel.elements)
     ends = [float(x) + float(width) for x, width in boxes]
     assert len(boxes) == 77
@@ -132,7 +132,9 @@ def test_the_name_of_a_panel_is_not_cut() -> None:
 
 def test_names_are_text_and_not_too_long() -> None:
     rows = [{"a": name, "v": 0.5, "l": 0.4, "h": 0.6} for name in ("<b>&", "long" * 75)]
-    _, (panel,) = drawings(forest(rows, label="a", value="v", low="l", high="h"), LIGHT, False, 300)
+    _, (panel,) = draw_legend_and_panels(
+        forest(rows, label="a", value="v", low="l", high="h"), LIGHT, False, 300
+    )
     texts = [text for text in ElementTree.fromstring(panel.element()).itertext() if text]
     assert "<b>&" in texts
     assert panel.width < 900

@@ -18,11 +18,11 @@ import pytest
 
 from passk_cli import pages, render
 from passk_cli.charts.picture import picture
-from passk_cli.cli.output import Output
-from passk_cli.option import loaded
+from passk_cli.cli.output import OutputOptions
+from passk_cli.option import load_object
 from passk_cli.render.style import Style, visible_parts
 from passk_cli.report.model import Report
-from passk_cli.text import printable, unsafe
+from passk_cli.text import is_unprintable, printable
 from tests.conftest import SAMPLES, Passk, Write, jsonl, mark_long_except
 
 ORDINARY = "é中 👩‍🔬 R2-D2"
@@ -84,7 +84,7 @@ def test_hostile_names_are_escaped_in_every_output(
     passk: Passk, monkeypatch: pytest.MonkeyPatch, results: tuple[Path, ...], command: str
 ) -> None:
     reports: list[Report] = []
-    monkeypatch.setattr(Output, "write", keeping(reports, Output.write))
+    monkeypatch.setattr(OutputOptions, "write", keeping(reports, OutputOptions.write))
     # A plan names its pilot when that is of one model; flips are of two.
     files = {"plan": results[1:2], "report": results[:2]}.get(command, results)
     result = passk(command, *files, *COMMANDS[command])
@@ -93,11 +93,13 @@ def test_hostile_names_are_escaped_in_every_output(
     assert "m\\n\\input{evil}%$x$" in result.out
     (report,) = reports
     for name, check in FORMATS.items():
-        check(loaded(render.FORMATS[name])(report, WIDE), report)
-    assert_lines(re.sub(r"\x1b\[[0-9;]*m", "", loaded(render.FORMATS["table"])(report, COLOURED)))
+        check(load_object(render.FORMATS[name])(report, WIDE), report)
+    assert_lines(
+        re.sub(r"\x1b\[[0-9;]*m", "", load_object(render.FORMATS["table"])(report, COLOURED))
+    )
     if report.checks:
-        assert_junit(loaded(render.FORMATS["junit"])(report, WIDE), report)
-        assert_github(loaded(render.FORMATS["github"])(report, WIDE), report)
+        assert_junit(load_object(render.FORMATS["junit"])(report, WIDE), report)
+        assert_github(load_object(render.FORMATS["github"])(report, WIDE), report)
     if report.page:
         assert_pages(report)
     if report.plots:
@@ -112,7 +114,7 @@ Writer = Callable[..., None]
 def keeping(reports: list[Report], write: Writer) -> Writer:
     """A version of `Output.write` that also keeps the reports."""
 
-    def record_and_write(output: Output, report: Report, *more: Any) -> None:
+    def record_and_write(output: OutputOptions, report: Report, *more: Any) -> None:
         reports.append(report)
         write(output, report, *more)
 
@@ -121,7 +123,7 @@ def keeping(reports: list[Report], write: Writer) -> Writer:
 
 def assert_lines(text: str, report: Report | None = None) -> None:
     """The lines contain no cursor movement, and no name begins a line."""
-    assert [c for c in text if c != "\n" and unsafe(c)] == []
+    assert [c for c in text if c != "\n" and is_unprintable(c)] == []
     assert not any(line.startswith(("EVIL", "::error::x")) for line in text.split("\n"))
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from passk_cli.commands.catalogue import messages
 from passk_cli.diagnostic import ERROR, NOTE, WARNING
-from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
+from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
 from tests.conftest import package_nodes
 
-ERRORS = {"DataError", "NoResults", "ParameterError", "PasskError"}
+ERRORS = {"DataError", "NoResultsError", "ParameterError", "PasskError"}
 
 
 def calls() -> Iterator[tuple[str, ast.Call]]:
@@ -55,9 +55,9 @@ def test_every_name_of_an_error_is_declared() -> None:
     names |= {
         node.args[0].value
         for called, node in calls()
-        if called == "refuse" and isinstance(node.args[0], ast.Constant)
+        if called == "refuse_if_any" and isinstance(node.args[0], ast.Constant)
     }
-    names |= {error.name for error in (DataError, NoResults, ParameterError, PasskError)}
+    names |= {error.name for error in (DataError, NoResultsError, ParameterError, PasskError)}
     names |= set(names_of_kinds())
     families = {name for name, message in messages().items() if message.severity == ERROR}
     # Names with a part that only the call knows: the role of a column that is not recognised, what

@@ -20,7 +20,7 @@ from passk_cli.files.rates import RateFamily
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
-from passk_cli.option import filled
+from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.study.analysis import Analysis
@@ -351,11 +351,11 @@ def test_bands_need_the_same_tasks_at_every_k() -> None:
 )  # fmt: skip
 def test_refusals(options: dict[str, str], word: str) -> None:
     with pytest.raises(ParameterError, match=word):
-        filled(CurveQuestion, options)
+        fill_options(CurveQuestion, options)
 
 
 def test_python_gives_numbers_as_they_are() -> None:
-    curve = filled(
+    curve = fill_options(
         CurveQuestion, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "metrics": ["maj@k"]}
     )
     assert curve.grid == KGrid(8)

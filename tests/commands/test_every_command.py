@@ -26,7 +26,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
 from passk_cli.files.attempts.prices import Price
 from passk_cli.files.request import RESERVED, Request
-from passk_cli.option import DeclaredOption, Option, declared, loaded
+from passk_cli.option import DeclaredOption, Option, load_object, options_by_field
 from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
 from tests.conftest import COUNTS, CommandResult, Passk, Write, jsonl, mark_long_except, records
@@ -270,7 +270,7 @@ def findings(called: Callable[[str], Called]) -> Found:
 @pytest.fixture
 def rendered(findings: Found) -> Rendered:
     """rendered(name, format, width=0) → the report of a command in a format."""
-    return lambda name, format, width=0: loaded(FORMATS[format])(
+    return lambda name, format, width=0: load_object(FORMATS[format])(
         findings(name).report, Style(width=width)
     )
 
@@ -326,7 +326,7 @@ def test_every_format_without_data(
     assert max(map(len, folded(result.out))) <= 60
     report = function(name)(**spelled_in_python(name, ALONE[name])).report
     for format in FORMATS_OF_ALL:
-        assert len(loaded(FORMATS[format])(report, Style(width=60))) > 50, format
+        assert len(load_object(FORMATS[format])(report, Style(width=60))) > 50, format
 
 
 @pytest.mark.parametrize("name", mark_long_except(COMMANDS, "estimate", "compare", "gate", "cost"))
@@ -438,7 +438,7 @@ def test_help_says_what_is_declared(
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
-    own_values = declared(command_of(name).options_type)
+    own_values = options_by_field(command_of(name).options_type)
     for field, option, _, default, *_ in options:
         assert not (option.rare and option.name in few)
         for words in (every_word, *[few] * (field in own_values and not option.rare)):
@@ -509,7 +509,7 @@ def test_a_wrong_value_is_refused_in_the_same_words(
 def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> None:
     """Wrong values are tried of one command; here that every command hands on what it is given."""
     taken = {field for field, *_ in every(name)}
-    assert set(READING) - {"cluster"} == set(declared(Request))
+    assert set(READING) - {"cluster"} == set(options_by_field(Request))
     assert taken >= set(READING) - {"cluster", *command_of(name).without}
     refused = {"truth", "truth_from"} if command_of(name).question.uncorrected else set()
     refused |= {"truth_from"} if name == "judge" else set()
@@ -547,7 +547,7 @@ def assert_refused_alike(
     told, messages = str(refusal.value), result.message
     if below:
         # What only the caller knows stands in the sentence.
-        asked_for = [str(settle) for settle in refusal.value.settles if not settle.complete]
+        asked_for = [str(settle) for settle in refusal.value.settles if not settle.is_complete]
         told, messages = "; ".join([refusal.value.args[0], *asked_for]), messages.splitlines()[0]
     assert (refusal.value.name, unspelled(told, name)) == (result.error, unspelled(messages, name))
     assert not re.search(r"(?<![\w-])--?[a-z]", told.replace(text, "")), told

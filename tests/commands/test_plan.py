@@ -23,7 +23,7 @@ from passk_cli.inference.design import AssumedModel, BetaRates, PilotEstimate
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.metrics.registry import parse, parse_list
-from passk_cli.option import loaded
+from passk_cli.option import load_object
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
@@ -537,10 +537,12 @@ def test_tables_show_the_rows(passk: Passk) -> None:
 def test_a_pilot_of_several_models_fits_a_terminal() -> None:
     report = passk_cli.plan(CRUX, where="temperature < 0.5").report
     for width in (80, 200):
-        printed = loaded(FORMATS["table"])(report, Style(width=width))
+        printed = load_object(FORMATS["table"])(report, Style(width=width))
         assert max(len(line) for line in printed.splitlines()) <= width
         assert "…" not in printed
-    assert "deepseek-base-6.7b − gpt-4-0613" in loaded(FORMATS["table"])(report, Style(full=True))
+    assert "deepseek-base-6.7b − gpt-4-0613" in load_object(FORMATS["table"])(
+        report, Style(full=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ import passk_cli
 from passk_cli.commands.report.parts import MANY
 from passk_cli.inference.macro import macro_average
 from passk_cli.pages.html import html
-from passk_cli.pages.layout import sections
+from passk_cli.pages.views import sections
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
-from passk_cli.report.model import Board, Document
+from passk_cli.report.model import Document, Leaderboard
 from tests.conftest import SAMPLES, Passk
 
 TAU, AGENTS = SAMPLES / "tau_airline.csv", SAMPLES / "agents.jsonl"
@@ -76,7 +76,7 @@ def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> No
     assert agents.report.answer == compared.answer
 
 
-def board_of(findings: passk_cli.Findings) -> Board:
+def board_of(findings: passk_cli.Findings) -> Leaderboard:
     board = page_of(findings).sections[0].panels[0].board
     assert board is not None
     return board

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
 import passk_cli
-from passk_cli.report.words import duration
+from passk_cli.report.words import duration_text
 from tests.truth import proves
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
@@ -84,7 +84,7 @@ def test_what_horizon_says_is_true() -> Iterator[str]:
                 strict=True)
                           if not np.isnan(v)}  # fmt: skip
                 assert values["logistic"] == pytest.approx(max(known.values()), rel=1e-3)
-                words = {duration(value) for value in values.values()}
+                words = {duration_text(value) for value in values.values()}
                 for end in (fields["low"], fields["high"]):
                     assert end in words or " than " in end
             elif sentence.name == "horizon-doubles":

@@ -23,7 +23,7 @@ from passk_cli.commands.extrapolate.headline import (
 )  # fmt: skip
 from passk_cli.report.model import AnswerSentence, Estimate
 from passk_cli.study.answer import first_true
-from passk_cli.study.headlines import range_of
+from passk_cli.study.headlines import range_sentence
 from passk_cli.study.result import Result
 from tests.commands.test_headlines import Row, mean, random_rows
 from tests.truth import proves
@@ -53,7 +53,7 @@ def test_ranges_name_their_ends() -> Iterator[str]:
         values = {m: draw.choice([None, 0.2, 0.5, 0.5, 0.9]) for m in "abcd"[: draw.randint(1, 4)]}
         facts = [Result((m,), "pass@1", 1, Estimate(v)) for m, v in values.items()]
         known = {m: v for m, v in values.items() if v is not None}
-        sentence = range_of(facts)
+        sentence = range_sentence(facts)
         if sentence.name == "no-value-of-any":
             assert not known
         elif sentence.name == "value-of-one":

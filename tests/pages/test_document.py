@@ -23,9 +23,9 @@ import pytest
 import passk_cli
 from passk_cli import pages
 from passk_cli.charts.theme import THEMES, rgb
-from passk_cli.pages.board import board_view
+from passk_cli.pages.leaderboard import leaderboard_view
 from passk_cli.render.style import Style, answer_text
-from passk_cli.report.model import Board, BoardRow, Column, Estimate
+from passk_cli.report.model import Column, Estimate, Leaderboard, LeaderboardRow
 
 EVIL = (
     "<script>alert(1)</script>", "a|b&c", "long" * 75, "שלום \u202eabc", '"><img src=x>',
@@ -202,8 +202,8 @@ def test_places_of_intervals_are_inside_the_drawing() -> None:
     numbers = tuple(
         Estimate(v, low=v / 2, high=math.inf if v > 5 else 2 * v, unit="$") for v in (0.1, 3.0, 9.0)
     )
-    entries = tuple(BoardRow(str(n.value), (n,), ("1",), ()) for n in numbers)
-    view = board_view(Board((Column("cost", "$"),), (), entries), Style())
+    entries = tuple(LeaderboardRow(str(n.value), (n,), ("1",), ()) for n in numbers)
+    view = leaderboard_view(Leaderboard((Column("cost", "$"),), (), entries), Style())
     places = [place for e in view.entries for n in e.numbers for place in (*n.dots, *n.interval)]
     assert all(0 <= place <= 100 for place in places)
     (metric,) = view.metrics
@@ -224,7 +224,7 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
 
 def test_the_answer_is_the_headline(hostile_findings: passk_cli.Findings, text: str) -> None:
     (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
-    expected = answer_text(hostile_findings.report, Style().typeset)
+    expected = answer_text(hostile_findings.report, Style().for_print)
     assert expected
     assert unescape(headline) == expected
 

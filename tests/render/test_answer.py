@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from passk_cli.option import loaded
+from passk_cli.option import load_object
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from passk_cli.report.model import AnswerSentence, Column, Estimate, Report, Table
@@ -37,16 +37,16 @@ REPORT = Report(
     ],
 )
 def test_the_answer_comes_first(form: str, percent: bool, sentence: str) -> None:
-    text = loaded(FORMATS[form])(REPORT, Style(percent=percent, width=100))
+    text = load_object(FORMATS[form])(REPORT, Style(percent=percent, width=100))
     assert text.split("\n")[0] == sentence
 
 
 def test_percentages_are_marked_in_the_header_and_minus_is_ascii_for_programs() -> None:
-    text = loaded(FORMATS["plain"])(REPORT, Style(percent=True))
+    text = load_object(FORMATS["plain"])(REPORT, Style(percent=True))
     assert "model  drop (%)\na_b    -10.0" in text
     assert "−" not in text
-    assert "−" not in loaded(FORMATS["csv"])(REPORT, Style())
-    answer = json.loads(loaded(FORMATS["json"])(REPORT, Style(percent=True)))["answer"]
+    assert "−" not in load_object(FORMATS["csv"])(REPORT, Style())
+    answer = json.loads(load_object(FORMATS["json"])(REPORT, Style(percent=True)))["answer"]
     assert answer == "a_b loses -0.100 [-0.200, +0.050] on 1,200 tasks. T* is 0.2500."
 
 
@@ -73,7 +73,7 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
             ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict="~")),
         ),
     )
-    text = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style(stacked=True))
+    text = load_object(FORMATS["latex"])(Report((table,), lambda: table), Style(stacked=True))
     assert text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().split("\n") == [
         r"a & 0.2 & \textbf{0.500} & 0.100\textsuperscript{b--d} \\",
         r" &  & {\scriptsize [0.400, 0.600]} &  \\",
@@ -82,8 +82,8 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
         r"\addlinespace",
         r"b & 0.2 & -- & -- \\",
     ]
-    beside = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style())
+    beside = load_object(FORMATS["latex"])(Report((table,), lambda: table), Style())
     assert r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 [$-$0.200, 0.100] \\" in beside
-    marked = loaded(FORMATS["markdown"])(Report((table,), lambda: table), Style())
+    marked = load_object(FORMATS["markdown"])(Report((table,), lambda: table), Style())
     firsts = [line.split(" | ")[:2] for line in marked.splitlines()[2:5]]
     assert firsts == [["| a", "0.2"], ["| a", "0.8"], ["| b", "0.2"]]

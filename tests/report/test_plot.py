@@ -12,7 +12,7 @@ from passk_cli.files.load import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
 from passk_cli.report.model import Report
-from passk_cli.report.plot import Rule, curves, forest
+from passk_cli.report.plot import ReferenceLine, curves, forest
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
@@ -81,7 +81,7 @@ def test_every_text_is_printable() -> None:
     rows = [{evil: k, "value": 0.5, "model": evil} for k in (1, 2)]
     plot = curves(
         rows, x=evil, y="value", colour="model", title=evil, subtitle=evil, x_title=evil,
-        y_title=evil, rules=[Rule(x=1, text=evil)],
+        y_title=evil, rules=[ReferenceLine(x=1, text=evil)],
     )  # fmt: skip
     assert (plot.title, plot.subtitle) == (escaped, f"{escaped} · {escaped}")
     assert (plot.x_title, plot.y_title, plot.rules[0].text) == (escaped,) * 3

@@ -29,12 +29,16 @@ def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValue
 def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
     first, second = sides(CELLS)
     comparison = match_tasks(first, second)
-    assert comparison.d.tolist() == [1 / 4 - 1, 0.0]
+    assert comparison.differences.tolist() == [1 / 4 - 1, 0.0]
     assert (comparison.only_first, comparison.only_second) == (1, 2)
     with pytest.raises(DataError, match="1 tasks are only in the first, 2 only in the second"):
         match_tasks(first, second, "error")
     same = match_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
-    assert (same.d.tolist(), same.only_first, same.only_second) == (comparison.d.tolist(), 0, 0)
+    assert (same.differences.tolist(), same.only_first, same.only_second) == (
+        comparison.differences.tolist(),
+        0,
+        0,
+    )
 
 
 def test_attempts_of_both_models_vary_for_these_tasks() -> None:
@@ -61,10 +65,10 @@ def test_a_difference_has_the_range_of_its_bounds() -> None:
 def test_few_tasks_have_a_smallest_p() -> None:
     cells = [(model, task, 1, int(model == "a")) for model in "ab" for task in "tuv"]
     (all_differ,) = compare_pairs([sides(cells)], Confidence(), Rules())
-    assert (all_differ.test, all_differ.binary) == ("suissa-shuster", True)
+    assert (all_differ.test, all_differ.is_binary) == ("suissa-shuster", True)
     # Of 2³ outcomes of three tasks that differ, two are as far out.
     assert (all_differ.p, all_differ.smallest) == pytest.approx((2 / 8, 2 / 8), rel=1e-9)
     none_differ = [(model, task, 1, 1) for model in "ab" for task in "tuv"]
     (equal,) = compare_pairs([sides(none_differ)], Confidence(), Rules())
     assert (equal.p, equal.smallest) == (1.0, 2 / 8)
-    assert np.sign(all_differ.d).tolist() == [1, 1, 1]
+    assert np.sign(all_differ.differences).tolist() == [1, 1, 1]

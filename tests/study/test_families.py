@@ -51,7 +51,7 @@ def disagreements(seeds: range, resamples: int) -> list[str]:
             continue
         alpha = round(1 - study.confidence.level, 12)
         compared = compare_pairs(choose_pairs(study, None), study.confidence, study.rules)
-        tested = [c for c in compared if c.testable and not c.reason]
+        tested = [c for c in compared if c.has_p_value and not c.reason]
         for c in tested:
             limits = c.interval
             assert limits is not None

@@ -18,7 +18,7 @@ from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.missing_outcomes import uneven_pairs
+from passk_cli.study.missing_outcomes import uneven_missing_pairs
 from passk_cli.study.pairwise_tests import compare_pairs
 from passk_cli.study.result import Result
 from passk_cli.study.rules import Rules
@@ -61,7 +61,7 @@ def compared(counts: Counts, rules: Rules) -> list[Comparison]:
 
 
 def facts(counts: Counts) -> list[Result]:
-    return Analysis(counts, METRICS, PERCENTILE).facts()
+    return Analysis(counts, METRICS, PERCENTILE).results()
 
 
 def limits(facts: list[Result], name: str) -> tuple[list[float], list[float]]:
@@ -100,7 +100,7 @@ def test_no_fill_in_has_a_difference_outside_or_a_larger_p(case: int, test: str)
     )
     for pair, column in columns:
         differences = [c.difference or 0.0 for c in column]
-        fact = pair.fact(PERCENTILE)
+        fact = pair.result(PERCENTILE)
         assert fact.estimate.ends == pytest.approx((min(differences), max(differences)))
         lows, highs = zip(*((c.interval.low, c.interval.high) for c in column if c.interval),
                           strict=True)  # fmt: skip
@@ -395,15 +395,15 @@ def test_similar_losses_rarely_cause_a_warning() -> None:
     false = 0
     for _ in range(300):
         lost = rng.random((4, 30)) < 0.1
-        false += bool(uneven_pairs(losses(lost * 5, 5)))
+        false += bool(uneven_missing_pairs(losses(lost * 5, 5)))
     assert false / 300 <= 0.05 + 2 * 0.0126
 
 
 def test_one_task_without_outcomes_is_not_significant() -> None:
     shares = np.zeros((2, 20), dtype=np.int64)
     shares[1, 0] = 10
-    assert uneven_pairs(losses(shares, 10)) == []
-    assert uneven_pairs(losses(shares[:1], 10)) == []
+    assert uneven_missing_pairs(losses(shares, 10)) == []
+    assert uneven_missing_pairs(losses(shares[:1], 10)) == []
 
 
 def test_the_signature_names_the_bound_that_replaces_draws() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from passk_cli.errors import ParameterError
-from passk_cli.option import filled
+from passk_cli.option import fill_options
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
 
@@ -23,5 +23,5 @@ def test_min_p_flips_signs() -> None:
 
 
 def test_earlier_names_are_accepted_for_one_release() -> None:
-    assert filled(Rules, {"adjust": "max-t"}).adjust == "min-p"
-    assert filled(Confidence, {"interval": "tango"}).interval == "paired-score"
+    assert fill_options(Rules, {"adjust": "max-t"}).adjust == "min-p"
+    assert fill_options(Confidence, {"interval": "tango"}).interval == "paired-score"

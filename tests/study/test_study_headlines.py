@@ -6,7 +6,7 @@ import pytest
 
 from passk_cli.render.style import Style, answer_text
 from passk_cli.report.model import Estimate, Report
-from passk_cli.study.headlines import name_with_groups, range_of
+from passk_cli.study.headlines import name_with_groups, range_sentence
 from passk_cli.study.result import Result
 
 R = Estimate
@@ -16,7 +16,7 @@ def said(
     cells: dict[str, Estimate], groups: tuple[str, ...] = (), style: Style | None = None
 ) -> str:
     facts = [Result(tuple(name.split("/")), "pass@1", 1, cell) for name, cell in cells.items()]
-    report = Report(answer=(range_of(facts, groups),))
+    report = Report(answer=(range_sentence(facts, groups),))
     return answer_text(report, style or Style())
 
 

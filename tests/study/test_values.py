@@ -31,7 +31,7 @@ def test_standard_errors_are_over_tasks_or_over_attempts(
     population: str, se: float, method: str | None
 ) -> None:
     confidence = Confidence(interval=method, population=population)
-    (fact,) = Analysis(COUNTS, parse_list("pass@1"), confidence).facts()
+    (fact,) = Analysis(COUNTS, parse_list("pass@1"), confidence).results()
     assert (fact.estimate.value, fact.se) == pytest.approx((7 / 12, se), rel=1e-12)
     assert fact.estimate.se == (fact.se if method == "none" else None)
 
@@ -56,7 +56,7 @@ def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float
     assert fact.se == (None if se is None else pytest.approx(se, rel=1e-12))
     assert fact.size == (3, 2, 5)
     reason = "no interval for these tasks" if se is None else ""
-    assert (fact.estimate.reason, fact.estimate.share) == (reason, True)
+    assert (fact.estimate.reason, fact.estimate.is_share) == (reason, True)
 
 
 def test_missing_outcomes_make_a_share_a_range_of_shares() -> None:

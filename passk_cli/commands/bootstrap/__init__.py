@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.errors import refuse
+from passk_cli.errors import refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_RESAMPLES
-from passk_cli.option import Option, split
+from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
@@ -26,7 +26,9 @@ def parse_draws(name: str) -> str:
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
         why = "sets the number of draws" + f", at least {resamples}" * (int(name) < resamples)
         settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
-        refuse("bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,)))
+        refuse_if_any(
+            "bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,))
+        )
     return parse_file(name)
 
 
@@ -50,7 +52,8 @@ class BootstrapOptions:
 
     # fmt: off
     interval: Annotated[tuple[str, ...], Option(
-        "--interval", "METHODS|all", "Intervals side by side, e.g. guard,bca,t.", parse=split,
+        "--interval", "METHODS|all", "Intervals side by side, e.g. guard,bca,t.",
+        parse=split_at_commas,
         detail="There are guard, percentile, bca and t; all: every one.",
     )] = ()
     weights: Annotated[str, Option(

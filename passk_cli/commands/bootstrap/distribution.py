@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats, grouped
+from passk_cli.arrays import Floats, group_by
 from passk_cli.inference.intervals import (
     GUARDED,
     GUARDED_T,
@@ -71,7 +71,7 @@ class Distribution:
     @property
     def variance_shares(self) -> tuple[float | None, float | None]:
         """Shares of the variance from tasks and from attempts; None if they are unknown."""
-        within = self.values.share_within
+        within = self.values.within_task_share
         return (None if within is None else 1 - within), within
 
 
@@ -110,8 +110,8 @@ def distributions(
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.has_values]
     # Numbers over the same tasks share the weights of tasks.
-    by_tasks = grouped(estimable, lambda rates: rates.tasks.tobytes())
-    rivals = grouped(estimable, lambda rates: (rates.metric, *rates.series[1:]))
+    by_tasks = group_by(estimable, lambda rates: rates.tasks.tobytes())
+    rivals = group_by(estimable, lambda rates: (rates.metric, *rates.series[1:]))
     draws: dict[int, Floats] = {}
     for same_tasks in by_tasks.values():
         if fixed:
@@ -135,7 +135,7 @@ def distributions(
             leads = list(lead_shares(models[0].metric.sign * means).tolist())
         for rates, share in zip(models, leads, strict=True):
             suitable = applicable_methods(rates.metric, methods, confidence)
-            limited = (study.fact(rates, replace(confidence, interval=name)) for name in suitable)
+            limited = (study.result(rates, replace(confidence, interval=name)) for name in suitable)
             records[id(rates)] = Distribution(
                 rates, draws[id(rates)], tuple(limited), len(models), tasks, total_tasks, share
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.bootstrap import BootstrapOptions
 from passk_cli.commands.bootstrap.distribution import (
     Distribution,
@@ -17,7 +17,7 @@ from passk_cli.commands.bootstrap.distribution import (
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.inference.intervals import GUARDED, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
@@ -28,8 +28,8 @@ from passk_cli.report.model import (
     AnswerSentence,
     Column,
     Estimate,
-    Hint,
     Limits,
+    OptionHint,
     Report,
     Table,
 )
@@ -37,9 +37,9 @@ from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import SeriesName, model_numbers, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.headlines import range_of
+from passk_cli.study.headlines import range_sentence
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -222,7 +222,7 @@ class DistributionTable(Section[Distribution]):
         With one method it is the first interval, and without any value the reason for that.
         """
         if not self.records:
-            yield range_of(self.lines[:1], self.study.counts.group_names)
+            yield range_sentence(self.lines[:1], self.study.counts.group_names)
             return
         metric = next(metric for metric in self.study.metrics if self._metric_records(metric))
         yield from first_true(
@@ -234,13 +234,13 @@ class DistributionTable(Section[Distribution]):
         """What a resample draws: "tasks" or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
         yield self.study.sizes(self.lines)
         yield f"{confidence.resamples:,} resamples of {self.resampled_units}"
         yield f"{100 * confidence.level:g} %"
         if len({d.values.metric for d in self.records}) > 1:
-            yield Hint("all metrics")
+            yield OptionHint("all metrics")
 
     def details(self) -> Iterator[str]:
         confidence = self.study.confidence
@@ -257,7 +257,7 @@ class DistributionTable(Section[Distribution]):
         if metrics:
             yield WITHOUT_BOUNDS(metrics=metrics, methods=[m for m in self.methods if m in GUARDED])
         flawed = [fact for d in self.records for fact in d.estimates if fact.flaw]
-        for flaw, facts in grouped(flawed, lambda fact: fact.flaw).items():
+        for flaw, facts in group_by(flawed, lambda fact: fact.flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = model_numbers(list(pairs))
@@ -293,7 +293,7 @@ class DistributionTable(Section[Distribution]):
                 self.records,
                 key=lambda d: (metrics.index(d.values.metric), series.index(d.series)),
             )
-            if self.study.in_brief(d.values.metric.k, ks)
+            if self.study.is_k_in_short_table(d.values.metric.k, ks)
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (
@@ -332,7 +332,7 @@ class BootstrapQuestion(Question, BootstrapOptions):
         confidence = study.confidence
         methods = choose_methods(study.counts, self.interval, confidence)
         if confidence.method_overrides == {LOGIT_T: ("all",)}:
-            refuse("invalid-method", (
+            refuse_if_any("invalid-method", (
                 self.interval, OptionValue("--interval"),
                 f"corrected numbers always have {LOGIT_T} intervals",
                 (SuggestedFix({"--interval": None}),),
@@ -341,10 +341,10 @@ class BootstrapQuestion(Question, BootstrapOptions):
         # The signature names all methods, so these numbers have no method yet.
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()
-        lines = [plain.fact(model_values) for model_values in values]
+        lines = [plain.result(model_values) for model_values in values]
         records = distributions(study, values, methods, self.weights)
         method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates)
-        report = view(
+        report = build_report(
             plain, [DistributionTable(study, records, lines, methods, self.weights)],
             messages=plain.messages(lines), interval=None, intervals=",".join(method_names),
             level=confidence.level, population=confidence.population, weights=self.weights,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import PairRecord
 from passk_cli.inference.extrapolation import WIDEST
 from passk_cli.inference.intervals import RANGE
@@ -16,10 +16,10 @@ from passk_cli.report.words import count_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.comparison import match_tasks
-from passk_cli.study.cover import limits_of
+from passk_cli.study.cover_ranges import range_without_value
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE, choose_pairs
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
 
 # Rows of the table without --full.
@@ -38,7 +38,7 @@ class CoverPair(PairRecord):
     @property
     def has_ranges(self) -> bool:
         """Whether both models have a range."""
-        return all(side.ranged for side in self.sides)
+        return all(side.is_range for side in self.sides)
 
     @cached_property
     def fact(self) -> Result:
@@ -46,7 +46,8 @@ class CoverPair(PairRecord):
         c, (first, second) = self.comparison, self.sides
         nothing = Result(
             self.series, c.first.metric.name, None, Estimate(None, signed=True),
-            size=Size(len(c.tasks), *c.span), method=RANGE, level=first.level, against=self.against,
+            size=SampleSize(len(c.tasks), *c.attempts_range), method=RANGE, level=first.level,
+            against=self.against,
         )  # fmt: skip
         left, right = first.estimate, second.estimate
         if left.low is None or left.high is None or right.low is None or right.high is None:
@@ -84,9 +85,11 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
             if key not in facts_of_sides:
                 # Without shared tasks, the result has no range.
                 shared = (
-                    values.restrict(c.tasks) if len(c.tasks) else replace(values, values=c.d[:0])
+                    values.restrict(c.tasks)
+                    if len(c.tasks)
+                    else replace(values, values=c.differences[:0])
                 )
-                facts_of_sides[key] = study.fact(shared)
+                facts_of_sides[key] = study.result(shared)
         pairs.append(CoverPair(c, (facts_of_sides[keys[0]], facts_of_sides[keys[1]])))
     place = {metric: at for at, metric in enumerate(metrics)}
     return sorted(pairs, key=lambda pair: (
@@ -118,7 +121,7 @@ class CoverComparison:
             pair = self.pairs[0]
             sides = pair.sides if self.verdict != WORSE else pair.sides[::-1]
             model, against = (name_with_groups(side.series, self.groups) for side in sides)
-            limits, other_limits = map(limits_of, sides)
+            limits, other_limits = map(range_without_value, sides)
             fields |= {"model": model, "against": against, "limits": limits, "others": other_limits}
         return fields
 
@@ -163,7 +166,7 @@ class CoverPairTable(Section[CoverPair]):
         yield record.fact
 
     def answer(self) -> Iterator[AnswerSentence]:
-        for pairs in grouped(self.records, lambda pair: pair.comparison.first.metric).values():
+        for pairs in group_by(self.records, lambda pair: pair.comparison.first.metric).values():
             yield from first_true(
                 COVER_ANSWERS, CoverComparison(pairs, self.study.counts.group_names)
             )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import ModelRank, Pair, pairs_at_first_metric
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
@@ -27,7 +27,7 @@ _WORDS = {
 
 def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs that have a test."""
-    return [pair for pair in pairs if pair.comparison.testable]
+    return [pair for pair in pairs if pair.comparison.has_p_value]
 
 
 def count_differing(pairs: Sequence[Pair]) -> int:
@@ -111,7 +111,7 @@ class LeadingPlaces:
     def groups_of_leaders(self) -> dict[str, list[str]]:
         """Model → groups in which it comes first without a tie, most groups first."""
         names: dict[str, list[str]] = {}
-        for group, ranks in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
+        for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
             if len(top) == 1:
                 names.setdefault(top[0], []).append(group_words(group, self.groups))

@@ -46,9 +46,9 @@ def fragile_differences(
         return
     for c in comparisons:
         # Among corrected values, labelled tasks have the largest.
-        if c.hidden[1] is not None or c.missing_bounds or c.ratio:
+        if c.hidden_variance[1] is not None or c.missing_bounds or c.ratio:
             continue
-        if not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
+        if not c.has_p_value or not c.adjusted <= 1 - confidence.level + 1e-12:
             continue
         count, mean = len(c.tasks), c.difference or 0.0
         few = -(-count // 100) + 1
@@ -58,7 +58,7 @@ def fragile_differences(
         # This few tasks cannot carry half of a large difference, whichever they are.
         if (abs(mean) * count - few * (most - least)) / (count - few) > abs(mean) * _LEFT * _NEAR:
             continue
-        d = c.d
+        d = c.differences
         order = np.argsort(-np.abs(d), kind="stable")
         remaining_difference = float(d[order[few:]].mean())
         if remaining_difference / mean >= _LEFT:

@@ -22,7 +22,7 @@ from passk_cli.study.integrity import (
     TEXTS,
     Submission,
     SubmissionBoard,
-    boards,
+    submission_boards,
 )
 from passk_cli.study.section import GROUPS, MODEL, Section
 
@@ -48,7 +48,7 @@ def _figure_text(name: str) -> Callable[[Submission], str]:
     """The cell of a figure, for example "594 of 600; 420 expected"."""
 
     def cell(row: Submission) -> str:
-        figure = row.figures.get(name)
+        figure = row.remarks_by_name.get(name)
         if figure is None:
             return ""
         words = f"{figure.number:,} of {figure.total:,}"
@@ -58,7 +58,7 @@ def _figure_text(name: str) -> Callable[[Submission], str]:
 
 
 def _p_value(name: str) -> Callable[[Submission], float | None]:
-    return lambda row: row.figures[name].p if name in row.figures else None
+    return lambda row: row.remarks_by_name[name].p if name in row.remarks_by_name else None
 
 
 class IntegrityTable(Section[Submission]):
@@ -71,7 +71,7 @@ class IntegrityTable(Section[Submission]):
         Column("remarks", cell=lambda row: "; ".join(row.remarks),
                meaning=f"What chance gives less than {LEVEL:g} of honest boards. Related models"
                " agree more than others do, so a remark is a reason to look, not a verdict."),
-        Column("agrees most with", cell=lambda row: row.figures[AGREEMENT].against,
+        Column("agrees most with", cell=lambda row: row.remarks_by_name[AGREEMENT].against,
                meaning="The model with which it shares most outcomes that the difficulty of the"
                " tasks does not explain."),
         Column("outcomes that agree", cell=_figure_text(AGREEMENT),
@@ -101,7 +101,7 @@ class IntegrityTable(Section[Submission]):
     @classmethod
     def from_study(cls, study: Analysis) -> Self:
         """The section about the models of a study."""
-        return cls(study, LazySubmissions(boards(study.counts, study.texts)))
+        return cls(study, LazySubmissions(submission_boards(study.counts, study.texts)))
 
     @property
     def has_uneven_attempts(self) -> bool:

@@ -65,9 +65,9 @@ def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPa
         separable = (
             c.first.metric.name in _MEAN_METRICS
             and not (c.reason or c.missing_bounds)
-            and c.hidden[1] is None
+            and c.hidden_variance[1] is None
         )
-        if separable and len(c.tasks) > 1 and (c.span[0] or 0) > 1:
+        if separable and len(c.tasks) > 1 and (c.attempts_range[0] or 0) > 1:
             (n, m), (passes, other_passes) = c.n, c.c
             split = noise_split((n, passes), (m, other_passes), c.clusters)
             if split.se() > 0:

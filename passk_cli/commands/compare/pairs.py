@@ -170,7 +170,7 @@ def ranked_pairs(
     rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
     return [
         Pair(
-            c, c.fact(confidence),
+            c, c.result(confidence),
             (rank_of.get((c.first.series, metric)), rank_of.get((c.second.series, metric))),
             crossings.get((c.first.series, c.second.series, metric.family)),
         )
@@ -181,7 +181,7 @@ def ranked_pairs(
 
 def first_metric(pairs: Sequence[Pair]) -> Metric:
     """The first metric that can be tested, or the first metric if none can."""
-    return next((p.metric for p in pairs if p.comparison.testable), pairs[0].metric)
+    return next((p.metric for p in pairs if p.comparison.has_p_value), pairs[0].metric)
 
 
 def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:

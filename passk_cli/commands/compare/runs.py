@@ -16,8 +16,8 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import all_of_count, plural
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.pairwise_tests import OneModelError, require_several
-from passk_cli.suggested_fix import SuggestedFix, quoted
+from passk_cli.study.pairwise_tests import OneModelError, require_several_models
+from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 
 # The most columns that are tried as models.
 _TRIED = 6
@@ -41,12 +41,12 @@ class OneModelRuns:
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
             labelled = " ".join(
-                map(quoted, SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths))
+                map(shell_quoted, SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths))
             )
             problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {labelled}"
             return error.with_changes(ParameterError, problem=problem, settles=())
         fixes = [*islice(self._fixes(), 1)]
-        settles = [*fixes, *(fix for fix in error.settles if fix.complete or not fixes)]
+        settles = [*fixes, *(fix for fix in error.settles if fix.is_complete or not fixes)]
         models, request = {model for model, *_ in self.counts.series}, self.request
         if (
             not self._has_several_files
@@ -93,7 +93,7 @@ class OneModelRuns:
             if self._has_several_files and len(self.read(request, [self.files[0]]).series) > 1:
                 return
             counts = self.read(request, settle.labelled_files(self.files))
-            require_several(counts)
+            require_several_models(counts)
             require_no_copies(counts, request.models)
         except PasskError:
             return

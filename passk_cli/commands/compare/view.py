@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from passk_cli.arrays import gathered
+from passk_cli.arrays import group_pairs
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.cover import FIRST, CoverPairTable, cover_pairs
 from passk_cli.commands.compare.crossings import CrossingTable, find_crossings
@@ -41,7 +41,7 @@ from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_sta
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
@@ -58,17 +58,17 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
-    Hint,
+    OptionHint,
     Report,
     Table,
 )
-from passk_cli.report.plot import Plot, Rule, forest
+from passk_cli.report.plot import Plot, ReferenceLine, forest
 from passk_cli.report.words import SeriesName, count_range, first_few, number_range, plural
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.baseline import RunAndBaseline, join_baseline, label_of
-from passk_cli.study.benchmarks import disagreements
+from passk_cli.study.baseline import RunAndBaseline, baseline_label, join_baseline
+from passk_cli.study.benchmarks import benchmark_disagreement_warning
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.flips import find_flips, flip_results
@@ -77,8 +77,8 @@ from passk_cli.study.notes import (
     SHORT_TASKS,
     SPECIAL_INTERVAL,
     allowed_k,
-    lacking_tasks,
-    one_task,
+    lacking_tasks_message,
+    one_task_warning,
     reading_notes,
 )
 from passk_cli.study.pairwise_tests import (
@@ -87,7 +87,7 @@ from passk_cli.study.pairwise_tests import (
     OneModelError,
     choose_pairs,
     compare_pairs,
-    require_several,
+    require_several_models,
 )
 from passk_cli.study.rank_resampling import find_ranks
 from passk_cli.study.result import Result, ratio_estimate
@@ -96,17 +96,17 @@ from passk_cli.study.section import (
     AGAINST,
     GROUPS,
     MODEL,
-    Number,
+    NumberColumn,
     Record,
     Section,
+    build_report,
     data_field,
-    view,
 )
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # A metric for references, which describe columns without data.
-_METRIC = Number("METRIC", "A metric of -k or -m.", "share")
+_METRIC = NumberColumn("METRIC", "A metric of -k or -m.", "share")
 # The most pairs of a chart, and the most rows of changes.
 _FIRST = 28
 # A picture of more models shows only the pairs of the leader.
@@ -220,7 +220,9 @@ _FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...
 
 def shown_in_brief(study: Analysis, metric: Metric | Change) -> bool:
     """Whether a metric is shown without --full."""
-    return isinstance(metric, Change) or study.in_brief(metric.k, [m.k for m in study.metrics])
+    return isinstance(metric, Change) or study.is_k_in_short_table(
+        metric.k, [m.k for m in study.metrics]
+    )
 
 
 @dataclass(frozen=True)
@@ -493,8 +495,8 @@ class PairSection(Section[Pair]):
 
     def messages(self) -> Iterator[Diagnostic]:
         compared = [pair.comparison for pair in self.records]
-        lacking = gathered((c.first.metric.name, c) for c in compared if c.reason)
-        causes = gathered(
+        lacking = group_pairs((c.first.metric.name, c) for c in compared if c.reason)
+        causes = group_pairs(
             (cause, name)
             for name, comparisons in lacking.items()
             for cause in _reasons_not_compared(comparisons)
@@ -509,7 +511,9 @@ class PairSection(Section[Pair]):
             (c.first.metric.name, c.interval) for c in compared if c.interval and (
                 c.interval.low is None or (c.interval.method not in usual and c.interval.reason))
         ]  # fmt: skip
-        reasons = gathered(((limits.reason, limits.low is None), name) for name, limits in flawed)
+        reasons = group_pairs(
+            ((limits.reason, limits.low is None), name) for name, limits in flawed
+        )
         for (reason, empty), names in reasons.items():
             message = NO_INTERVAL if empty else SPECIAL_INTERVAL
             yield message(numbers=", ".join(dict.fromkeys(names)), reason=reason)
@@ -568,13 +572,13 @@ class PairTable(PairSection):
         """The difference of only two models, metrics with a reversed order, or "no test"."""
         first = pairs_at_first_metric(self.records)
         if not testable_pairs(first):
-            yield NO_TEST.about(first)
+            yield NO_TEST.sentence_about(first)
             return
         if self.single_model:
             yield from first_true(TWO_MODEL_ANSWERS, TwoModels(first[0]))
         yield from first_true(REVERSAL_ANSWERS, Reversals(self.records))
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         confidence, margin = self.study.confidence, self.study.rules.margin
         if self.single_model:
             yield f"~ tied at {_level(self)}"
@@ -582,13 +586,13 @@ class PairTable(PairSection):
             yield f"= within ±{margin:g}"
         sizes = [len(pair.comparison.tasks) for pair in self.records]
         yield count_range(sizes, "shared task")
-        yield self.adjustment.brief
+        yield self.adjustment.short_text
         if confidence.population == THESE_TASKS:
             yield "for these tasks"
         elif confidence.cluster:
             yield f"clustered by {confidence.cluster}"
         if not self.single_model:
-            yield Hint("pairs")
+            yield OptionHint("pairs")
 
     def details(self) -> list[str]:
         tied = f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
@@ -603,11 +607,11 @@ class PairTable(PairSection):
         if self.baseline and lacking:
             groups = [SeriesName(group) for group in sorted(lacking)]
             yield NOT_IN_GROUPS(baseline=self.baseline, groups=groups)
-        yield from one_task(study.counts, study.confidence)
-        yield from lacking_tasks(study.counts)
+        yield from one_task_warning(study.counts, study.confidence)
+        yield from lacking_tasks_message(study.counts)
         yield from super().messages()
         first = [pair.comparison for pair in pairs_at_first_metric(self.records)]
-        yield from disagreements(study.counts, first)
+        yield from benchmark_disagreement_warning(study.counts, first)
         if few := list(fragile_differences(compared, study.confidence)):
             c = few[0].comparison
             yield FEW_TASKS_DECIDE(
@@ -621,7 +625,7 @@ class PairTable(PairSection):
             yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
         if study.counts.group_names and study.rules.adjust == UNADJUSTED:
             yield MANY_GROUPS(groups=len({c.first.series[1:] for c in compared}))
-        if fields := self.adjustment.disagreement:
+        if fields := self.adjustment.disagreement_fields:
             yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -666,13 +670,14 @@ class PairTable(PairSection):
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
             filled="filled", colour="model", unit="unit", **heads,
-            rules=[Rule(x=0.0, dashed=False), *(Rule(x=x) for x in (-margin, margin) if x)],
+            rules=[ReferenceLine(x=0.0, dashed=False), *(ReferenceLine(x=x) for x in (-margin,
+            margin) if x)],
             title=f"Difference to {self.baseline}" if self.baseline
             else "Differences between models",
             subtitle=" · ".join(
                 filter(None, [
                     f"○ tied at {_level(self)}", f"dashed: ±{margin:g}" if margin else "",
-                    self.adjustment.brief,
+                    self.adjustment.short_text,
                     f"{100 * level:g} % intervals" if level else "",
                     part if len(names) < len(all_pairs) else "",
                 ])
@@ -852,13 +857,13 @@ class CompareQuestion(Question, CompareOptions):
             request = self.request(options)
             texts = None if options.read_once else text_reader(study.counts, request, read)
             return replace(study, texts=texts)
-        label = label_of(runs.baseline)
+        label = baseline_label(runs.baseline)
         baseline_data = runs.read_baseline(read, self.request(options))
         counts, counts_of_baseline = join_baseline(
             read(self.request(options), runs.files), baseline_data, label
         )
         study = super().study(options, lambda request, source=None: counts)
-        notes = (note.about(f"baseline {label}") for note in reading_notes(baseline_data))
+        notes = (note.with_prefix(f"baseline {label}") for note in reading_notes(baseline_data))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
@@ -879,7 +884,7 @@ class CompareQuestion(Question, CompareOptions):
             self.baseline is None
             or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
         ):
-            require_several(self._unsplit(counts))
+            require_several_models(self._unsplit(counts))
 
     def report(self, study: Analysis) -> Report:
         """The ranking or the baseline's table, the pairs, and the requested further sections."""
@@ -950,7 +955,7 @@ class CompareQuestion(Question, CompareOptions):
             sections.append(CoverPairTable(ranged, cover_pairs(ranged, baseline), first=FIRST))
         sections.append(NoiseTable(study, noisy_pairs(study, comparisons)))
         sections.append(IntegrityTable.from_study(study))
-        return view(
+        return build_report(
             ranged, sections, messages=study.messages((), short=list(_incomplete_results(
             compared))),
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
@@ -970,16 +975,16 @@ class CompareQuestion(Question, CompareOptions):
         )
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
         untested = [o for o in options_set if o not in ("--baseline", "--unpaired")]
-        refuse("contradicting-options", *(
+        refuse_if_any("contradicting-options", *(
             (True, OptionValue(option), problem, ()) for option in untested
         ))  # fmt: skip
         pairs = cover_pairs(study, baseline)
         if not any(len(pair.comparison.tasks) for pair in pairs):
             raise _no_shared_tasks_error(study.counts, pairs[0].comparison)
         section = CoverPairTable(study, pairs, first=FIRST)
-        return view(
+        return build_report(
             study, [section],
-            messages=(*study.messages(()), *lacking_tasks(study.counts)),
+            messages=(*study.messages(()), *lacking_tasks_message(study.counts)),
             baseline=baseline, unpaired=study.rules.unpaired,
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import KEEP, Request
-from passk_cli.option import Option, split
+from passk_cli.option import Option, split_at_commas
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +43,7 @@ class ConvertOptions:
         detail="Default: keep, which leaves it empty; with --counts: error.")] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Further columns: answer, solution, cost, any other.",
-        parse=split,
+        parse=split_at_commas,
         detail="Any column of the data, or a role that is found under many names: answer, solution,"
         " cost (in dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns."
         " Repeatable.")] = ()

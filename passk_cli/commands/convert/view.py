@@ -12,7 +12,7 @@ from passk_cli.cleanup import atomic_write
 from passk_cli.commands.convert import ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import KEEP, MISSING_FIXES, Conversion
 from passk_cli.files.roles import COUNTS_COLUMNS, HOLDS_COUNTS, UNITS
@@ -22,7 +22,7 @@ from passk_cli.report.model import Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
-from passk_cli.study.section import view
+from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Roles of --with that the reader finds under many column names.
@@ -72,7 +72,7 @@ class ConvertQuestion(Question, ConvertOptions):
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
         about = OptionValue("--spark-master"), "it is for the engine spark", without
-        refuse("contradicting-options", (idle, *about))
+        refuse_if_any("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionValue, object] = {
                 OptionValue("--with"): self.columns,
@@ -95,7 +95,7 @@ class ConvertQuestion(Question, ConvertOptions):
                     SuggestedFix({"--counts": True, "--map": Placeholder("FILE")}, "adds them up"),
                 )
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
-        refuse("contradicting-options", *reasons)
+        refuse_if_any("contradicting-options", *reasons)
         if self.counts:
             refuse_reserved(request.by, COUNTS_COLUMNS, "the output")
             option_names = request.given_options | ({"missing"} if self.missing else set())
@@ -134,7 +134,7 @@ class ConvertQuestion(Question, ConvertOptions):
         messages = [
             message for message in study.messages(()) if message.name != POOLED_BENCHMARKS.name
         ]
-        report = view(study, sections, messages=messages, interval=None)
+        report = build_report(study, sections, messages=messages, interval=None)
         fields = {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": int(counts.n.sum()), "rows": len(counts.n) if self.counts else 0,

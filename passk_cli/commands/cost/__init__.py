@@ -11,7 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Completeness
+from passk_cli.study.metrics import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
 # The amounts of `metrics.registry.AMOUNTS`, which the help does not import.
@@ -64,6 +64,7 @@ class CostOptions:
 
 
 COMMAND = Command(
-    CostOptions, (Request, Completeness, Confidence), without=("interval", "bounds"), charts=True,
+    CostOptions, (Request, RequiredAttempts, Confidence), without=("interval", "bounds"),
+    charts=True,
     lacking=dict.fromkeys(("--cascade", "cascade"), "cascades of two models were removed"),
     view="passk_cli.commands.cost.view:CostQuestion")  # fmt: skip

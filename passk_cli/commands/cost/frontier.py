@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints, blocks
+from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_runs, possible_crossings
@@ -74,7 +74,7 @@ def frontier_shares(
     models = cost.shape[1]
     means = bootstrap_means(np.hstack([cost, rate]), resamples, seed, clusters=clusters)
     inside = np.zeros(models)
-    for block in blocks(resamples, models**2, _TOGETHER):
+    for block in row_blocks(resamples, models**2, _TOGETHER):
         inside += is_on_frontier(means[block, :models], means[block, models:]).sum(axis=0)
     p, behind = np.ones(models), np.full(models, -1)
     for model in range(models):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.cost.summary import CostComparison, CostSummary
 from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.metrics.registry import AMOUNTS
@@ -59,7 +59,7 @@ def cost_fields(
     }  # fmt: skip
     if not ranked:
         return fields
-    best, first = ranked[0], grouped(ranked, lambda summary: summary.series[1:])
+    best, first = ranked[0], group_by(ranked, lambda summary: summary.series[1:])
     # Pairs of the cheapest model with the models of its group that solved a task.
     best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
     tied = [pair for pair in best_pairs if pair.second.series in ties]

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
@@ -107,13 +107,13 @@ def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> li
     amount : one of AMOUNTS.  budgets : above 0, ascending.
     Errors: ParameterError if the counts were read without the amount.
     """
-    rates = study.facts(study.values((Metric("pass@", 1),)))
+    rates = study.results(study.values((Metric("pass@", 1),)))
     summaries = [
         _cost_summary(study, amount, budgets, place, rate) for place, rate in enumerate(rates)
     ]
     shared: dict[Series, float] = {}
     priced = [summary for summary in summaries if summary.has_known_cost]
-    for rivals in grouped(priced, lambda summary: summary.series[1:]).values():
+    for rivals in group_by(priced, lambda summary: summary.series[1:]).values():
         tasks = shared_tasks(rivals)
         if len(tasks) and any(len(rival.tasks) > len(tasks) for rival in rivals):
             for rival in rivals:
@@ -265,7 +265,7 @@ def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[
     Errors: ParameterError for too many pairs.
     """
     priced = [summary for summary in summaries if not summary.has_no_price]
-    groups = grouped(priced, lambda summary: summary.series[1:])
+    groups = group_by(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
     refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
     return [rivalry for rivals in groups.values() for rivalry in _group_comparisons(study, rivals)]
@@ -354,7 +354,7 @@ def _lead_crossings(
         (first, most), (second, second_most) = (solved[rival.series] for rival in pair)
         yield lead_crossings(
             budgets, first, second, confidence.level, cluster_codes(study.counts, tasks),
-            highest=(most, second_most), **confidence.draws,
+            highest=(most, second_most), **confidence.resample_arguments,
         )  # fmt: skip
 
 
@@ -365,7 +365,7 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
     that a model is on the frontier against a model that is cheaper and better.
     """
     priced = [o for o in summaries if not o.has_no_price and o.cost.estimate.upper is None]
-    groups = grouped(priced, lambda summary: summary.series[1:])
+    groups = group_by(priced, lambda summary: summary.series[1:])
     facts = {}
     for rivals in groups.values():
         shared = shared_tasks(rivals)

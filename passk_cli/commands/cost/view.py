@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, cost_fields
 from passk_cli.commands.cost.summary import (
@@ -27,7 +27,7 @@ from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Hint, Report
+from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, OptionHint, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few
 from passk_cli.study.analysis import Analysis
@@ -39,15 +39,15 @@ from passk_cli.study.section import (
     AGAINST,
     GROUPS,
     MODEL,
-    Number,
+    NumberColumn,
     Section,
-    at_least,
+    amount_or_minimum,
+    build_report,
     data_field,
-    view,
 )
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.text import listed
+from passk_cli.text import join_names
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
 # Names of the frontier in a chart; the ratio of costs from which the scale is logarithmic; points
@@ -94,7 +94,7 @@ UNCOMMON_TASKS = DiagnosticType(
     example="warning[uncommon-tasks]: some models lack 39 of 40 tasks; each row uses all tasks of"
     " its model, tests use the tasks that both models have, and there is no frontier",
 )  # fmt: skip
-_WITHIN = Number(
+_WITHIN = NumberColumn(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
     " attempt counts only if all of its cost fits. It is a range if the attempts ended before the"
     " budget was spent.", "share",
@@ -107,12 +107,12 @@ _COST = Column(
     "{} per attempt", "$", meaning="Mean {} of an attempt; every task counts once.",
     across=lambda section: [AMOUNTS[section.amount][1]], example="cost",
     units=lambda section, _: AMOUNTS[section.amount][0],
-    cell=lambda summary, _: at_least(summary.cost.estimate),
+    cell=lambda summary, _: amount_or_minimum(summary.cost.estimate),
 )  # fmt: skip
 _PER_SUCCESS = Column(
     "per solved task", "$", meaning="Mean of an attempt divided by pass@1: what is spent for each"
     " attempt that passes, failures included.",
-    cell=lambda summary: at_least(summary.per_success.estimate),
+    cell=lambda summary: amount_or_minimum(summary.per_success.estimate),
 )  # fmt: skip
 _SOLVED = Column(
     "{0.name}", "share", meaning="{0.meaning}", across=lambda section: section.numbers,
@@ -135,7 +135,7 @@ class CostTable(Section[CostSummary]):
         MODEL, GROUPS,
         replace(_PER_SUCCESS, meaning=f"{_PER_SUCCESS.meaning} ~ not significantly more than the"
                 " least of its group.", across=lambda section: [section.ties], example="",
-                cell=lambda summary, ties: at_least(summary.per_success.estimate)
+                cell=lambda summary, ties: amount_or_minimum(summary.per_success.estimate)
                 if summary.series not in ties
                 else replace(summary.per_success.estimate, verdict="~")),
         _RATE, _COST, _SOLVED,
@@ -157,11 +157,11 @@ class CostTable(Section[CostSummary]):
     frontiers: Mapping[Series, Result] = field(default_factory=dict)
 
     @property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[NumberColumn]:
         """pass@$b at each budget. Only the first column has the explanation."""
         names = [fact.name for fact in self.records[0].within]
         return [
-            Number(name, "" if place else _WITHIN.meaning, "share")
+            NumberColumn(name, "" if place else _WITHIN.meaning, "share")
             for place, name in enumerate(names)
         ]
 
@@ -232,14 +232,14 @@ class CostTable(Section[CostSummary]):
             ]  # fmt: skip
         scale = ", ".join(["seconds"] * (unit == "s") + ["log scale"] * log)
         kinds = dict.fromkeys(row["line"] for row in rows if row["line"])
-        points = [o.rate.point("pass@1", cost=o.cost.estimate.value) for o in priced]
+        points = [o.rate.chart_point("pass@1", cost=o.cost.estimate.value) for o in priced]
         chart = curves(
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", dash="line",
             points=points, keys={"line": next(iter(kinds))} if len(kinds) == 1 else {},
             title=f"pass@1 against the {noun} of an attempt",
             subtitle=" · ".join((
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
-                *self.study.basis(summary.rate for summary in priced),
+                *self.study.sizes_and_intervals_text(summary.rate for summary in priced),
             )), shares=True, log_x=log,
             x_title=noun + " of an attempt" * (unit in _UNITS) + f" ({scale})" * bool(scale),
             y_title="pass@1",
@@ -249,18 +249,18 @@ class CostTable(Section[CostSummary]):
         leading = tuple(frontier[int(place)][-1] for place in places)
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         # Every cell already shows the sign of dollars and seconds.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
         if self.ties:
             of_group = " of its group" if self.study.counts.group_names else ""
             yield f"~ tied with the first{of_group}"
-        yield from self.study.basis(summary.rate for summary in self.records)
+        yield from self.study.sizes_and_intervals_text(summary.rate for summary in self.records)
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
         elif self.budgets_from_data and self.numbers:
-            yield Hint("other budgets", OptionValue("--at"))
+            yield OptionHint("other budgets", OptionValue("--at"))
 
     def details(self) -> Iterator[str]:
         yield _UNITS.get(AMOUNTS[self.amount][0], "")
@@ -268,7 +268,7 @@ class CostTable(Section[CostSummary]):
         yield "p: Student's t, adjusted over all pairs of a group"
 
     def messages(self) -> Iterator[Diagnostic]:
-        groups = grouped(self.records, lambda summary: summary.series[1:])
+        groups = group_by(self.records, lambda summary: summary.series[1:])
         task_counts = [
             len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()
         ]
@@ -369,7 +369,7 @@ class CostQuestion(Question, CostOptions):
         try:
             return super().study(options, read)
         except DataError as error:
-            has_fix = any(settle.complete for settle in error.settles)
+            has_fix = any(settle.is_complete for settle in error.settles)
             if has_fix or error.problem != f"no {self.of} column" or options.read_once:
                 raise
             try:
@@ -384,7 +384,7 @@ class CostQuestion(Question, CostOptions):
                 raise
             amounts = [SuggestedFix({"--of": name}) for name in amounts_in_data]
             raise error.with_changes(
-                DataError, remedy=f"it has {listed(amounts_in_data)}", settles=amounts
+                DataError, remedy=f"it has {join_names(amounts_in_data)}", settles=amounts
             ) from None
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
@@ -397,7 +397,7 @@ class CostQuestion(Question, CostOptions):
         })  # fmt: skip
         summaries = cost_summaries(study, self.of, budgets)
         pairs, budgets_from_data = cost_comparisons(study, summaries), not self.at
-        return view(
+        return build_report(
             study, [
                 CostTable(study, summaries, amount=self.of, budgets_from_data=budgets_from_data,
                 pairs=pairs,

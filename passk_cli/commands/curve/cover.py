@@ -7,12 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Hint, Report
+from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, OptionHint, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.cover import stated
-from passk_cli.study.notes import lacking_tasks
-from passk_cli.study.section import Number, NumberTable, rows_of, view
+from passk_cli.study.cover_ranges import cover_sentences
+from passk_cli.study.notes import lacking_tasks_message
+from passk_cli.study.section import NumberColumn, NumberTable, build_report, rows_by_series
 
 _TENTHS = range(1, 10)
 # Thresholds of the table without --full, and the threshold of the answer.
@@ -25,7 +25,7 @@ class CoverCurveTable(NumberTable):
     view = "with -m cover"
 
     @property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[NumberColumn]:
         """The thresholds; those between the usual ones appear with --full only."""
         visibility = {True: ALWAYS, False: FULL}
         return [
@@ -33,22 +33,25 @@ class CoverCurveTable(NumberTable):
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        yield from stated(self.study, [fact for fact in self.facts() if fact.name == _SAID])
+        yield from cover_sentences(
+            self.study, [fact for fact in self.facts() if fact.name == _SAID]
+        )
 
-    def context(self) -> Iterator[str | Hint]:
-        yield from self.study.basis(self.facts())
-        yield Hint("further rates")
+    def context(self) -> Iterator[str | OptionHint]:
+        yield from self.study.sizes_and_intervals_text(self.facts())
+        yield OptionHint("further rates")
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            fact.point("share of tasks", rate=fact.values.metric.argument)
+            fact.chart_point("share of tasks", rate=fact.values.metric.argument)
             for fact in self.facts() if fact.values is not None and fact.estimate.low is not None
         ]  # fmt: skip
         rows = [{**row, "rate": float(str(row["rate"]))} for row in rows]
         chart = curves(
             rows, x="rate", y="share of tasks", low="low", high="high", colour="model",
             keys={"line": "estimate", "band": "range"}, title="Tasks that reach a success rate",
-            subtitle=" · ".join(self.study.basis(self.facts())), x_title="true success rate",
+            subtitle=" · ".join(self.study.sizes_and_intervals_text(self.facts())),
+            x_title="true success rate",
             y_title="share of tasks",
         )  # fmt: skip
         return (chart,) if rows else ()
@@ -59,9 +62,9 @@ def cover_report(study: Analysis) -> Report:
     metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
     confidence = study.confidence.for_metrics(metrics)
     study = replace(study, metrics=tuple(metrics), confidence=confidence)
-    facts = study.facts()
+    facts = study.results()
     best = {fact.series: -(fact.estimate.middle or 0.0) for fact in facts if fact.name == _SAID}
     facts.sort(key=lambda fact: (best[fact.series], fact.series))
-    section = CoverCurveTable(study, rows_of(facts))
-    messages = (*study.messages(facts), *lacking_tasks(study.counts))
-    return view(study, [section], messages=messages)
+    section = CoverCurveTable(study, rows_by_series(facts))
+    messages = (*study.messages(facts), *lacking_tasks_message(study.counts))
+    return build_report(study, [section], messages=messages)

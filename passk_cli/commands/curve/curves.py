@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints, gathered
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.arrays import Bools, Floats, Ints, group_pairs
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.rates import RateFamily
 from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
@@ -32,7 +32,7 @@ from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.metrics import extrapolation_fixes
-from passk_cli.study.result import Result, Size, range_between
+from passk_cli.study.result import Result, SampleSize, range_between
 from passk_cli.study.values import Series, TaskValues, require_monotone
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
@@ -210,9 +210,9 @@ class KRange:
     level: float
 
     @property
-    def size(self) -> Size:
+    def size(self) -> SampleSize:
         """Tasks, fewest and most attempts."""
-        return Size(len(self.rates.n), *self.rates.span)
+        return SampleSize(len(self.rates.n), *self.rates.attempts_range)
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class CurveComputation:
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
-        refuse("bad-option-value", (
+        refuse_if_any("bad-option-value", (
             last > MOST_CURVE, "", f"k up to {last:,} is too far for a curve of counts",
             (SuggestedFix({"--max-k": MOST_CURVE}, "is the most"),),
         ))  # fmt: skip
@@ -277,7 +277,7 @@ class CurveComputation:
                 settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
             )  # fmt: skip
         order = study.best_first
-        if study.bounded:
+        if study.has_ranges:
             study.confidence.require_steady()
             require_monotone(self.further)
             ends = [replace(self, study=end) for end in study.missing_bounds]
@@ -344,7 +344,7 @@ class CurveComputation:
     def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
         """The ranges of k, one per series, at the pointwise levels of simultaneous bands."""
         confidence = self.study.confidence
-        draws: dict[str, Any] = {**confidence.draws}
+        draws: dict[str, Any] = {**confidence.resample_arguments}
         cells = [(k_range.rates.n, k_range.rates.c, spread_out(k_range.ks)) for k_range in k_ranges]
         if not self._new:
             return [
@@ -352,7 +352,7 @@ class CurveComputation:
                 for k_range, cell in zip(k_ranges, cells, strict=True)
             ]
         # Models with the same number of tasks (and clusters) share the resampled tasks.
-        same_tasks = gathered(
+        same_tasks = group_pairs(
             ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
             for i, r in enumerate(k_range.rates for k_range in k_ranges)
         )
@@ -377,10 +377,10 @@ class CurveComputation:
         s = study.counts.series.index(first.rates.series)
         for metric in self.further:
             name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
-            facts = study.facts(study.values([replace(metric, k=k) for k in ks], [s]))
+            facts = study.results(study.values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._pointwise(fact) for fact in facts]
         if self.delta:
-            points |= gathered(
+            points |= group_pairs(
                 point for stretch in stretches for point in self._unevenness(stretch)
             )
         # Labels correct means, not single tasks.
@@ -413,7 +413,7 @@ class CurveComputation:
             s = self.study.counts.series.index(rates.series)
             for name in self.names:
                 metrics = [Metric(name[:-1], k) for k in stretch.ks.tolist()]
-                facts = self.study.facts(self.study.values(metrics, [s]), confidence)
+                facts = self.study.results(self.study.values(metrics, [s]), confidence)
                 yield name, [self._pointwise(fact) for fact in facts]
             return
         bare = confidence.method == "none" and self._new and rates.clusters is None
@@ -424,7 +424,7 @@ class CurveComputation:
                 if name not in self.names:
                     continue
                 if bare:
-                    # The same as `Analysis.fact`, but for thousands of k's at once.
+                    # The same as `Analysis.result`, but for thousands of k's at once.
                     errors: list[float | None] = [None] * len(ks)
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
@@ -441,7 +441,7 @@ class CurveComputation:
                     replace(rates, metric=Metric(family, k), values=v)
                     for k, v in zip(ks, values, strict=True)
                 ]
-                facts = self.study.facts(of_ks, confidence)
+                facts = self.study.results(of_ks, confidence)
                 yield name, [self._pointwise(fact) for fact in facts]
 
     @property
@@ -494,7 +494,7 @@ class CurveComputation:
         """The gain of pass@k from one k to another."""
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
-        gain = self.study.fact(replace(rates, metric=growth, values=growth.values(n, c)))
+        gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
         # Equally hard tasks lose no coverage, so their gain is larger by the additional loss.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = gains(n, n - c, np.array([start, k]), setting).estimate
@@ -507,7 +507,7 @@ class CurveComputation:
     def _moments(self, stretch: KRange) -> Iterator[Result]:
         """Mean, standard deviation and skewness of the success rates."""
         rates = stretch.rates
-        yield self._pointwise(replace(self.study.fact(rates), name="mean", k=None))
+        yield self._pointwise(replace(self.study.result(rates), name="mean", k=None))
         shapes = spread_of_rates(rates.n, rates.c, self._interval_setting(stretch))
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
             yield self._pointwise(self._corrected(stretch, name, None, spread))
@@ -545,7 +545,7 @@ def exact_curves(
 
     def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Result:
         estimate = value if isinstance(value, Estimate) else Estimate(value)
-        size = Size(len(rates))
+        size = SampleSize(len(rates))
         return Result((family.name,), name, k, estimate, size=size, flaw=EXACT, more=more)
 
     def curve(name: str, values: Floats, bounds: Floats | None = None) -> Iterable[Result]:

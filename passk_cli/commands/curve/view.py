@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import gathered
+from passk_cli.arrays import group_pairs
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
 from passk_cli.commands.curve.cover import CoverCurveTable, cover_report
 from passk_cli.commands.curve.curves import (
@@ -33,7 +33,7 @@ from passk_cli.commands.curve.curves import (
 from passk_cli.commands.curve.gains import GAINS, OF_ONE, ModelGains, OneCurve
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.inference.bands import spread_out
@@ -41,27 +41,27 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs, parse
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
-from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, OptionHint, Report
+from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.report.words import SeriesName, count_range, number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.headlines import NONE_SHARED, in_named_groups, range_of
-from passk_cli.study.notes import lacking_tasks, one_task
-from passk_cli.study.result import Result, tidy
+from passk_cli.study.headlines import NONE_SHARED, in_named_groups, range_sentence
+from passk_cli.study.notes import lacking_tasks_message, one_task_warning
+from passk_cli.study.result import Result, tidy_rows
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
-    Number,
+    NumberColumn,
     NumberTable,
     Section,
     SeriesRow,
+    build_report,
     data_field,
-    view,
 )
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import did_you_mean, respelled
+from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import __version__
 
 # The tasks from which μ^k is estimated.
@@ -253,7 +253,7 @@ class CurveTable(Section[Curves]):
         If no task has the last k of all models, a gain without left-out tasks comes before it.
         """
         first, last = self.ks[0], self.ks[-1]
-        if first == last or self.study.bounded:
+        if first == last or self.study.has_ranges:
             return []
         gain = CurveColumn(self.records[0].main_curve, last, first)
         complete_k = min(model.complete_k for model in self.records)
@@ -287,18 +287,18 @@ class CurveTable(Section[Curves]):
             return
         if not self.gain_columns:
             last = CurveColumn(self.records[0].main_curve, self.ks[-1])
-            yield range_of([last.fact(model) for model in self.records], groups)
+            yield range_sentence([last.fact(model) for model in self.records], groups)
             return
         gain, last = self.gain_columns[0], self.gain_columns[-1]
         of_all = [last.fact(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
-            yield from first_true(NONE_SHARED, self.study.short_of(of_all))
+            yield from first_true(NONE_SHARED, self.study.largest_unsupported_k(of_all))
         if gain != last:
             gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
             return
-        if not where and gain.name != AT and any(lacking_tasks(self.study.counts)):
+        if not where and gain.name != AT and any(lacking_tasks_message(self.study.counts)):
             # Changes of other curves are not computed again on shared tasks.
             where = "each model's own tasks"
         curve_gains = ModelGains(
@@ -307,7 +307,7 @@ class CurveTable(Section[Curves]):
         )  # fmt: skip
         yield from first_true(GAINS, curve_gains)
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         if self.records[0].exact:
             sizes = [model.never.size.tasks or 0 for model in self.records]
             families = "1 family" if len(self.records) == 1 else f"{len(self.records)} families"
@@ -326,7 +326,7 @@ class CurveTable(Section[Curves]):
             gain = self.gain_columns[-1].header if len(self.gain_columns) > 1 else "gain"
             yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
-            yield Hint("intervals")
+            yield OptionHint("intervals")
 
     def details(self) -> Iterator[str]:
         if not self.records[0].exact and self.study.confidence.method != "none":
@@ -334,7 +334,7 @@ class CurveTable(Section[Curves]):
             yield together if self.levels else "pointwise intervals"
 
     def messages(self) -> Iterator[Diagnostic]:
-        if self.study.bounded:
+        if self.study.has_ranges:
             yield NO_GAINS()
         ends, most = list[tuple[tuple[DiagnosticType, int, int], str]](), self.grid.max_k
         for model in self.records:
@@ -345,13 +345,13 @@ class CurveTable(Section[Curves]):
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
                 ends.append(((CHANGING_TASKS if drop else SHORT_CURVE, low, high), name))
-        for (message, k, largest), names in gathered(ends).items():
+        for (message, k, largest), names in group_pairs(ends).items():
             yield message(models=names, k=k, most=largest)
         models = self.records
         uneven = (p for model in models for name in UNEVEN for p in model.points.get(name, ()))
         moments = (moment for model in models for moment in model.moments)
-        empty = gathered((p.estimate.reason, p.k or 0) for p in uneven)
-        shapes = gathered(((m.name, m.estimate.reason), m.series) for m in moments)
+        empty = group_pairs((p.estimate.reason, p.k or 0) for p in uneven)
+        shapes = group_pairs(((m.name, m.estimate.reason), m.series) for m in moments)
         for reason, ks in empty.items():
             if reason:
                 yield MISSING_UNEVEN(k=min(ks), reason=reason)
@@ -417,7 +417,7 @@ class EveryKTable(NumberTable):
         return []
 
     @property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[NumberColumn]:
         """The curves."""
         numbers = super().numbers
         return [
@@ -508,13 +508,13 @@ def sections_of(
     ]
 
 
-def _complete_k_rules(models: Sequence[Curves]) -> Iterator[Rule]:
+def _complete_k_rules(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
     """The line beyond which points include fewer tasks."""
     complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
     if complete_ks:
         later = {point.size.tasks or 0 for m in models for point in m.points[m.main_curve]}
         whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
-        yield Rule(x=min(complete_ks), text=f"beyond: {whom} tasks")
+        yield ReferenceLine(x=min(complete_ks), text=f"beyond: {whom} tasks")
 
 
 def _chart_rows(
@@ -528,7 +528,9 @@ def _chart_rows(
         before = None
         for point in model.points.get(name, ()):
             if point.k in chart_ks:
-                row = point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
+                row = point.chart_point(
+                    "value", model=SeriesName(model.series), curve=name, k=point.k
+                )
                 if before not in (None, point.size.tasks):
                     # No line connects points of different sets of tasks.
                     rows.append({**row, "value": None, "low": None, "high": None})
@@ -570,7 +572,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
             )
         if match is None:
             remedy = "write a curve like pass@k, best@k or gpass@k:0.5"
-            if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respelled(part)):
+            if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respell_metric(part)):
                 remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
             raise ParameterError(OptionValue("-m", part), remedy, name="unknown-metric")
         metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
@@ -642,7 +644,7 @@ class CurveQuestion(Question, CurveOptions):
         if not families:
             return None
         sampling = "it is for outcomes; exact rates have no sampling error"
-        refuse(
+        refuse_if_any(
             "contradicting-options",
             (self.further_metrics, OptionValue("-m"), "exact rates contain nothing about attempts",
              (SuggestedFix({"-m": None}),)),
@@ -667,7 +669,7 @@ class CurveQuestion(Question, CurveOptions):
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
         facts = [fact for section in sections for fact in section.facts()]
-        return replace(view(study, sections), rows=lambda: tidy(facts, (), ""),
+        return replace(build_report(study, sections), rows=lambda: tidy_rows(facts, (), ""),
                        sign=lambda: signature, methods=None)  # fmt: skip
 
     def _check(self, options: SharedOptions) -> None:
@@ -676,7 +678,7 @@ class CurveQuestion(Question, CurveOptions):
             option for option in ("--max-k", "--points") if option in changed_options(self)
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             self.k and k_options, OptionValue("-k"), "it names every k", (without,),
         ))  # fmt: skip
         ranged = any(metric.kind.ranged for metric in self.metrics)
@@ -684,7 +686,7 @@ class CurveQuestion(Question, CurveOptions):
             (option, (SuggestedFix({option: None}),) * (option != "--rates"))
             for option in changed_options(self) if option not in ("-m", "--metric")
         ]  # fmt: skip
-        refuse(
+        refuse_if_any(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
@@ -701,7 +703,7 @@ class CurveQuestion(Question, CurveOptions):
             ("-m", self.further_metrics, "it is for pass@k and pass^k"),
         )  # fmt: skip
         place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
-        refuse("invalid-method", *(
+        refuse_if_any("invalid-method", *(
             (self.band == SIMULTANEOUS and holds, place, problem, (SuggestedFix({option: None}),
             without_band))
             for option, holds, problem in reasons
@@ -726,9 +728,12 @@ class CurveQuestion(Question, CurveOptions):
         if confidence.method != "none":
             decided["band"] = self.band
             if together or (self.delta and confidence.population != THESE_TASKS):
-                decided |= confidence.draws
+                decided |= confidence.resample_arguments
         if self.delta:
             decided["delta"] = EVEN_FROM[confidence.population]
         messages = study.messages([p for model in models for p in model.measured_points], short=())
-        messages += [*one_task(study.counts, study.confidence), *lacking_tasks(study.counts)]
-        return view(study, sections, messages=messages, **decided)
+        messages += [
+            *one_task_warning(study.counts, study.confidence),
+            *lacking_tasks_message(study.counts),
+        ]
+        return build_report(study, sections, messages=messages, **decided)

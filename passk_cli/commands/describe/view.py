@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Ints, grouped
+from passk_cli.arrays import Ints, group_by
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING
@@ -26,18 +26,18 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
-    Hint,
+    OptionHint,
     Phrase,
     Report,
     Table,
     number_or_range,
 )
-from passk_cli.report.words import count_range, names_cut, plural
+from passk_cli.report.words import count_range, names_that_fit, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.completeness import uneven_models
-from passk_cli.study.missing_outcomes import loss_words
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.missing_outcomes import missing_outcome_words
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import shortened
@@ -110,7 +110,8 @@ class ReadingSummary(Section[ReadingFact]):
             "missing": facts.missing, "unclear": facts.not_understood,
             "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
             "undecided": facts.missing_policy == "error" and not has_message,
-            **{name: Hint("choose", OptionValue(option)) for name, option in _DECIDED_BY.items()},
+            **{name: OptionHint("choose", OptionValue(option)) for name, option
+            in _DECIDED_BY.items()},
         }  # fmt: skip
 
     @property
@@ -199,9 +200,9 @@ class ModelTable(Section[ModelSize]):
         """Whether models differ in tasks or attempts."""
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         if not self.has_different_sizes:
-            yield Hint("each model")
+            yield OptionHint("each model")
         elif self.study.counts.facts.not_understood:
             yield "–: some outcomes neither pass nor fail"
 
@@ -258,7 +259,7 @@ class DescribeQuestion(Question, DescribeOptions):
             ModelTable(study, sizes, first=max(_MODELS, len(odd))),
         ]
         messages = [message for message in study.messages(()) if message.severity == WARNING]
-        report = view(study, sections, messages=messages, interval=None)
+        report = build_report(study, sections, messages=messages, interval=None)
         column_list = [{**column._asdict(), "option": str(column.option or "")}
                   for column in counts.facts.columns]  # fmt: skip
         return replace(report, lists={"columns": column_list})
@@ -271,7 +272,7 @@ def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]
     room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)
     for choice in columns:
         role = f"or {choice.role}" if choice.role in used_roles and not choice.used else choice.role
-        name = Phrase((Hint("", choice.option),)) if choice.option else choice.column
+        name = Phrase((OptionHint("", choice.option),)) if choice.option else choice.column
         yield role, name, shortened(choice.values, max(room - 14, 20))
 
 
@@ -281,7 +282,7 @@ def _end_text(size: ModelSize, at: int) -> Cell:
 
 def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
     """How the files were read, once for all files that were read in the same way."""
-    groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
+    groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
         (_, name), *facts = _file_facts(inputs[0], _WIDE, columns=columns)
         several = f"{plural(len(inputs), 'file')}, as {name}"
@@ -293,7 +294,10 @@ def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[
         yield "files", f"{name}: {form}; {roles}"
     if len(groups) > _GROUPS:
         file_count = sum(len(files) for files in list(groups.values())[_GROUPS:])
-        yield "files", Phrase((Hint(f"and {plural(file_count, 'more file')}, read in other ways"),))
+        yield (
+            "files",
+            Phrase((OptionHint(f"and {plural(file_count, 'more file')}, read in other ways"),)),
+        )
 
 
 def _file_facts(
@@ -306,7 +310,7 @@ def _file_facts(
     """
 
     def names(words: Sequence[str]) -> str:
-        return names_cut(words, width, ", ") if width else ", ".join(words)
+        return names_that_fit(words, width, ", ") if width else ", ".join(words)
 
     yield "file", file.name
     yield "format", file.format
@@ -350,7 +354,9 @@ def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
     if facts.not_understood:
         outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
-    yield from _first_texts("no outcome", list(loss_words(counts.missing_outcomes, facts.reasons)))
+    yield from _first_texts(
+        "no outcome", list(missing_outcome_words(counts.missing_outcomes, facts.reasons))
+    )
     if not facts.duplicates_checked:
         yield "duplicates", "cannot be found: attempts have no numbers"
     else:

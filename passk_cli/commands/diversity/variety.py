@@ -43,7 +43,7 @@ def variety(study: Analysis, place: int) -> SeriesRow:
     Errors: ParameterError for a k that no task supports, or counts that were read without
     solutions.
     """
-    metrics = study.facts(study.values(only=[place]))
+    metrics = study.results(study.values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
     gains = [fact for fact in metrics if fact.name.startswith("gain@")]
     facts = [*metrics]

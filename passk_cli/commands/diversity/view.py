@@ -22,18 +22,18 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import name_with_groups, range_of
+from passk_cli.study.headlines import name_with_groups, range_sentence
 from passk_cli.study.metrics import Metrics, supported_k, usual_k
-from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.notes import lacking_tasks_message
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
     NUMBER,
-    Number,
+    NumberColumn,
     NumberTable,
     Section,
     SeriesRow,
-    view,
+    build_report,
 )
 from passk_cli.study.values import Series
 
@@ -115,12 +115,12 @@ class SolutionTable(NumberTable):
     columns = (
         MODEL, GROUPS,
         replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == ALWAYS],
-                example=Number("distinct@K, distinct-correct@K, duplicates",
+                example=NumberColumn("distinct@K, distinct-correct@K, duplicates",
                                "Different solutions, different passing solutions and the share of"
                                " repeats among K attempts, K the largest.", "score")),
         replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == FULL],
                 shown=FULL,
-                example=Number("distinct, effective",
+                example=NumberColumn("distinct, effective",
                                "Different solutions of all attempts, and 1 / probability that two"
                                " attempts agree; of passing solutions too.", "score")),
     )  # fmt: skip
@@ -135,10 +135,10 @@ class SolutionTable(NumberTable):
         return f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates"
 
     @cached_property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[NumberColumn]:
         """The numbers of solutions in their order. Those at smaller k need --full."""
         return [
-            Number(
+            NumberColumn(
                 number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
                 ALWAYS if number.name in self.headline_names else FULL,
             )
@@ -152,12 +152,12 @@ class SolutionTable(NumberTable):
             [row.numbers[n] for row in self.records] for n in self.headline_names[:2]
         )
         if len(different) > 1 or different[0].estimate.value is None:
-            yield range_of(different, groups)
+            yield range_sentence(different, groups)
         else:
-            yield DIFFERENT_SOLUTIONS.about((different[0], correct[0], groups))
+            yield DIFFERENT_SOLUTIONS.sentence_about((different[0], correct[0], groups))
 
     def context(self) -> Iterator[str]:
-        yield from self.study.basis(
+        yield from self.study.sizes_and_intervals_text(
             row.numbers[name] for row in self.records for name in self.headline_names
         )
         yield f"compared {self.compared}"
@@ -166,7 +166,7 @@ class SolutionTable(NumberTable):
         metrics = [row.numbers[m.name] for row in self.records for m in self.study.metrics]
         short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
         yield from self.study.messages(metrics, short=short)
-        yield from lacking_tasks(self.study.counts)
+        yield from lacking_tasks_message(self.study.counts)
         flagged = [fact.series for fact in self.facts() if fact.estimate.reason == FLAG]
         if flagged:
             yield LITTLE_VARIETY(models=[SeriesName(model) for model in dict.fromkeys(flagged)])
@@ -185,15 +185,15 @@ class SolutionTable(NumberTable):
             points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
         ks = points[points <= top].tolist()
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
-        facts = self.study.facts(self.study.values(metrics, self.study.best_first))
+        facts = self.study.results(self.study.values(metrics, self.study.best_first))
         rows = [
-            fact.point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
+            fact.chart_point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
             for fact in facts
         ]
         chart = curves(
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
             title="Different solutions among k attempts",
-            subtitle=" · ".join(self.study.basis(facts)), x_title="k (attempts)",
+            subtitle=" · ".join(self.study.sizes_and_intervals_text(facts)), x_title="k (attempts)",
             y_title="solutions", y_domain=None,
             marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
         )  # fmt: skip
@@ -267,7 +267,7 @@ class DiversityQuestion(Question, DiversityOptions):
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
         gains = [GainAtK(row.series, k, row) for row in rows for k in ks]
         solutions = SolutionTable(study, rows, compared=_FORMS[self.normalise] + similarity_words)
-        return view(study, [solutions, GainVarietyTable(study, gains)])
+        return build_report(study, [solutions, GainVarietyTable(study, gains)])
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:

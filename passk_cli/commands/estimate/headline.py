@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import (
@@ -87,7 +87,7 @@ class Headline(ValueRange):
     def leaders(self) -> dict[tuple[str, ...], Leader]:
         """Group → its leader at the first metric, for groups in which two models can be ranked."""
         first = [fact for fact in self._shared[0] if fact.name == self.metric]
-        by_group = grouped(first, lambda fact: fact.series[1:])
+        by_group = group_by(first, lambda fact: fact.series[1:])
         return {
             group: led for group, group_facts in by_group.items() if (led := _leader(group_facts))
         }
@@ -100,7 +100,7 @@ class Headline(ValueRange):
     @property
     def unreached_k(self) -> int:
         """The largest k that a task has too few attempts for; 0 if there is none."""
-        return self.study.short_of(self._headline_facts)
+        return self.study.largest_unsupported_k(self._headline_facts)
 
     @property
     def leader(self) -> Leader:

@@ -16,17 +16,23 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report, Table
 from passk_cli.report.words import SeriesName, first_few, model_numbers
-from passk_cli.study.analysis import Analysis, ranked
+from passk_cli.study.analysis import Analysis, sort_by_score
 from passk_cli.study.answer import first_true
-from passk_cli.study.cover import stated
+from passk_cli.study.cover_ranges import cover_sentences
 from passk_cli.study.headlines import NONE_SHARED
 from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfModels
-from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
+from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks_message, one_task_warning
 from passk_cli.study.result import Result
-from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
+from passk_cli.study.section import (
+    NumberColumn,
+    NumberTable,
+    SeriesRow,
+    build_report,
+    rows_by_series,
+)
 from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
@@ -67,7 +73,7 @@ class EstimateTable(NumberTable):
         Column("{0.name} judged", "share", meaning="{0.name} by the judge's verdicts, uncorrected.",
                across=lambda section: section.corrected_numbers, shown=FULL, name="judged",
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),
-               example=Number("METRIC", "", "share", FULL)),
+               example=NumberColumn("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", shown=FULL,
                meaning="Correlation of two attempts at one task, with its interval over tasks: near"
                " 1 tasks always pass or always fail, so that further attempts tell little.",
@@ -82,7 +88,7 @@ class EstimateTable(NumberTable):
     )  # fmt: skip
 
     @property
-    def corrected_numbers(self) -> list[Number]:
+    def corrected_numbers(self) -> list[NumberColumn]:
         """The numbers that labels correct."""
         judged_names = {fact.name for fact in self.facts() if "judged" in fact.more}
         return [
@@ -97,7 +103,7 @@ class EstimateTable(NumberTable):
     @property
     def results_with_value(self) -> list[Result]:
         """The numbers that have a value or a range."""
-        return [fact for fact in self.facts() if fact.estimate.value is not None or fact.ranged]
+        return [fact for fact in self.facts() if fact.estimate.value is not None or fact.is_range]
 
     def answer(self) -> Iterator[AnswerSentence]:
         facts, metrics = self.facts(), self.study.metrics
@@ -113,15 +119,17 @@ class EstimateTable(NumberTable):
             if headline.shares_no_task:
                 yield from first_true(NONE_SHARED, headline.unreached_k)
         for metric in ranged:
-            yield from stated(self.study, [fact for fact in facts if fact.name == metric.name])
+            yield from cover_sentences(
+                self.study, [fact for fact in facts if fact.name == metric.name]
+            )
 
     def context(self) -> Iterator[str]:
-        yield from self.study.basis(self.facts())
+        yield from self.study.sizes_and_intervals_text(self.facts())
         empty = {
             fact.estimate.reason
             for fact in self.facts()
             if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
-            and not fact.ranged
+            and not fact.is_range
         }  # fmt: skip
         if self.results_with_value and empty - {UNPRICED, NO_PASS}:
             yield "–: fewer than k attempts"
@@ -150,13 +158,13 @@ class EstimateTable(NumberTable):
         facts = [
             fact
             for fact in self.facts()
-            if fact.estimate.value is not None and self.study.in_brief(fact.k, all_ks)
+            if fact.estimate.value is not None and self.study.is_k_in_short_table(fact.k, all_ks)
         ]
-        subtitle = " · ".join(self.study.basis(self.facts()))
+        subtitle = " · ".join(self.study.sizes_and_intervals_text(self.facts()))
         pictures = []
         for unit, title in UNITS.items():
             rows = [
-                fact.point("estimate", metric=fact.name)
+                fact.chart_point("estimate", metric=fact.name)
                 for fact in facts
                 if fact.estimate.unit == unit
             ]
@@ -187,7 +195,7 @@ def _correlation(row: SeriesRow) -> Estimate:
 
 def _noise_floor(row: SeriesRow) -> Estimate:
     noise = _noise(row)
-    return Estimate(noise.floor()) if noise and noise.flaky else Estimate(None)
+    return Estimate(noise.noise_floor()) if noise and noise.flaky_tasks else Estimate(None)
 
 
 def _attempts_help_more(fact: Result) -> bool:
@@ -214,7 +222,7 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:
-        return ranked(_sort_values(facts, study.metrics[0], back))
+        return sort_by_score(_sort_values(facts, study.metrics[0], back))
     names, series = ("model", *study.counts.group_names), sorted(study.counts.series)
     if name in names:
         place = names.index(name)
@@ -224,7 +232,7 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
         return sorted(series, key=lambda row: sizes[row] * (1 if back else -1))
     metric = next((m for m in study.metrics if m.name.lower() == name.lower()), None)
     if metric is None:
-        question = meant(name, (*names, *(m.name for m in study.metrics), "tasks"))
+        question = did_you_mean_or_list(name, (*names, *(m.name for m in study.metrics), "tasks"))
         raise ParameterError(
             OptionValue("--sort", sort), f"no such column; {question}", name="no-such-column"
         )
@@ -247,10 +255,10 @@ class EstimateQuestion(Question, EstimateOptions):
     uncorrected = ""
 
     def report(self, study: Analysis) -> Report:
-        facts = study.facts()
+        facts = study.results()
         place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])
-        estimates = EstimateTable(study, rows_of(facts))
+        estimates = EstimateTable(study, rows_by_series(facts))
         reasons = [fact.estimate.reason for fact in facts]
         if not estimates.results_with_value and all(
             isinstance(reason, TooFewAttempts) for reason in reasons
@@ -263,7 +271,7 @@ class EstimateQuestion(Question, EstimateOptions):
                 settles=[*filter(None, (fix.formatted(fields) for fix in SHORT_TASKS.settles))],
             )  # fmt: skip
         messages = (
-            *study.messages(facts), *one_task(study.counts, study.confidence),
-            *lacking_tasks(study.counts),
+            *study.messages(facts), *one_task_warning(study.counts, study.confidence),
+            *lacking_tasks_message(study.counts),
         )  # fmt: skip
-        return view(study, [estimates], messages=messages)
+        return build_report(study, [estimates], messages=messages)

@@ -9,9 +9,9 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.limits import whole_number
-from passk_cli.option import Option, split
+from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Completeness
+from passk_cli.study.metrics import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 CURVES = ("pass@k", "pass^k")
@@ -34,7 +34,7 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     >>> parse_curves(["pass^k, pass@k"]), parse_curves([","])
     (('pass^k', 'pass@k'), ('pass@k',))
     """
-    names = tuple(name.lower() for name in split(value))
+    names = tuple(name.lower() for name in split_at_commas(value))
     for name in names:
         if name not in CURVES:
             raise ParameterError(
@@ -105,7 +105,7 @@ class ExtrapolateOptions:
 
 
 COMMAND = Command(
-    ExtrapolateOptions, (Request, Completeness, Confidence),
+    ExtrapolateOptions, (Request, RequiredAttempts, Confidence),
     without=("interval", "bounds", "resamples", "seed"), charts=True, methods=True,
     lacking={
         "-k": "its k are those of --to", "k": "its k are those of to=",

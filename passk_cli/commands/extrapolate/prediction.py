@@ -18,7 +18,7 @@ from passk_cli.inference.intervals import RANGE
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, TaskValues
 
 # The largest k at which a target is searched, as a number and as text.
@@ -129,7 +129,8 @@ def predict(
     """Predict one series.  rates : its values of the family's metric at k = 1."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
-        rates.series, "", None, Estimate(None), size=Size(len(n), *rates.span), method=RANGE,
+        rates.series, "", None, Estimate(None), size=SampleSize(len(n), *rates.attempts_range),
+        method=RANGE,
         level=level, more={"beyond": "yes"},
     )  # fmt: skip
     if reason := refusal(n, rates.c):
@@ -158,7 +159,7 @@ class _PredictedNumbers:
         metric, known_k = Metric(self.rates.metric.family, k), self.extrapolation.largest_known_k
         if k <= self.rates.n.min():
             values = metric.values(self.rates.n, self.rates.c)
-            fact = self.study.fact(replace(self.rates, metric=metric, values=values))
+            fact = self.study.result(replace(self.rates, metric=metric, values=values))
             return replace(fact, more={"beyond": "no"})
         low, high = self.limits(k)
         value = self.extrapolation.point(k)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.activity import steps
+from passk_cli.activity import report_steps
 from passk_cli.commands.extrapolate import ExtrapolateOptions
 from passk_cli.commands.extrapolate.headline import (
     PREDICTED,
@@ -40,19 +40,19 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
-    Hint,
     Limits,
+    OptionHint,
     Phrase,
     Report,
     Table,
 )
-from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
-from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.notes import lacking_tasks_message
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 
 # If no k is given, a prediction goes this many times beyond the attempts.
 _TIMES = 10
@@ -171,7 +171,7 @@ class PredictionTable(Section[Prediction]):
     def answer(self) -> Iterator[AnswerSentence]:
         """The k of the target, or the value at the largest k, on the tasks that all models have."""
         models, k = list(self.records), self.aim.ks[-1]
-        facts = self.study.facts([row.rates for row in models])
+        facts = self.study.results([row.rates for row in models])
         shared, where = self.study.on_shared_tasks(facts)
         if where:
             predictions = [predict(self.study, fact.values, self.aim) for fact in shared
@@ -180,7 +180,7 @@ class PredictionTable(Section[Prediction]):
             models.sort(key=lambda row: sort_value(row, k), reverse=True)
         if not models:
             if where:
-                yield TOO_FEW_SHARED.about(f"{self.family}{k}")
+                yield TOO_FEW_SHARED.sentence_about(f"{self.family}{k}")
             return
         where = where.removeprefix(" on ")
         if self.aim.target:
@@ -188,7 +188,7 @@ class PredictionTable(Section[Prediction]):
         else:
             yield from first_true(PREDICTED, RankedPredictions(models, k, where))
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         if not self.is_first_curve:
             return
         confidence = self.study.confidence
@@ -201,7 +201,7 @@ class PredictionTable(Section[Prediction]):
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
         yield f"{100 * confidence.level:g} % ranges, {about}{clusters}"
-        yield Hint("average of models")
+        yield OptionHint("average of models")
 
     def messages(self) -> Iterator[Diagnostic]:
         for reason in dict.fromkeys(row.reason for row in self.unpredicted_curves):
@@ -215,9 +215,13 @@ class PredictionTable(Section[Prediction]):
             return ()
         predictions, aim = [row for row in self.results if isinstance(row, Prediction)], self.aim
         known_ks = {row.known_k for row in predictions}
-        rules = [Rule(x=float(max(known_ks)), text="attempts made")] if len(known_ks) == 1 else []
+        rules = (
+            [ReferenceLine(x=float(max(known_ks)), text="attempts made")]
+            if len(known_ks) == 1
+            else []
+        )
         if aim.target is not None:
-            rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
+            rules.append(ReferenceLine(y=aim.target, text=f"target {aim.target:g}"))
         end = max(*aim.ks, *known_ks)
         rows = [row for prediction in predictions for row in _curve_points(prediction, end)]
         marks = {f * 10**d for d in range(7) for f in (1, 2, 5)}
@@ -317,7 +321,7 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
         aim = PredictionTarget(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:
             computed = pool.map(lambda rates: predict(study, rates, aim), series_values)
-            results = list(steps(computed, "computing", "models", len(series_values)))
+            results = list(report_steps(computed, "computing", "models", len(series_values)))
         predictions = [row for row in results if isinstance(row, Prediction)]
         if not predictions:
             raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))
@@ -329,9 +333,9 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
             )
             for family in families
         ]
-        return view(
+        return build_report(
             study, [*sections, AverageTable(study, further)],
-            messages=(*study.messages(()), *lacking_tasks(study.counts)),
+            messages=(*study.messages(()), *lacking_tasks_message(study.counts)),
             extrapolate=",".join(self.metrics), to=",".join(map(str, aim.ks)), target=self.target,
             fit=self.fit, interval=None, level=confidence.level, population=confidence.population,
             cluster=confidence.cluster,

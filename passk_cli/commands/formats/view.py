@@ -14,11 +14,11 @@ from passk_cli.files.formats import FORMATS, NAMES, TABLE_EXAMPLES
 from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
-from passk_cli.report.model import FULL, Column, Hint, Report, Table
+from passk_cli.report.model import FULL, Column, OptionHint, Report, Table
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import did_you_mean, meant
+from passk_cli.suggestions import did_you_mean, did_you_mean_or_list
 
 # Width of names and sentences, so that with the kind they fit a terminal of 80 columns.
 _WIDE = 66
@@ -58,7 +58,7 @@ def unknown_format(name: str) -> ParameterError:
     """The error for the name of an unknown format, with the nearest names."""
     word = name.lower()
     inside = [known_name for known_name in NAMES if word in known_name]
-    question = meant(word, NAMES, "`passk formats` lists them")
+    question = did_you_mean_or_list(word, NAMES, "`passk formats` lists them")
     question = did_you_mean(inside[:3]) if inside else question
     return ParameterError(f"no format is named {name!r}; {question}", name="unknown-name")
 
@@ -76,9 +76,9 @@ class KindTable(Section[tuple[str, str]]):
         Column("formats", cell=lambda line: line[1], meaning="Names, for --from."),
     )
 
-    def context(self) -> Iterator[str | Hint]:
-        yield Hint("an example and the command", OptionValue("passk formats", "NAME"))
-        yield Hint("what passes in each")
+    def context(self) -> Iterator[str | OptionHint]:
+        yield OptionHint("an example and the command", OptionValue("passk formats", "NAME"))
+        yield OptionHint("what passes in each")
 
 
 class FormatTable(Section[KnownFormat]):

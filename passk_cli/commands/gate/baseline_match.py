@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Ints, grouped
+from passk_cli.arrays import Ints, group_by
 from passk_cli.commands.gate.evidence import OF, CountEvidence, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.baseline import label_of, merged_clusters
+from passk_cli.study.baseline import baseline_label, merged_clusters
 from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import left_out_words
 from passk_cli.study.values import Series
@@ -191,7 +191,7 @@ class BaselineMatch:
             return cls.without_baseline(study.counts)
         if study.baseline is None:
             return cls.from_one_run(study.counts, baseline)
-        sides = cls.from_two_files(study.counts, study.baseline, label_of(baseline))
+        sides = cls.from_two_files(study.counts, study.baseline, baseline_label(baseline))
         if study.past is None:
             return sides
         return replace(sides, latest=study.past.latest.over_tasks(sides.counts.tasks))
@@ -318,7 +318,7 @@ class BaselineMatch:
     @cached_property
     def _tasks_of_groups(self) -> dict[Series, int]:
         """Group → the number of tasks that its candidates have together."""
-        groups = grouped(self.tasks, lambda series: series[1:])
+        groups = group_by(self.tasks, lambda series: series[1:])
         return {
             group: len(np.unique(np.concatenate([self.tasks[series] for series in rivals])))
             for group, rivals in groups.items()

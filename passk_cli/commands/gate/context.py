@@ -21,7 +21,7 @@ from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.duplicate_runs import DuplicateRun, copies_between
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.rules import NOT_JUDGED
 from passk_cli.study.values import Series, TaskValues
 
@@ -64,7 +64,7 @@ class GateContext:
     @property
     def missing_outcome_cases(self) -> tuple[GateContext, ...]:
         """The worst and the best case of missing outcomes; only itself without --missing bounds."""
-        if not self.study.bounded:
+        if not self.study.has_ranges:
             return (self,)
         sides = (self.sides.with_missing_filled(passing=passing) for passing in (False, True))
         return tuple(replace(self, sides=match) for match in sides)
@@ -151,7 +151,7 @@ class GateContext:
     def duplicate_runs(self) -> list[DuplicateRun]:
         """Candidates that are copies of their baseline, or of any run of a history."""
         sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
-        if not sides.separate_file or sides.label == ITSELF or self.study.bounded:
+        if not sides.separate_file or sides.label == ITSELF or self.study.has_ranges:
             return copies
         for place, series in zip(sides.candidates, sides.series, strict=True):
             base = sides.base_series(series)
@@ -160,7 +160,7 @@ class GateContext:
             rivals, base_counts = {sides.label: sides.baseline.series.index(base)}, sides.baseline
             if past is not None:
                 base_counts = past.runs_by_amount[""].history
-                rivals = past.runs_by_amount[""].setups[base].places(base_counts)
+                rivals = past.runs_by_amount[""].setups[base].series_indices(base_counts)
             copies += copies_between(sides.counts, place, base_counts, rivals, SeriesName(series))
         return copies
 
@@ -187,7 +187,7 @@ class GateContext:
         """A result without a number, for a rule that counts or cannot be checked."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
         tasks = len(self.sides.tasks.get(series, ()))
-        return Result(series, name, k, Estimate(None), size=Size(tasks))
+        return Result(series, name, k, Estimate(None), size=SampleSize(tasks))
 
     def widen(self, c: Comparison, limits: Interval) -> Interval:
         """The interval of a difference, with the effect of a run if the baseline is a history."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passk_cli.commands.gate.evidence import CountEvidence, Coverage
-from passk_cli.diagnostic import filled
-from passk_cli.report.model import Check, Estimate, Phrase, Sentence
+from passk_cli.diagnostic import fill_template
+from passk_cli.report.model import Estimate, GateCheck, Phrase, Sentence
 from passk_cli.report.words import SeriesName
 from passk_cli.study.result import Result, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
@@ -56,7 +56,7 @@ class Judgement:
     @property
     def words(self) -> Sentence:
         """The rule in words, with numbers as separate pieces."""
-        return tuple(filter(None, filled(self.phrase, self.fields)))
+        return tuple(filter(None, fill_template(self.phrase, self.fields)))
 
     @property
     def rule(self) -> str:
@@ -67,7 +67,7 @@ class Judgement:
     def finding(self) -> Sentence:
         """The clause about the evidence, in pieces."""
         fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
-        return tuple(piece for piece in flatten(filled(self.template, fields)) if piece)
+        return tuple(piece for piece in flatten(fill_template(self.template, fields)) if piece)
 
     @property
     def clause(self) -> str:
@@ -106,9 +106,9 @@ class Judgement:
         )  # fmt: skip
 
     @property
-    def check(self) -> Check:
+    def check(self) -> GateCheck:
         """The judgement for the formats of CI systems."""
-        return Check(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
+        return GateCheck(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
 
     @property
     def row(self) -> Result:

@@ -25,25 +25,25 @@ from passk_cli.commands.gate.suites import SuiteTable, answer_suites
 from passk_cli.commands.gate.view import RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, refuse
+from passk_cli.errors import DataError, ParameterError, PasskError, refuse_if_any
 from passk_cli.files.database import column_sql
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, needs, scores_only
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Provisional, Report, Sentence
+from passk_cli.report.model import ProvisionalResult, Report, Sentence
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.baseline import RunAndBaseline, only_models
+from passk_cli.study.baseline import RunAndBaseline, select_models
 from passk_cli.study.history import (
     parse_last_runs,
     read_pooled_baseline,
-    require_other_file,
+    refuse_same_file,
     unspecified_runs_error,
 )
 from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ALL
-from passk_cli.study.section import view
+from passk_cli.study.section import build_report
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -76,7 +76,7 @@ class GateQuestion(Question, GateOptions):
             of_suites = {"--rules": question.rules, "--tier": question.tier,
                          "--check": question.check, "--trust-rules": question.trust_rules,
                          }  # fmt: skip
-            refuse("contradicting-options", *(
+            refuse_if_any("contradicting-options", *(
                 (value, OptionValue(option),
                  "a file of rules names the files to judge; leave out FILE",
                  (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule)
@@ -199,7 +199,7 @@ class GateQuestion(Question, GateOptions):
             problem = "a history contains no labels; compare with a file of attempts"
             raise ParameterError(OptionValue("--baseline"), problem, name="no-labels")
         if history:
-            require_other_file(options.files, history[0])
+            refuse_same_file(options.files, history[0])
             counts = read(request, runs.files)
             try:
                 past = read_pooled_baseline(
@@ -224,7 +224,7 @@ class GateQuestion(Question, GateOptions):
         reference = baseline if past is None else past.latest
         metrics = options.metrics.choose(counts if reference is None else reference)
         if baseline is not None:
-            baseline = only_models(baseline, request)
+            baseline = select_models(baseline, request)
         return Analysis(
             counts, metrics, confidence, replace(options.rules, family=ALL),
             options.metrics.short_tasks, baseline=baseline, past=past,
@@ -256,10 +256,10 @@ class GateQuestion(Question, GateOptions):
         else:
             rows = [*(row for run in runs for row in run.rows), *unread]
             section = RuleTable(study, rows, runs, book)
-        report = view(replace(study, decided=section.decided()), [section])
+        report = build_report(replace(study, decided=section.decided()), [section])
         result = None
         if self.rehearse and self.max_false_alarms is None:
-            result = Provisional("rehearsal", 0)
+            result = ProvisionalResult("rehearsal", 0)
         return replace(report, checks=section.checks, changes=section.changes, provisional=result)
 
     def gate_context(self, study: Analysis) -> GateContext:
@@ -272,7 +272,7 @@ class GateQuestion(Question, GateOptions):
             full_study = replace(
                 full_study, confidence=full_study.confidence.for_corrected_values()
             )
-        if full_study.bounded:
+        if full_study.has_ranges:
             full_study.confidence.require_steady()
             require_monotone(metrics)
         if self.rehearse and self.baseline is None and self.needs_baseline:
@@ -294,13 +294,13 @@ class GateQuestion(Question, GateOptions):
         differs = SuggestedFix({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
             differs = SuggestedFix(both_options, "compares with another run")
-        refuse("no-rule", (
+        refuse_if_any("no-rule", (
             not self.has_rule, "", "no rule to check",
             (SuggestedFix({"--min": {"pass@1": 0.8}}, "requires a pass rate"), differs),
         ))  # fmt: skip
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, limits in drops if limits), "--no-regression")
-        refuse(
+        refuse_if_any(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
              OptionValue("--min-by"), "it works only with a minimum", (SuggestedFix({

@@ -33,13 +33,13 @@ from passk_cli.files.sources.arguments import (
     split_label,
 )
 from passk_cli.limits import MOST_TOML
-from passk_cli.option import DeclaredOption, Option, by_flag, declared, filled
+from passk_cli.option import DeclaredOption, Option, by_flag, fill_options, options_by_field
 from passk_cli.report.words import plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import BH, HOLM, MIN_P, UNADJUSTED
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import meant
-from passk_cli.text import clauses
+from passk_cli.suggestions import did_you_mean_or_list
+from passk_cli.text import join_clauses
 from passk_cli.toml import read_toml
 
 # The files that are searched for rules if neither files nor rules are named.
@@ -327,9 +327,9 @@ def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[An
     if not more_errors:
         raise first
     if any(error.settles != first.settles for error in more_errors):
-        raise ParameterError(clauses(*wrong), name=first.name)
+        raise ParameterError(join_clauses(*wrong), name=first.name)
     problems = (str(error.args[0]) for error in (first, *more_errors))
-    raise ParameterError(clauses(*problems), name=first.name, settles=first.settles)
+    raise ParameterError(join_clauses(*problems), name=first.name, settles=first.settles)
 
 
 def file_options() -> dict[str, DeclaredOption]:
@@ -345,7 +345,7 @@ def trend_keys() -> dict[str, DeclaredOption]:
         option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS
     ]
     keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
-    return {"history": declared(TrendTable)["history"], **keys}
+    return {"history": options_by_field(TrendTable)["history"], **keys}
 
 
 def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) -> Rulebook | None:
@@ -465,7 +465,7 @@ class _RuleFile:
             raise self.refused("name: another suite has the same name", twice, names[twice])
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
-            question = meant(tier, tiers) if tiers else "no suite has a tier"
+            question = did_you_mean_or_list(tier, tiers) if tiers else "no suite has a tier"
             raise ParameterError(
                 OptionValue("--tier", tier), f"no suite of {self.name} has this tier; {question}"
             )
@@ -479,17 +479,17 @@ class _RuleFile:
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.refused, at=at, name=str(table.get("name", "")))
-        suite_options = {option.option.name: option for option in declared(Suite).values()}
+        suite_options = {option.option.name: option for option in options_by_field(Suite).values()}
         values = self._option_values(
             table, {**file_options(), **suite_options}, refused, of_suite=True
         )
         try:
-            suite = filled(Suite, values)
+            suite = fill_options(Suite, values)
         except ParameterError as error:
             raise refused(error) from None
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
-        values = {**top, **{k: v for k, v in values.items() if k not in declared(Suite)}}
+        values = {**top, **{k: v for k, v in values.items() if k not in options_by_field(Suite)}}
         if values.get("baseline") == _RECORD:
             raise refused(_NO_RECORD)
         values = self._located({**values, "runs": list(suite.runs)}, refused)
@@ -512,7 +512,7 @@ class _RuleFile:
         del values["history"]
         try:
             for group in (TrendOptions, Request, Confidence):
-                filled(group, values)
+                fill_options(group, values)
         except ParameterError as error:
             raise refused(error) from None
         return TrendEntry(history, values, refused)
@@ -532,7 +532,7 @@ class _RuleFile:
             if option is None:
                 # The suggestion uses underscores if the key does.
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
-                question = meant(key, key_names, "`passk help gate` lists them")
+                question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
             if of_suite and option.field in SHARED:
                 raise refused(
@@ -541,7 +541,9 @@ class _RuleFile:
             if option.field in values:
                 raise refused(f"{key}: this key is given twice; remove one")
             if isinstance(value, dict) and option.base is not Mapping:
-                raise refused(f"{key}: write {option.option.takes or 'a value'} and not a table")
+                raise refused(
+                    f"{key}: write {option.option.value_placeholder or 'a value'} and not a table"
+                )
             values[option.field] = value
 
         map_with_errors(take, table)
@@ -558,7 +560,7 @@ class _RuleFile:
         for key, option in {
             **file_options(),
             **trend_keys(),
-            "runs": declared(Suite)["runs"],
+            "runs": options_by_field(Suite)["runs"],
         }.items():
             value = values.get(option.field)
             if option.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.commands.gate.evidence import SHARED, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.diagnostic import filled
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.diagnostic import fill_template
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.request import ListedTask, lists_without_match, matches_pattern, parse_tasks
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.option import Option
 from passk_cli.report.model import POINTS, Column, Estimate, Phrase, Sentence
 from passk_cli.report.words import first_few, p_relation, plural
-from passk_cli.study.metrics import is_corrected, refuse_ranges
+from passk_cli.study.metrics import is_corrected, refuse_ranged_metrics
 from passk_cli.study.rules import ADJUSTED, BONFERRONI, ERROR, FAIL, MIN_P, PASS, UNDECIDED
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import did_you_mean, nearest, share_meant
-from passk_cli.text import cut
+from passk_cli.suggestions import did_you_mean, nearest_names, share_meant
+from passk_cli.text import cut_long_words
 
 if TYPE_CHECKING:
     from passk_cli.commands.gate.context import GateContext
@@ -129,8 +129,8 @@ def parse_limits(
             raise error.with_changes(ParameterError, place=option_value) from None
         place, share = OptionValue(option, metric.name), share_meant(digits)
         if option != "--min":
-            refuse_ranges([metric], option)
-        refuse(
+            refuse_ranged_metrics([metric], option)
+        refuse_if_any(
             "bad-option-value",
             (relative and number < 0, option_value, "write METRIC=X with X of at least 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, option_value,
@@ -140,7 +140,7 @@ def parse_limits(
         alternative = {
             "--max-drop" if amounts else "--max-increase": Placeholder(f"{metric.name}=X")
         }
-        refuse(
+        refuse_if_any(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "write a difference without %, because a score may be negative", ()),
@@ -148,7 +148,7 @@ def parse_limits(
              f"{'more' if amounts else 'less'} of it is better",
              (SuggestedFix({**alternative, option: None}, "limits it"),)),
         )  # fmt: skip
-        refuse("contradicting-options", (metric in limits, place, "given twice", ()))
+        refuse_if_any("contradicting-options", (metric in limits, place, "given twice", ()))
         limits[metric] = RelativeLimit(number) if part else number
     return limits
 
@@ -232,7 +232,7 @@ class GateRule:
 
     def words(self, metric: Metric | None = None) -> Sentence:
         """Its name, for a metric."""
-        return tuple(filter(None, filled(self.phrase, self.name_fields(metric))))
+        return tuple(filter(None, fill_template(self.phrase, self.name_fields(metric))))
 
     def judgement(
         self, fact: Result, verdict: str, metric: Metric | None = None, reason: str = "",
@@ -439,7 +439,7 @@ class Minimum(GateRule):
         fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
         values = [[r for r in t.candidates if r.metric in self.minimum] for t in contexts]
-        facts = iter(study.facts([rates for part in values for rates in part], confidence))
+        facts = iter(study.results([rates for part in values for rates in part], confidence))
         return [
             [self._judge_values(context, rates, next(facts)) for rates in part]
             for context, part in zip(contexts, values, strict=True)
@@ -494,11 +494,16 @@ class BaselineRule(GateRule):
         if study.past is not None and self.general:
             # The tests do not allow for the effect of the run, so intervals decide (Bonferroni).
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
-            pairs = [[c.having(alpha=alpha, adjustment=BONFERRONI) for c in part] for part in pairs]
+            pairs = [
+                [c.with_changes(alpha=alpha, adjustment=BONFERRONI) for c in part] for part in pairs
+            ]
         limited = [c for part in pairs for c in part if not c.reason]
         limits = iter(difference_intervals(limited, study.confidence))
         return [
-            [c if c.reason else c.having(interval=context.widen(c, next(limits))) for c in part]
+            [
+                c if c.reason else c.with_changes(interval=context.widen(c, next(limits)))
+                for c in part
+            ]
             for context, part in zip(contexts, pairs, strict=True)
         ]
 
@@ -537,7 +542,7 @@ class BaselineRule(GateRule):
         self, context: GateContext, c: Comparison, tests: int, *, single: bool
     ) -> Judgement:
         verdict, metric, limit = self.verdict(c, tests), c.first.metric, self._limit(c.first.metric)
-        fact = c.fact(context.study.confidence)
+        fact = c.result(context.study.confidence)
         if verdict == ERROR:
             missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
             line = self.judgement(fact, verdict, metric, limit=limit)
@@ -606,21 +611,21 @@ class NoRegression(BaselineRule):
         """The verdict by the interval, or by the adjusted p-value if there are several tests."""
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
-        if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
+        if tests == 1 or (c.adjustment == BONFERRONI and not c.has_p_value):
             return _verdict(_improvement_limits(c.interval, c.first.metric.sign), 0.0)
-        return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
+        return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.has_p_value else ERROR
 
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """The p-value with its adjustment, and how many tasks would decide."""
-        p = f"p {p_relation(c.adjusted)}" if c.testable else ""
+        p = f"p {p_relation(c.adjusted)}" if c.has_p_value else ""
         many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
         test_words, alpha = (
             f"{p}{many}" if p and tests > 1 else "",
             1 - context.study.confidence.level,
         )
-        if p and c.leaves_out_zero not in (None, c.adjusted <= alpha + 1e-12):
+        if p and c.excludes_zero not in (None, c.adjusted <= alpha + 1e-12):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
@@ -801,7 +806,7 @@ class MustPass(SingleTaskRule):
                     for file, number in lists.items()]  # fmt: skip
         if unlisted:
             remedy = _unknown_tasks_fix(unlisted, places)
-            problems.append(f"no task {cut(first_few(unlisted))} in the data{remedy}")
+            problems.append(f"no task {cut_long_words(first_few(unlisted))} in the data{remedy}")
         return replace(line, details=()).as_error("; ".join(problems), absent=True)
 
 
@@ -946,7 +951,7 @@ def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
     """What to do about unknown tasks: a similar name, a missing file, or a comment in a file."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks must not contain comments"
-    if suggested := nearest(unknown[0], tasks):
+    if suggested := nearest_names(unknown[0], tasks):
         return f"; {did_you_mean(suggested)}"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)
     return ", and no such file" if is_file else ""

@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.activity import steps
-from passk_cli.arrays import Floats, Ints, gathered
+from passk_cli.activity import report_steps
+from passk_cli.arrays import Floats, Ints, group_pairs
 from passk_cli.commands.gate.baseline_match import ITSELF
 from passk_cli.commands.gate.context import GateContext, JudgedRun, rehearsable, with_passes
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
 from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
 from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
-from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, filled
+from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, fill_template
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchy import draw_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
@@ -31,9 +31,9 @@ from passk_cli.report.model import (
     FULL,
     AnswerSentence,
     ChangedTasks,
-    Check,
     Column,
     Estimate,
+    GateCheck,
     Phrase,
     Sentence,
 )  # fmt: skip
@@ -133,7 +133,7 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     posterior.
     Coverage: benchmarks/gate.md.
     """
-    from passk_cli.special import betaincinv
+    from passk_cli.scipy_special import betaincinv
 
     runs, failing = [odds.runs, predicted.runs], [odds.failing, predicted.failing]
     lows, highs = rate_limits(np.array(runs), np.array(failing))
@@ -212,7 +212,7 @@ class SimulationSetup:
         """Line → verdict rates without a change, and for each rehearsal whether the gate fails."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
-        for first in steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
+        for first in report_steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
             places = range(first, min(first + _TOGETHER, self.runs))
             for lines in verdicts_of(self.rules, [self.run(0.0, run) for run in places]):
                 for line, verdict in lines.items():
@@ -455,7 +455,7 @@ def rehearse(
         )  # fmt: skip
         odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
         best, worst = verdicts_of(estimated.rules, estimated.context.extremes)
-        for line in steps(run.lines, "rehearsing with planted drops", "lines"):
+        for line in report_steps(run.lines, "rehearsing with planted drops", "lines"):
             at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
                 **row, odds=odds[at], predicted=predicted[at], detectable=estimated.detectable_drop(
@@ -621,7 +621,7 @@ class RehearsalTable(RuleTable):
         return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
 
     @property
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[GateCheck, ...]:
         """The rows for CI systems: what each line would do, and the check of --max-false-alarms."""
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
@@ -663,13 +663,17 @@ class RehearsalTable(RuleTable):
         for run in self.runs:
             sides, messages = run.context.sides, list[Diagnostic]()
             metrics = run.context.study.metrics
-            names_by_kind = gathered((m.kind.ranged, m.name) for m in metrics if not rehearsable(m))
+            names_by_kind = group_pairs(
+                (m.kind.ranged, m.name) for m in metrics if not rehearsable(m)
+            )
             for ranged, names in names_by_kind.items():
                 message = RANGES_NOT_REHEARSED if ranged else NOT_REHEARSED
                 messages.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
                 messages.append(ONE_ATTEMPT())
-            yield from (message.about(run.name) if run.name else message for message in messages)
+            yield from (
+                message.with_prefix(run.name) if run.name else message for message in messages
+            )
 
     def decided(self) -> dict[str, object]:
         entries, confidence = super().decided(), self.setups[0].context.study.confidence
@@ -684,11 +688,11 @@ def _log_sentence(line: SimulatedJudgement) -> Sentence:
     """The verdict of a rule and the results of its rehearsals, for the logs of CI systems."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
     if line.odds is None or line.predicted is None or line.detectable is None:
-        return filled(_LOG_ONLY, fields)
+        return fill_template(_LOG_ONLY, fields)
     drop = "none" if line.detectable.drop.value is None else f"{line.detectable.drop.value:.3f}"
     shares = {"failing": line.odds.share, "predicted": line.predicted.share,
               "undecided": line.odds.undecided / line.odds.runs}  # fmt: skip
     fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}
     drop = "any, it fails without one" if line.detectable.lost == 0.0 else drop
-    return filled(_LOG, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.best,
+    return fill_template(_LOG, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.best,
                          "worst": line.worst})  # fmt: skip

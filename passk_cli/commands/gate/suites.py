@@ -27,11 +27,11 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import paths_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.report.model import Check, Column, Estimate, Phrase, Report
+from passk_cli.report.model import Column, Estimate, GateCheck, Phrase, Report
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.baseline import label_of
+from passk_cli.study.baseline import baseline_label
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, NOT_JUDGED, PASS
 from passk_cli.study.section import VERSION, Section
@@ -262,7 +262,7 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
     return [_trend_row(check, several=len(report.checks) > 1) for check in report.checks]
 
 
-def _trend_row(check: Check, *, several: bool) -> Judgement:
+def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
     """The row for the trend of one model.  several : whether it has to name the model."""
     fields = {"words": check.rule, "finding": Phrase(check.finding)}
     line = Judgement(
@@ -294,7 +294,7 @@ class SuiteTable(Section[SuiteEntry]):
         Column("baseline", meaning="The baseline.",
                cell=lambda entry: (
                    ", ".join(map(str, paths_of(entry.gate.baseline)))
-                   or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
+                   or baseline_label(entry.gate.baseline)) if entry.gate.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
                cell=lambda entry: ", ".join(task.task for task in entry.suite.quarantined)),
     )  # fmt: skip
@@ -322,8 +322,16 @@ VALID = Answer(
 def _check_report(book: Rulebook) -> Report:
     """The report on a valid file of rules. No data is read."""
     (table,) = SuiteTable(None, book.entries).tables()  # type: ignore[arg-type]
-    over = [message.about(e.suite.name) for e in book.entries for message in quarantine_messages(e)]
+    over = [
+        message.with_prefix(e.suite.name)
+        for e in book.entries
+        for message in quarantine_messages(e)
+    ]
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     return Report(
-        (table,), lambda: fields, (VERSION,), messages=tuple(over), answer=(VALID.about(book),)
+        (table,),
+        lambda: fields,
+        (VERSION,),
+        messages=tuple(over),
+        answer=(VALID.sentence_about(book),),
     )

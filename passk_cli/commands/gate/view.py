@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.arrays import gathered, grouped
+from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.gate.baseline_match import ITSELF
 from passk_cli.commands.gate.context import GateContext, JudgedRun
 from passk_cli.commands.gate.evidence import CountEvidence
@@ -30,10 +30,10 @@ from passk_cli.report.model import (
     FULL,
     AnswerSentence,
     ChangedTasks,
-    Check,
     Column,
     Estimate,
-    Hint,
+    GateCheck,
+    OptionHint,
     Phrase,
     Table,
 )
@@ -45,16 +45,16 @@ from passk_cli.report.words import (
     plural,
     tasks_and_attempts,
 )
-from passk_cli.study.adjustment import tests_shown
+from passk_cli.study.adjustment import names_of_tests
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.benchmarks import disagreements
+from passk_cli.study.benchmarks import benchmark_disagreement_warning
 from passk_cli.study.comparison import match_tasks
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.duplicate_runs import copied_runs
+from passk_cli.study.duplicate_runs import copied_runs_warning
 from passk_cli.study.flips import NamedSeries, find_flips
-from passk_cli.study.missing_outcomes import uneven_notes
+from passk_cli.study.missing_outcomes import uneven_missing_notes
 from passk_cli.study.notes import reading_notes
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
@@ -291,7 +291,9 @@ class FailingRules:
             _ORDER.index(line.verdict), not line.fact.against,
         ))  # fmt: skip
         groups = []
-        for (rule, _), rule_lines in grouped(order, lambda line: (line.rule, line.verdict)).items():
+        for (rule, _), rule_lines in group_by(
+            order, lambda line: (line.rule, line.verdict)
+        ).items():
             judged, number = sum(line.rule == rule for line in lines), len(rule_lines)
             thing = rule_lines[0].noun or noun
             who = rule_lines[0].name if number == 1 else f"{number} of {judged} {thing}s"
@@ -432,11 +434,11 @@ def with_notes(
     notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in text]
     room = _LONGEST - len(text) - sum(len(count) + 2 for count in counts)
     fitting: list[str] = []
-    more: Hint | str = ""
+    more: OptionHint | str = ""
     for at, note in enumerate(notes):
         remaining = len(notes) - at - 1
-        if len(note) + 2 > room - (len(f"; {Hint('9 more details')}") if remaining else 0):
-            more = Hint(f"; {plural(remaining + 1, 'more detail')}")
+        if len(note) + 2 > room - (len(f"; {OptionHint('9 more details')}") if remaining else 0):
+            more = OptionHint(f"; {plural(remaining + 1, 'more detail')}")
             break
         room -= len(note) + 2
         fitting.append(note)
@@ -498,7 +500,7 @@ class RuleTable(Section[Judgement]):
         yield record.row
 
     @property
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[GateCheck, ...]:
         """The rows for the formats of CI systems."""
         return tuple(line.check for line in self.records)
 
@@ -513,11 +515,13 @@ class RuleTable(Section[Judgement]):
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.book is None:
             return [*waiting, *_omitted(self.runs[0].context)]
-        lacking = gathered((text, run.name) for run in self.runs for text in _omitted(run.context))
+        lacking = group_pairs(
+            (text, run.name) for run in self.runs for text in _omitted(run.context)
+        )
         words = [f"{', '.join(names)}: {text}" for text, names in lacking.items()]
         return [*waiting, *self.book.omissions, *words]
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         """The tasks and attempts, the confidence level, and how undecided rules count."""
         book, tests = self.book, ""
         if book is None:
@@ -526,7 +530,7 @@ class RuleTable(Section[Judgement]):
                 yield f"{100 * self.study.confidence.level:g} %"
             if tests := self._tests():
                 yield tests
-            if self.study.bounded:
+            if self.study.has_ranges:
                 yield "missing outcomes tried as fail and as pass"
         else:
             yield plural(len(book.entries), "suite")
@@ -541,7 +545,7 @@ class RuleTable(Section[Judgement]):
             counted_as = FAIL if all(line.failing for line in undecided) else PASS
             decided = book or tests or all(line.shut for line in undecided)
             words = f"undecided counts as {counted_as}"
-            yield words if decided else Hint(words, OptionValue("--on-undecided"))
+            yield words if decided else OptionHint(words, OptionValue("--on-undecided"))
         yield from book.omissions if book else ()
 
     def _sizes(self) -> str:
@@ -553,7 +557,10 @@ class RuleTable(Section[Judgement]):
             counts, sides = context.sides.counts, context.sides
             cells = [counts.n[counts.rows_of(s)] for s in sides.candidates]
             sized = [
-                replace(context.empty_result(series), size=Size(len(n), int(n.min()), int(n.max())))
+                replace(
+                    context.empty_result(series),
+                    size=SampleSize(len(n), int(n.min()), int(n.max())),
+                )
                 for series, n in zip(sides.series, cells, strict=True)
             ]
         return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
@@ -600,8 +607,8 @@ class RuleTable(Section[Judgement]):
         The same message for several suites appears once, and names them.
         """
         named_messages = [(message, run.name) for run in self.runs for message in _messages(run)]
-        for message, names in gathered(named_messages).items():
-            yield with_file_keys(message).about(first_few(names)) if self.book else message
+        for message, names in group_pairs(named_messages).items():
+            yield with_file_keys(message).with_prefix(first_few(names)) if self.book else message
 
     def tables(self) -> Iterator[Table]:
         """The tables for the screen, for --full, and for a comment on a pull request.
@@ -631,7 +638,7 @@ class RuleTable(Section[Judgement]):
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
         """The lines, with all lines that pass the same counted rule joined into one."""
         rows = list(lines)
-        for judged in grouped(lines, lambda line: line.rule).values():
+        for judged in group_by(lines, lambda line: line.rule).values():
             passing = [line for line in judged if line.count and line.verdict == PASS]
             if len(passing) > 1:
                 counts = list(dict.fromkeys(line.count for line in passing if line.count))
@@ -690,7 +697,7 @@ class RuleTable(Section[Judgement]):
         draws = tests or "seed" in study.confidence.signature()
         return {
             "differences": self.differences.method_name if run.gate.needs_baseline else None,
-            "test": tests_shown(str(fields.get("test") or "") for fields in more) or None,
+            "test": names_of_tests(str(fields.get("test") or "") for fields in more) or None,
             "resamples": study.confidence.resamples if draws else None,
             "seed": study.confidence.seed if draws else None,
             "adjust": next(adjustments, study.rules.adjust or HOLM) if tests else None,
@@ -710,7 +717,7 @@ class RuleTable(Section[Judgement]):
         failed = any(line.failing for line in self.records)
         for run in self.runs:
             sides, pairs = run.context.sides, []
-            if sides.baseline is None or run.context.study.bounded:
+            if sides.baseline is None or run.context.study.has_ranges:
                 continue
             for s, series in zip(sides.candidates, sides.series, strict=True):
                 base = sides.base_series(series)
@@ -741,7 +748,8 @@ def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     verdicts = ", ".join(f"{hidden.count(v)} {v}" for v in _ORDER if v in hidden)
     more = Judgement(
         "{hint}", replace(model_lines[-1].fact, estimate=Estimate(None)), verdicts,
-        fields={"hint": Hint("")}, name=f"{len(hidden)} more rows", count=CountEvidence(0, 0, " "),
+        fields={"hint": OptionHint("")}, name=f"{len(hidden)} more rows", count=CountEvidence(0, 0,
+        " "),
     )  # fmt: skip
     return [*model_lines[: most - 1], more, *last]
 
@@ -765,7 +773,7 @@ def _omitted(context: GateContext) -> list[str]:
     notes += [(f"same outcomes as {copy.original}", copy.name) for copy in context.duplicate_runs]
     return [
         words if len(names) == len(all_series) else f"{first_few(names)}: {words}"
-        for words, names in gathered(notes).items()
+        for words, names in group_pairs(notes).items()
     ]
 
 
@@ -779,25 +787,27 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     yield from _useless_rules(run)
     yield from context.study.reading
     if past is not None:
-        fewest_runs, role = past.fewest
+        fewest_runs, role = past.fewest_runs
         message = RUNS_POOLED if fewest_runs > 1 else ONE_RUN_KNOWN
         yield message(runs=max(past.runs_by_amount[""].runs.values()))
         if 1 < fewest_runs < _KNOWN:
             yield FEW_RUNS_KNOWN(runs=fewest_runs, noun=AMOUNTS[role][1] if role else "")
     yield from reading_notes(context.study.counts)
     pairs = [match_tasks(*pair) for pair in context.pairs(context.general[:1])]
-    yield from disagreements(sides.counts, [pair for pair in pairs if not pair.reason])
+    yield from benchmark_disagreement_warning(
+        sides.counts, [pair for pair in pairs if not pair.reason]
+    )
     if sides.separate_file and baseline is not None and sides.label != ITSELF:
         for diagnostic in reading_notes(baseline):
-            yield diagnostic.about(f"baseline {sides.label}")
+            yield diagnostic.with_prefix(f"baseline {sides.label}")
         # The messages compare how often the new run and its baseline lose attempts.
         facts_of_runs = sides.counts.facts, baseline.facts
         if any(facts.missing_outcomes is not None for facts in facts_of_runs):
             losses = sides.counts.missing_outcomes.joined_with(
                 baseline.missing_outcomes, "baseline"
             )
-            yield from uneven_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
-    yield from copied_runs(context.duplicate_runs)
+            yield from uneven_missing_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
+    yield from copied_runs_warning(context.duplicate_runs)
     for old, new in sides.renamed:
         yield RENAMED_MODEL(old=old, new=new)
     if (names := sides.renamed_model) is not None:
@@ -863,7 +873,7 @@ def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
     ends = extreme_verdicts(run.gate.active_rules, run.context)
     names = {(x.place, x.fact.series, x.fact.name): x.rule for x in run.lines}
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
-    for (best, worst), rules in gathered(rules_by_ends).items():
+    for (best, worst), rules in group_pairs(rules_by_ends).items():
         if best == worst:
             yield DECIDES_NOTHING(rule=rules, verdict=best)
         elif best != PASS:

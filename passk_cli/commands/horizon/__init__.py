@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Completeness
+from passk_cli.study.metrics import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
 
@@ -61,7 +61,7 @@ class HorizonOptions:
 
 
 COMMAND = Command(
-    HorizonOptions, (Request, Completeness, Confidence),
+    HorizonOptions, (Request, RequiredAttempts, Confidence),
     without=("interval", "bounds", "population", "short_tasks"), charts=True,
     lacking={"-k": "horizons are about single attempts", "k": "horizons are about single attempts"},
     view="passk_cli.commands.horizon.view:HorizonQuestion")  # fmt: skip

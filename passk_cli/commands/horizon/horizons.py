@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passk_cli.activity import steps
+from passk_cli.activity import report_steps
 from passk_cli.arrays import Floats
 from passk_cli.errors import DataError
 from passk_cli.inference.horizon import (
@@ -30,7 +30,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 
 # Models on the frontier that a doubling time needs: two are on a line whatever they are.
@@ -114,7 +114,7 @@ def horizons_of(
 
     Errors: DataError for a model with two release dates.
     """
-    places = steps(range(len(study.counts.series)), "computing", "models")
+    places = report_steps(range(len(study.counts.series)), "computing", "models")
     models = [
         model for place in places for model in _horizon(study, rates, lengths, penalty, place)
     ]
@@ -138,7 +138,10 @@ def _horizon(
     (a,), (b,) = fit_curves(x, passed[None], failed[None], penalty=penalty)
     draws = np.array([[a, b]])
     if math.isfinite(a):
-        share, blocks = weights / n, resampled_counts(n, c, families, **confidence.draws)
+        share, blocks = (
+            weights / n,
+            resampled_counts(n, c, families, **confidence.resample_arguments),
+        )
         draws = np.concatenate([
             np.stack(fit_curves(x, up * share, down * share, LOGISTIC, (a, b), penalty), axis=1)
             for up, down in blocks
@@ -162,7 +165,7 @@ def _horizon(
             estimate = replace(estimate, low=low, high=high, reason=reason)
         facts.append(Result(
             counts.series[place], f"horizon@{rate:g}", None, estimate, method="percentile",
-            size=Size(len(tasks), int(n.min()), int(n.max())), level=confidence.level,
+            size=SampleSize(len(tasks), int(n.min()), int(n.max())), level=confidence.level,
             more={"shape": "logistic", "shortest": ends[0], "longest": ends[1]},
         ))  # fmt: skip
     yield ModelHorizon(
@@ -220,7 +223,7 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
     leading = [known[place] for place in frontier(dates, values)]
     fact = Result(
         ("", *rivals[0].series[1:]), f"doubling@{rate:g}", None, Estimate(None, unit="days"),
-        size=Size(None), more={"models": len(leading)},
+        size=SampleSize(None), more={"models": len(leading)},
     )  # fmt: skip
     days = np.array([model.date for model in leading])
     if len(leading) < _FEWEST or days.max() == days.min():

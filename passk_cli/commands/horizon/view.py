@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.horizon import HorizonOptions
 from passk_cli.commands.horizon.horizons import (
     HorizonGrowth,
@@ -26,13 +26,13 @@ from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
-from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, Hint, Report
-from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import duration, number_range
+from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, OptionHint, Report
+from passk_cli.report.plot import Plot, ReferenceLine, curves
+from passk_cli.report.words import duration_text, number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 # Points of a curve; models of which a chart shows bands and observed rates; families from which on
@@ -120,7 +120,8 @@ class LongestHorizon:
         return {
             "model": top.name, "rate": self.rate, "horizon": top.first, "rivals": rivals,
             "reason": reasons.pop() if len(reasons) == 1 else "", "count": len(rivals),
-            "shortest": duration(top.ends[0]), "longest": duration(top.ends[1]), "low": low,
+            "shortest": duration_text(top.ends[0]), "longest": duration_text(top.ends[1]),
+            "low": low,
             "high": high, "days": self.days,
         }  # fmt: skip
 
@@ -132,9 +133,11 @@ def _percent(rate: float) -> str:
 def _length(log2: float, model: ModelHorizon) -> str | None:
     """A horizon in words; if no length of the tasks has it, beyond which of them it lies."""
     if (value := known_minutes(log2)) is not None:
-        return duration(value)
+        return duration_text(value)
     end = model.ends[log2 > 0]
-    return None if math.isnan(log2) else f"{'more' if log2 > 0 else 'less'} than {duration(end)}"
+    return (
+        None if math.isnan(log2) else f"{'more' if log2 > 0 else 'less'} than {duration_text(end)}"
+    )
 
 
 def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
@@ -206,18 +209,18 @@ class HorizonTable(Section[ModelHorizon]):
         yield from first_true(LEAD, found)
         yield from all_true(FURTHER, found)
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
         yield self.study.sizes(model.facts[0] for model in self.records)
         units = "families, tasks and attempts" if confidence.cluster else "tasks and attempts"
         yield f"{100 * confidence.level:g} % intervals from resampled {units}"
-        yield Hint("each shape")
+        yield OptionHint("each shape")
 
     def messages(self) -> Iterator[Diagnostic]:
         if self.without:
             yield NO_LENGTH(tasks=len(self.without), names=list(self.without))
         known = [model for model in self.records if model.first.value is not None]
-        lacking = grouped([m for m in self.records if m not in known], lambda m: m.first.reason)
+        lacking = group_by([m for m in self.records if m not in known], lambda m: m.first.reason)
         for reason, models in lacking.items():
             yield NO_HORIZON(models=[m.name for m in models], rate=self.rate, reason=reason)
         if far := [model.name for model in known if model.extrapolated]:
@@ -253,11 +256,11 @@ class HorizonTable(Section[ModelHorizon]):
                 points += _observed_bins(model)
         marks = [{"model": model.name, "minutes": model.first.value, "success": self.rates[0]}
                  for model in drawn if model.first.value is not None]  # fmt: skip
-        rules = [Rule(y=self.rates[0], text=f"{self.rate} horizon")]
+        rules = [ReferenceLine(y=self.rates[0], text=f"{self.rate} horizon")]
         if len(drawn) == len(marks) == 1:
             rules = [
-                Rule(y=self.rates[0]),
-                Rule(x=drawn[0].first.value, text=f"{self.rate} horizon"),
+                ReferenceLine(y=self.rates[0]),
+                ReferenceLine(x=drawn[0].first.value, text=f"{self.rate} horizon"),
             ]
             marks = []
         chart = curves(
@@ -277,7 +280,7 @@ class HorizonTable(Section[ModelHorizon]):
         rows = [{"model": None, "line": "longest horizons", "year": _year(day), **nothing,
                  "minutes": 2.0 ** (mean + slope * (day - middle))}
                 for day in (days.min(), days.max())]  # fmt: skip
-        points = [m.facts[0].point("minutes", year=_year(m.date)) for m in self.records
+        points = [m.facts[0].chart_point("minutes", year=_year(m.date)) for m in self.records
                   if m.date is not None and m.series[1:] == growth.fact.series[1:]]  # fmt: skip
         chart = curves(
             rows, x="year", y="minutes", low="low", high="high", colour="model", dash="line",
@@ -348,15 +351,15 @@ class HorizonQuestion(Question, HorizonOptions):
             fix = SuggestedFix({"--field": {"minutes": Placeholder("COLUMN")}}, "names the column")
             raise DataError("minutes", "no task has a length above 0", settles=[fix])
         models = horizons_of(study, self.at, lengths, self.penalty)
-        dated = grouped([m for m in models if m.date is not None], lambda m: m.series[1:])
+        dated = group_by([m for m in models if m.date is not None], lambda m: m.series[1:])
         grown = [growth_of(group, self.at[0], confidence.level) for group in dated.values()]
         without = [study.counts.tasks[task] for task in np.flatnonzero(np.isnan(lengths))]
         decided: dict[str, Any] = {
             "at": ",".join(f"{rate:g}" for rate in self.at), "interval": "percentile",
             "penalty": self.penalty, "level": confidence.level, "cluster": confidence.cluster,
-            **confidence.draws,
+            **confidence.resample_arguments,
         }  # fmt: skip
-        return view(
+        return build_report(
             study,
             [HorizonTable(study, models, rates=self.at, grown=grown, without=without),
              ShapeTable(study, [(model, shape) for model in models for shape in model.shapes])],

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH, spelled
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -37,8 +37,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.metrics import truth_labels
-from passk_cli.study.result import Result, Size
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.result import Result, SampleSize
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -112,7 +112,7 @@ def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result
     """The error rate of the judge among labelled attempts with this truth (0 fails, 1 passes)."""
     confidence, sample = study.confidence, error_rate([labels], truth)
     labels_per_task = labels.table[:, :, truth].sum(axis=1)
-    size = Size(
+    size = SampleSize(
         int(np.count_nonzero(labels_per_task)),
         int(labels_per_task.min()),
         int(labels_per_task.max()),
@@ -130,7 +130,7 @@ def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result
 def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
     """Cohen's kappa of judge and labels."""
     level, sample = study.confidence.level, kappa(labels)
-    size = Size(int(np.count_nonzero(labels.label_counts)))
+    size = SampleSize(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
         reason = "judge and labels give only one verdict"
         return Result(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
@@ -144,7 +144,7 @@ def _confusion_shares(study: Analysis, series: Series, labels: Labels) -> tuple[
     """The confusion table: shares of all attempts by verdict and truth."""
     level, size, facts = (
         study.confidence.level,
-        Size(int(np.count_nonzero(labels.label_counts))),
+        SampleSize(int(np.count_nonzero(labels.label_counts))),
         [],
     )
     for verdict, says in enumerate(_VERDICTS):
@@ -165,7 +165,7 @@ def _confusion_shares(study: Analysis, series: Series, labels: Labels) -> tuple[
 
 def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
     """The errors of the judge about each model."""
-    counts, draws = study.counts, study.confidence.draws
+    counts, draws = study.counts, study.confidence.resample_arguments
     labels_by_series = dict(zip(counts.series, truth_labels(counts), strict=True))
     rows = [
         JudgeErrorRates(
@@ -197,7 +197,7 @@ def _difference_p(labels: Labels, rivals: Sequence[Labels]) -> float:
     It is twice the smaller p-value of two Welch t-tests, one per kind of error; NaN if neither kind
     has labels on both sides.
     """
-    from passk_cli.special import stdtr
+    from passk_cli.scipy_special import stdtr
 
     least = math.nan
     for truth in (0, 1):
@@ -248,12 +248,12 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
     all_values = study.values()
     plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
              for v in all_values]  # fmt: skip
-    judged = study.facts(
+    judged = study.results(
         [v for v in plain if v.has_values], replace(study.confidence, method_overrides={})
     )
     by_name = {(fact.series, fact.name): fact for fact in judged}
     rows = []
-    for fact in study.facts(all_values):
+    for fact in study.results(all_values):
         values, label_need, labels = fact.values, None, None
         # One task cannot show how much tasks differ, so it cannot predict a width.
         if values is not None and values.labels is not None and len(values.values) > 1:
@@ -451,7 +451,7 @@ def attempts_to_label(
     and at least _MIN_PER_STRATUM.
     """
     attempts = []
-    for series, rows in grouped(counts.facts.unlabelled, lambda row: row.series).items():
+    for series, rows in group_by(counts.facts.unlabelled, lambda row: row.series).items():
         target = number or labels_needed.get(series) or _FIRST_LABELS
         if per_task > 1:
             # Tasks with some labels come first, so that all labelled tasks have `per_task` labels.
@@ -541,7 +541,7 @@ class JudgeQuestion(Question, JudgeOptions):
 
     def request(self, options: SharedOptions) -> Request:
         """The request, which also reads attempts to label if --list is given."""
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             options.request.truth_from is not None, OptionValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
             (SuggestedFix({"--truth-from": None}),),
@@ -587,7 +587,7 @@ class JudgeQuestion(Question, JudgeOptions):
                 )
                 more *= max(row.label_need.per_task if row.label_need else 0, 1)
                 labels_needed[row.series] = max(labels_needed.get(row.series, 0), more)
-        report = view(
+        report = build_report(
             study, sections, messages=study.messages([row.fact for row in corrected]),
             resamples=study.confidence.resamples, seed=study.confidence.seed,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.activity import steps
+from passk_cli.activity import report_steps
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -39,7 +39,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -82,9 +82,9 @@ class AttemptOrder:
         return SeriesName(self.series)
 
     @property
-    def size(self) -> Size:
+    def size(self) -> SampleSize:
         """The number of tasks, and the fewest and most attempts per task."""
-        return Size(len(self.n), int(self.n.min()), int(self.n.max()))
+        return SampleSize(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
     def first(self) -> tuple[Ints, Bools]:
@@ -331,11 +331,11 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
     orders = ordered_attempts(study.counts, best)
-    facts = study.facts(study.values(only=best))
+    facts = study.results(study.values(only=best))
     metric_count = len(study.metrics)
     evidence = [
         _model_evidence(study, order, facts[i * metric_count : (i + 1) * metric_count], edges)
-        for i, order in enumerate(steps(orders, "computing", "models"))
+        for i, order in enumerate(report_steps(orders, "computing", "models"))
     ]
     raw = np.array([model.raw_p for model in evidence])
     adjusted = ADJUSTMENTS[study.rules.without_flips()](raw).tolist()
@@ -436,7 +436,7 @@ def _first_versus_any(
         first_values = first.values.restrict(tasks)
         if len(tasks) < len(first.values.tasks):
             # At tasks that stopped at their first pass, first@k is known and pass@k is not.
-            (first,) = study.facts([first_values])
+            (first,) = study.results([first_values])
         if np.all(n == k):
             same = Estimate(0.0, reason=THE_SAME, signed=True)
             difference = replace(difference, estimate=same)
@@ -445,7 +445,7 @@ def _first_versus_any(
             mean = study.mean(
                 order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),
-                mixed=int(any_k.values.mixed.sum()),
+                mixed=int(any_k.values.mixed_tasks.sum()),
                 confidence=study.confidence.for_differences(),
             )  # fmt: skip
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))

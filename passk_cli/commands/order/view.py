@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.order import OrderOptions
 from passk_cli.commands.order.positions import (
     AGREEING,
@@ -37,14 +37,14 @@ from passk_cli.metrics.order import attempts_needed
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report
-from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.report.words import first_few, number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ADJUSTED
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
@@ -272,7 +272,7 @@ class VerdictTable(Section[OrderEvidence]):
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """The models by their verdict, and the reasons for the verdicts."""
-        names = grouped(self.records, lambda model: model.verdict)
+        names = group_by(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
         if ALIKE in verdicts:  # Correlated neighbours already explain that pairs agree.
             verdicts -= {AGREEING}
@@ -383,7 +383,7 @@ class VerdictTable(Section[OrderEvidence]):
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            rate.point("pass rate", attempt=sum(_position_range(rate)) / 2)
+            rate.chart_point("pass rate", attempt=sum(_position_range(rate)) / 2)
             for model in self.records
             for rate in model.rates
         ]
@@ -403,7 +403,7 @@ class VerdictTable(Section[OrderEvidence]):
             marked=_MARKED if len(self.records) == 1 else _MARKED[4::5],
             x_title="attempt" if self.order == "attempt" else f"attempt, by {self.order}",
             y_title="pass rate", log_x=False,
-            rules=[Rule(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
+            rules=[ReferenceLine(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
         )  # fmt: skip
         return (chart,)
 
@@ -580,7 +580,7 @@ class OrderQuestion(Question, OrderOptions):
             ),
             FirstSuccessTable(study, evidence),
         ]
-        return view(
+        return build_report(
             study, answered, differences=None if differences == confidence.method else differences,
             order=verdicts.order, adjust=study.rules.without_flips(), tests=verdicts.test_count,
         )  # fmt: skip

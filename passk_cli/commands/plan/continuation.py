@@ -11,7 +11,7 @@ from passk_cli.commands.plan.variance import VarianceComponents
 from passk_cli.inference.design import PilotEstimate
 from passk_cli.report.model import Column, Estimate
 from passk_cli.study.answer import Answer
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import Section, data_field
 
 NOW = "nothing more"
@@ -138,7 +138,7 @@ class ContinuationTable(Section[ContinuationStep]):
             (pair[0],) if pair[0] else components.series, components.metric.name,
             components.metric.k,
             Estimate(None), se=record.error, against=pair[1],
-            size=Size(record.tasks, min(record.n), max(record.n)),
+            size=SampleSize(record.tasks, min(record.n), max(record.n)),
         )  # fmt: skip
 
     answers = (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.arrays import gathered, grouped
+from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
 from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
 from passk_cli.inference.design import best_splits, splits
@@ -15,7 +15,7 @@ from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.report.model import Estimate
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
 _USUAL_TASKS = (50, 200, 800)
@@ -121,7 +121,7 @@ class Designs:
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in standard_errors
             ]
         best = best_splits(options, errors)
-        goals = gathered((split, name) for name, split in best.items())
+        goals = group_pairs((split, name) for name, split in best.items())
         return [
             self.in_design(SPLIT, components, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
@@ -144,7 +144,7 @@ class Designs:
             components.metric.name: components for components in self.metric_components
         }
         widths: dict[tuple[str, int | None, int | None], float | None] = {}
-        same_size = grouped(facts, lambda fact: (fact.name, fact.size.n_min or 0))
+        same_size = group_by(facts, lambda fact: (fact.name, fact.size.n_min or 0))
         for (name, n), group in same_size.items():
             tasks = [fact.size.tasks for fact in group if fact.size.tasks is not None]
             interval_widths = metric_components[name].widths(n, tasks, self.aims.level)
@@ -173,7 +173,7 @@ class Designs:
     @property
     def correlations(self) -> str:
         """The correlation of each metric, for example "measured; assumed 0.5 for pass@4"."""
-        metrics = gathered(
+        metrics = group_pairs(
             (f"{source} {components.correlation:g}" if source == ASSUMED else source,
              components.metric.name)
             for components in self.metric_components for source in [components.correlation_source]
@@ -216,7 +216,7 @@ class Designs:
         aims, pilot = self.aims, self.metric_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest) if pilot else None
         facts = (fact for fact in self.facts if fact.name == metric and include(fact))
-        sizes = grouped(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
+        sizes = group_by(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
         detecting = [
             size for size, facts in sizes.items()
             if size[0] < math.inf and any(fact.more["fact"] == DETECT for fact in facts)
@@ -307,7 +307,8 @@ class Designs:
         limits = [None if total is None or end is None else total * end for end in ends]
         return Result(
             components.series, metric.name, metric.k,
-            Estimate(components.values.expected, reason=reason), se=se, size=Size(tasks, n, n),
+            Estimate(components.values.expected, reason=reason), se=se, size=SampleSize(tasks, n,
+            n),
             method=DEFAULT[NEW_TASKS], level=aims.level,
             more={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,

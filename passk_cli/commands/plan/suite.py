@@ -10,7 +10,7 @@ from passk_cli.report.model import Column, Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.answer import Answer
 from passk_cli.study.noise import NoiseOfModel
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 from passk_cli.study.values import Series
 
@@ -29,7 +29,7 @@ class SuiteDesign(NamedTuple):
     @property
     def floor(self) -> float:
         """The difference of two such runs that chance rarely exceeds."""
-        return self.noise.floor(self.attempts)
+        return self.noise.noise_floor(self.attempts)
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,17 @@ class FixedSuiteTable(Section[SuiteDesign]):
         silent = [SeriesName(s) for s in self.study.counts.series if s not in planned_series]
         return {
             "needed": attempts_needed, "model": SeriesName(noise.series),
-            "several": int(noise.several.sum()), "single_attempts": int((noise.n == 1).sum()),
-            "floor": noise.floor(attempts_needed), "level": f"{100 * noise.level:g} %",
-            "single": noise.floor(), "others": len(planned_series) > 1, "silent": silent,
+            "several": int(noise.repeated_tasks.sum()), "single_attempts": int((noise.n == 1).sum(
+            )),
+            "floor": noise.noise_floor(attempts_needed), "level": f"{100 * noise.level:g} %",
+            "single": noise.noise_floor(), "others": len(planned_series) > 1, "silent": silent,
         }  # fmt: skip
 
     def facts_of(self, record: SuiteDesign) -> Iterator[Result]:
         attempts, noise = record.attempts, record.noise
         yield Result(
             record.series, "noise floor", None, Estimate(record.floor),
-            size=Size(int(noise.several.sum()), attempts, attempts), level=noise.level,
+            size=SampleSize(int(noise.repeated_tasks.sum()), attempts, attempts), level=noise.level,
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import group_by
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
@@ -236,8 +236,8 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
     Errors: ParameterError if a pilot of several models makes an assumed correlation superfluous.
     """
     refuse_many_steps("the pilot", int(study.counts.n.max()))
-    silent = grouped(study.values(), _reason_unusable)
-    usable = grouped(silent.pop("", ()), lambda values: values.metric.name)
+    silent = group_by(study.values(), _reason_unusable)
+    usable = group_by(silent.pop("", ()), lambda values: values.metric.name)
     metric_components = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
@@ -320,7 +320,7 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
 
     Errors: ParameterError for too many models.
     """
-    groups = grouped(usable, lambda values: values.series[1:])
+    groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
         max(map(len, groups.values())), sum(math.comb(len(models), 2) for models in groups.values())
     )

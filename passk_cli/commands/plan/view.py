@@ -23,7 +23,7 @@ from passk_cli.commands.plan.variance import (
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.inference.design import AssumedModel, BetaRates
 from passk_cli.inference.populations import THESE_TASKS
@@ -32,8 +32,8 @@ from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Table
-from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.model import FULL, Column, Estimate, OptionHint, Report, Table
+from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.report.words import (
     SeriesName,
     amount_text,
@@ -46,7 +46,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.noise import noise_of
 from passk_cli.study.result import Result
-from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -387,7 +387,7 @@ class DesignTable(Section[DesignChoice]):
             "beyond": most is not None and (detecting.size.tasks or 0) > most,
         }  # fmt: skip
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         aims, components = self.designs.aims, self.components
         if components.pilot is None:
             yield f"{_rates_words(aims)}, correlation {components.correlation:g}"
@@ -403,7 +403,7 @@ class DesignTable(Section[DesignChoice]):
             yield f"correlation of models {correlation_text}"
         yield f"test at {100 * (1 - aims.level):.3g} %"
         if len(self.designs.metric_components) > 1:
-            yield Hint("all metrics")
+            yield OptionHint("all metrics")
 
     def details(self) -> Iterator[str]:
         yield _basis_words(self.designs)
@@ -499,8 +499,12 @@ class DesignTable(Section[DesignChoice]):
             for tasks in sorted({*between, *marked})
         ]  # fmt: skip
         detect_label = f"{100 * aims.detect:.3g} points: {_design_words(detecting)}"
-        rules = [Rule(y=aims.detect)]
-        rules += [Rule(x=detecting.size.tasks, text=detect_label)] if detecting.size.tasks else []
+        rules = [ReferenceLine(y=aims.detect)]
+        rules += (
+            [ReferenceLine(x=detecting.size.tasks, text=detect_label)]
+            if detecting.size.tasks
+            else []
+        )
         if all(row["difference"] is None for row in rows):
             return ()
         return (
@@ -608,13 +612,13 @@ class PlanQuestion(Question, PlanOptions):
         """The plan without a pilot, from assumed success rates."""
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
-        refuse("unknown-metric", *(
+        refuse_if_any("unknown-metric", *(
             (metric.kind.needs, "", f"{metric.name}: plans are for metrics of passes and failures,"
              " for example pass@10, pass^4 and gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
         # The cost grows by k².
-        refuse("too-large", *(
+        refuse_if_any("too-large", *(
             (metric.k > MOST_PLANNED_K, "",
              f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k", ())
             for metric in metrics
@@ -622,7 +626,7 @@ class PlanQuestion(Question, PlanOptions):
         assumptions, has_pilot = (self.mean, self.spread), options.has_data
         if self.population == THESE_TASKS:
             self._check_fixed(options)
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             has_pilot and assumptions != (None, None), "",
             "a mean and a spread are for planning without a pilot",
             (SuggestedFix({"--mean": None, "--spread": None}),),
@@ -636,7 +640,7 @@ class PlanQuestion(Question, PlanOptions):
             or changed_options(options.request)
         )
         number = "there is no pilot; name its FILE, or give a number"
-        refuse(
+        refuse_if_any(
             "no-pilot",
             (None in assumptions, "", "nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "assumes success rates"),)),
@@ -659,11 +663,11 @@ class PlanQuestion(Question, PlanOptions):
             metric.name != "pass@1" for metric in options.metrics.metrics
         )
         place = OptionValue("--population", self.population)
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             useless_options, place, f"a fixed suite has no use for {first_few(useless_options)}",
             (SuggestedFix(dict.fromkeys(useless_options)),),
         ))  # fmt: skip
-        refuse(
+        refuse_if_any(
             "no-pilot",
             (not options.has_data, place, "a fixed suite is planned from the FILE of a pilot", ()),
         )
@@ -752,7 +756,7 @@ class PlanQuestion(Question, PlanOptions):
 
     def _suite_report(self, study: Analysis) -> Report:
         """The plan of attempts at each task of a fixed suite."""
-        noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky]
+        noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky_tasks]
         if not noises:
             problem = "no attempts at one task differ, or they stopped because of outcomes"
             place = OptionValue("--population", self.population)
@@ -760,7 +764,7 @@ class PlanQuestion(Question, PlanOptions):
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
         rows = list(suite_designs(noises, self.detect, self.attempts))
         section = FixedSuiteTable(study, rows, self.detect)
-        return view(study, [section], messages=study.messages(()), interval=None,
+        return build_report(study, [section], messages=study.messages(()), interval=None,
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
     def _next_report(
@@ -790,7 +794,9 @@ class PlanQuestion(Question, PlanOptions):
         ways = ways_to_spend(components, budget, prices)
         section = ContinuationTable(study, ways, components, prices is not None)
         all_messages = (*study.messages(()), *messages, BY_OUTCOMES())
-        return view(study, [section], messages=all_messages, interval=None, budget=self.budget)
+        return build_report(
+            study, [section], messages=all_messages, interval=None, budget=self.budget
+        )
 
     def price_error(self, model: str, cost: Estimate) -> ParameterError:
         """The error for a plan in dollars if attempts of the model have no cost, or not all have
@@ -818,7 +824,7 @@ def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = 
         DesignTable(study, designs.decisive_choices, designs),
         VarianceTable(study, designs.metric_components),
     )
-    return view(study, sections, messages=messages, interval=None, **_decisions(designs))
+    return build_report(study, sections, messages=messages, interval=None, **_decisions(designs))
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:

@@ -14,7 +14,7 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
 from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.history import (
     ATTEMPT_LISTS,
     RESERVED,
@@ -27,15 +27,21 @@ from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.files.sources.paths import is_day
 from passk_cli.metrics.registry import AMOUNTS, Metric
-from passk_cli.option import split
+from passk_cli.option import split_at_commas
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import SeriesName, first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs, copies_between
-from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_by_setup
-from passk_cli.study.section import view
+from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_between
+from passk_cli.study.history import (
+    INCOMPLETE,
+    RunLabel,
+    drop_incomplete_runs,
+    read_history,
+    runs_by_setup,
+)
+from passk_cli.study.section import build_report
 from passk_cli.study.signature import signature
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -68,7 +74,7 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     >>> parse_amounts(["cost,tokens"])
     ('cost', 'tokens')
     """
-    names = split(value)
+    names = split_at_commas(value)
     if wrong := [name for name in names if name not in AMOUNTS]:
         raise ParameterError(
             OptionValue("--with", wrong[0]),
@@ -164,7 +170,7 @@ class RecordQuestion(Question, RecordOptions):
                         SuggestedFix({"--date": max(now)}, "sets today"),
                     ],
                 )  # fmt: skip
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             options.request.price and "cost" not in self.columns,
             OptionValue("--price"), "it sets prices of costs, but no costs are recorded",
             (SuggestedFix({"--with": ("cost",)}, "records them"), SuggestedFix({"--price": None})),
@@ -202,7 +208,7 @@ class RecordQuestion(Question, RecordOptions):
                                " was changed on purpose"),
                     ],
                 )  # fmt: skip
-            messages += copied_runs(self._copied_runs(study.counts, history, runs))
+            messages += copied_runs_warning(self._copied_runs(study.counts, history, runs))
             messages += self._other_models(study.counts, runs)
         if self.incomplete:
             decided[INCOMPLETE] = "yes"
@@ -218,7 +224,9 @@ class RecordQuestion(Question, RecordOptions):
         if not any(map(os.path.isfile, files)):
             return None
         try:
-            return complete_runs(read_history(read, Request(by=counts.group_names), str(self.to)))
+            return drop_incomplete_runs(
+                read_history(read, Request(by=counts.group_names), str(self.to))
+            )
         except DataError:
             # A file that is not a history is refused when the run is added.
             return None
@@ -287,7 +295,7 @@ class RecordQuestion(Question, RecordOptions):
         columns = run_columns | replace(counts, clusters=None).columns | _attempt_lists(counts)
         place = to.rstrip("/") + "/" if is_folder(to) else to
         added = RecordedTable(study, written_models(counts), to=place, run=run)
-        report = view(study, [added], messages=study.messages(()), interval=None)
+        report = build_report(study, [added], messages=study.messages(()), interval=None)
         return replace(report, commit=lambda: append(to, columns))
 
 

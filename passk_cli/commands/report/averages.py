@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, grouped
+from passk_cli.arrays import Bools, group_by
 from passk_cli.commands.report.leaderboard import RankPlaces, leaderboard
 from passk_cli.commands.report.page import Page
 from passk_cli.inference.intervals import Interval
@@ -22,8 +22,8 @@ from passk_cli.report.model import Column, Estimate, Panel, Report, Table
 from passk_cli.report.words import number_range, plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, difference_intervals, match_tasks
-from passk_cli.study.result import Result, Size, tidy
-from passk_cli.study.section import Section, SeriesRow, rows_of
+from passk_cli.study.result import Result, SampleSize, tidy_rows
+from passk_cli.study.section import Section, SeriesRow, rows_by_series
 from passk_cli.study.values import AVERAGE, TaskValues
 
 
@@ -134,13 +134,13 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     units = {(names[task], counts.series[s][1:]) for s, task in cells}
     disjoint = len(units) == len({unit for unit, _ in units})
     independent = page.confidence.population == THESE_TASKS or disjoint
-    facts_by_model = grouped(page.facts(), lambda fact: (fact.series[0], fact.name))
+    facts_by_model = group_by(page.results(), lambda fact: (fact.series[0], fact.name))
     facts = [
         _macro_result(page, facts_by_model[model, metric.name], groups, independent=independent)
         for model in page.models
         for metric in page.metrics
     ]
-    rows = rows_of(facts)
+    rows = rows_by_series(facts)
     standings = {} if page.baseline_name else _standings(page, rows, independent)
     section = MacroAverageTable(page, rows, independent, standings)
     (table,) = section.tables()
@@ -150,9 +150,9 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
 
     def rows_as_groups() -> Table:
         """One row per model and metric in the columns of the estimates; the group is `AVERAGE`."""
-        tidy_rows = tidy(facts, counts.group_names, page.confidence.population)
-        heads, fields = ([c.header for c in data.columns] for data in (tidy_rows, estimates.data))
-        cells = (dict(zip(heads, row, strict=True)) for row in tidy_rows.rows)
+        table = tidy_rows(facts, counts.group_names, page.confidence.population)
+        heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data))
+        cells = (dict(zip(heads, row, strict=True)) for row in table.rows)
         return Table(estimates.data.columns, [tuple(map(row.get, fields)) for row in cells])
 
     return Panel(
@@ -195,7 +195,7 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
     tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
     return replace(
         facts[0], series=(facts[0].series[0], *[AVERAGE] * len(page.counts.group_names)),
-        estimate=number, se=number.se, size=Size(sum(tasks), min(fewest), max(most)), flaw="",
+        estimate=number, se=number.se, size=SampleSize(sum(tasks), min(fewest), max(most)), flaw="",
         more={}, values=None,
     )  # fmt: skip
 
@@ -207,7 +207,7 @@ def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict
     the level 1 − α/pairs (Bonferroni), excludes 0.
     """
     standings: dict[str, ModelRanking] = {}
-    for metric, values in grouped(page.values(), lambda rates: rates.metric).items():
+    for metric, values in group_by(page.values(), lambda rates: rates.metric).items():
         numbers = {row.series[0]: row.numbers[metric.name].estimate.value for row in rows}
         merits = {m: metric.sign * value for m, value in numbers.items() if value is not None}
         models = sorted(merits, key=lambda model: -merits[model])
@@ -236,7 +236,7 @@ def _rank_models(
         for i, j in pairs
     ]
     plain = [
-        c.having(alpha=1 - level)
+        c.with_changes(alpha=1 - level)
         for comparisons in group_comparisons
         for c in comparisons
         if not c.reason

@@ -13,9 +13,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
 from passk_cli.report.words import natural_key
-from passk_cli.study.flips import strips_of
+from passk_cli.study.flips import outcome_strips
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 # If all strips together are longer, the grid shows "2/3" and not "++-", to keep the page small.
 _MOST_SIGNS = 400_000
@@ -40,7 +40,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
     # One text per model and task: "++-" or "2/3".
-    strips = strips_of(counts)
+    strips = outcome_strips(counts)
     if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
         strips = np.full(len(strips), "", dtype=object)
     sizes, at = np.unique(np.stack([counts.c, counts.n], axis=1), axis=0, return_inverse=True)
@@ -80,7 +80,7 @@ def check_link(link: str, groups: Collection[str]) -> None:
     field_names = (*_FILLED_BY_PAGE, *groups)
     unknown = next((name for name in _FIELD.findall(link) if name not in field_names), None)
     if unknown is not None:
-        question = meant(unknown, [f"{{{name}}}" for name in field_names])
+        question = did_you_mean_or_list(unknown, [f"{{{name}}}" for name in field_names])
         raise ParameterError(OptionValue("--link"), f"unknown field {{{unknown}}}; {question}")
     if "{task}" not in link:
         raise ParameterError(OptionValue("--link", link), "it must contain {task}")

@@ -9,7 +9,7 @@ from passk_cli.commands.report.page import Page
 from passk_cli.report.model import ALWAYS, Estimate, Panel
 from passk_cli.study.integrity import Submission
 from passk_cli.study.result import Result
-from passk_cli.study.section import view
+from passk_cli.study.section import build_report
 
 _HOW = (
     "The first models agree, lack attempts or pass tasks in a way that the difficulty of the tasks"
@@ -24,10 +24,10 @@ class PageIntegrityTable(IntegrityTable):
     shown = ALWAYS
 
     def facts_of(self, record: Submission) -> Iterator[Result]:
-        for name, figure in record.figures.items():
+        for name, figure in record.remarks_by_name.items():
             share = Estimate(figure.number / figure.total)
             more = {"number": figure.number, "of": figure.total, "expected": figure.expected,
-                    "remark": figure.words if figure.remarkable else ""}  # fmt: skip
+                    "remark": figure.words if figure.is_remarkable else ""}  # fmt: skip
             yield Result(
                 record.series, name, None, share, against=figure.against, p_adjusted=figure.p,
                 more=more,
@@ -39,4 +39,4 @@ def integrity_panel(page: Page) -> Panel | None:
     section = PageIntegrityTable.from_study(page)
     if not section.records:
         return None
-    return Panel("integrity", "Integrity", _HOW, view(page, [section]))
+    return Panel("integrity", "Integrity", _HOW, build_report(page, [section]))

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from passk_cli.report.model import (
     ALWAYS,
     MARK,
-    Board,
-    BoardRow,
     Cell,
     Column,
     Estimate,
+    Leaderboard,
+    LeaderboardRow,
     Report,
     Table,
 )
@@ -53,7 +53,7 @@ def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
 
 def leaderboard(
     estimates: Report, places: Mapping[str, RankPlaces], uneven: Sequence[MissingAttempts] = ()
-) -> tuple[Board, Report]:
+) -> tuple[Leaderboard, Report]:
     """The board, and the estimates with ranks and letters added to their rows.
 
     places : metric → places of the models; metrics that are missing here are not ranked.
@@ -72,7 +72,7 @@ def leaderboard(
     for row in table.rows:
         model = str(row[model_at])
         cells = [cell for at in numbers for cell in [row[at]] if isinstance(cell, Estimate)]
-        entries.append(BoardRow(
+        entries.append(LeaderboardRow(
             model,
             tuple(
                 replace(cell, letters=place.letters.get(model, ""))
@@ -86,7 +86,7 @@ def leaderboard(
         ))  # fmt: skip
     order = {model: at for at, model in enumerate(ranked[0].ranks)}
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))
-    board = Board(metrics, tuple(table.columns[at] for at in other_columns), tuple(entries))
+    board = Leaderboard(metrics, tuple(table.columns[at] for at in other_columns), tuple(entries))
     rows = partial(_add_places, estimates, places)
     return board, replace(estimates, tables=(board.table,), rows=rows)
 

@@ -30,10 +30,10 @@ from passk_cli.commands.report.parts import (
 )
 from passk_cli.commands.tasks.view import LOOK
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.errors import DataError, ParameterError, no_such_model, refuse
+from passk_cli.errors import DataError, ParameterError, no_such_model, refuse_if_any
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
-from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
+from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse
 from passk_cli.option import by_flag, changed_options
 from passk_cli.outcomes.counts import Counts
@@ -66,12 +66,12 @@ class ReportQuestion(Question, ReportOptions):
     def request(self, options: SharedOptions) -> Request:
         """The request, with the order of the attempts if the data has one."""
         request = super().request(options)
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             self.link and self.board, OptionValue("--link"),
             "a leaderboard has no tasks, so it cannot link to transcripts",
             (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             self.average and len(request.by) > 1, OptionValue("--average", self.average),
             "the average is over the groups of one column, but you name several",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
@@ -103,7 +103,7 @@ class ReportQuestion(Question, ReportOptions):
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metrics, metrics=(*ends, parse(_COST)))
             try:
-                if study.bounded:
+                if study.has_ranges:
                     require_monotone(metrics.metrics)
                 costed = super().study(replace(options, metrics=metrics), read)
                 study = replace(costed, texts=study.texts)
@@ -134,7 +134,7 @@ class ReportQuestion(Question, ReportOptions):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
         fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects some")
-        refuse_many("models on a page", len(models), MOST_ON_PAGE, fewer)
+        refuse_too_many("models on a page", len(models), MOST_ON_PAGE, fewer)
         if self.baseline is not None and self.baseline not in models:
             option = OptionValue("--baseline", self.baseline)
             raise no_such_model(option, "no such model", self.baseline, models, option.option)
@@ -333,4 +333,4 @@ def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     group_titles = {section.title for section in sections[:groups]} if groups > 1 else set()
     for bare, chapters in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
         message, in_some = fullest[bare], bool(group_titles) and chapters.keys() < group_titles
-        yield message.about(first_few(list(chapters))) if in_some else message
+        yield message.with_prefix(first_few(list(chapters))) if in_some else message

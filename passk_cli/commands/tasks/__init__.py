@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Completeness
+from passk_cli.study.metrics import RequiredAttempts
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,6 @@ class TasksOptions:
 
 
 COMMAND = Command(
-    TasksOptions, (Request, Completeness, Confidence), charts=True,
+    TasksOptions, (Request, RequiredAttempts, Confidence), charts=True,
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
     view="passk_cli.commands.tasks.view:TasksQuestion")  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks
+from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.ranking import tied_places
 
@@ -109,7 +109,7 @@ def _correlation_tests(
     x: Floats, y: Floats, correlation: Floats, count: Ints
 ) -> tuple[Floats, Floats]:
     """One-sided p-values of correlations of 0 or more, and the smallest possible p-values."""
-    from passk_cli.special import stdtr
+    from passk_cli.scipy_special import stdtr
 
     p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
     defined = ~np.isnan(correlation)
@@ -147,7 +147,7 @@ def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of the lowest sum."""
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
-    for block in blocks(x.shape[1], orders.size, _CELLS):
+    for block in row_blocks(x.shape[1], orders.size, _CELLS):
         sums = np.einsum("oit,it->ot", y[orders][..., block], x[:, block])
         p[block] = (sums <= (x[:, block] * y[:, block]).sum(axis=0) + _ROUNDING).mean(axis=0)
         smallest[block] = (sums <= sums.min(axis=0) + _ROUNDING).mean(axis=0)

@@ -19,9 +19,9 @@ from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import SeriesName, number_range, p_relation, plural, tasks_and_attempts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.flips import Flips, compared_sides, find_flips, flip_results
+from passk_cli.study.flips import Flips, find_flips, flip_results, pairs_to_compare
 from passk_cli.study.result import Result
-from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.suggested_fix import OptionValue
 
 # Tasks of a chart; attempts of one task that people see; tasks in the log of a pipeline.
@@ -420,7 +420,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
 
     rows_requested : whether --rows is set.
     """
-    pairs, against = compared_sides(study), str(study.decided["against"])
+    pairs, against = pairs_to_compare(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
@@ -433,7 +433,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]
-    return view(
+    return build_report(
         study,
         [FlippedPairTable(study, all_flips), ComparedTaskTable(study, flip_results(all_flips),
         first=rows,

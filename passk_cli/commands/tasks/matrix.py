@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.commands.tasks.discrimination import item_rest_correlations
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import passes_needed, rate_limits
-from passk_cli.limits import MOST_EMPTY, refuse_many
+from passk_cli.limits import MOST_EMPTY, refuse_too_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural_key
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.flips import strips_of
-from passk_cli.study.result import Result, Size
+from passk_cli.study.flips import outcome_strips
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
@@ -117,9 +117,9 @@ def task_rates(counts: Counts) -> list[TaskRates]:
 
     Errors: ParameterError if nearly all models lack nearly all of thousands of tasks.
     """
-    by_group = grouped(range(len(counts.series)), lambda s: counts.series[s][1:])
+    by_group = group_by(range(len(counts.series)), lambda s: counts.series[s][1:])
     largest, tasks_in_all = max(map(len, by_group.values())), len(counts.tasks)
-    refuse_many(
+    refuse_too_many(
         "pairs of a model and a task",
         largest * tasks_in_all, max(MOST_EMPTY, 4 * len(counts.n)),
         SuggestedFix({"--model": Placeholder("NAME")}, "names some models"),
@@ -166,7 +166,7 @@ def facts_by_task(
     """
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
-    strips = strips_of(counts)
+    strips = outcome_strips(counts)
     places = np.argsort(study.best_first, kind="stable")
     tasks = sorted(counts.tasks, key=natural_key)
     rank_of = {task: rank for rank, task in enumerate(tasks)}
@@ -195,7 +195,7 @@ def facts_by_task(
             fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
         return Result(
             counts.series[s], "pass rate", None,
-            Estimate(c / n if n else None, low=lowest, high=highest), size=Size(1, n, n),
+            Estimate(c / n if n else None, low=lowest, high=highest), size=SampleSize(1, n, n),
             method="clopper-pearson", level=level, flaw="" if n else "no attempts", more=fields,
         )  # fmt: skip
 

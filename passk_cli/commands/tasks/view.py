@@ -39,7 +39,7 @@ from passk_cli.commands.tasks.matrix import (
     task_rates,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import distinguishing_name, paths_of
 from passk_cli.inference.binomial_rate import MOST_NEEDED, passes_needed
@@ -51,21 +51,27 @@ from passk_cli.report.model import (
     AnswerSentence,
     Column,
     Estimate,
-    Hint,
     Limits,
+    OptionHint,
     Report,
     Table,
 )
 from passk_cli.report.plot import Plot, bars, heat
-from passk_cli.report.words import SeriesName, names_cut, natural_key, plural, tasks_and_attempts
+from passk_cli.report.words import (
+    SeriesName,
+    names_that_fit,
+    natural_key,
+    plural,
+    tasks_and_attempts,
+)
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.baseline import RunAndBaseline, label_of, only_models
-from passk_cli.study.flips import strips_of
+from passk_cli.study.baseline import RunAndBaseline, baseline_label, select_models
+from passk_cli.study.flips import outcome_strips
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfModels
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
@@ -190,7 +196,8 @@ class PassCountTable(Section[PassCountGroup]):
         Column("true rate", "share", cell=lambda passes: passes.limits,
                where=lambda section: all(passes.limits for passes in section.records),
                meaning="Pass rates that these attempts do not rule out (Clopper–Pearson)."),
-        Column("which", cell=lambda passes: names_cut(passes.names, _WIDE), meaning="Their names."),
+        Column("which", cell=lambda passes: names_that_fit(passes.names, _WIDE),
+        meaning="Their names."),
     )  # fmt: skip
 
     answers = (
@@ -220,12 +227,12 @@ class PassCountTable(Section[PassCountGroup]):
             "failed": failed, "least": int(n.min()), "most": int(n.max()),
         }  # fmt: skip
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         n = self.study.counts.n
         yield tasks_and_attempts([len(n)], n.tolist())
         if all(passes.limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
-        yield Hint("each task")
+        yield OptionHint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
         name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
@@ -292,7 +299,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
         Column("missing", "count", cell=lambda model: len(model.tasks[MISSING]),
                where=lambda section: any(model.tasks[MISSING] for model in section.records),
                meaning="Tasks without attempts, which other models have."),
-        Column("flaky tasks", cell=lambda model: names_cut(model.tasks[FLAKY] or [""], 30),
+        Column("flaky tasks", cell=lambda model: names_that_fit(model.tasks[FLAKY] or [""], 30),
                meaning="Their names."),
     )  # fmt: skip
 
@@ -320,11 +327,11 @@ class FlakinessTable(Section[ModelTaskClasses]):
             "flakiest": [name_with_groups(model.series, groups) for model in flakiest],
         }  # fmt: skip
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         yield tasks_and_attempts(
             [model.number for model in self.records], self.study.counts.n.tolist()
         )
-        yield Hint("each task")
+        yield OptionHint("each task")
 
 
 @dataclass(frozen=True)
@@ -379,7 +386,7 @@ class TaskList(Section[Result]):
     @cached_property
     def in_order(self) -> bool:
         """Whether the order of attempts is known."""
-        return bool(strips_of(self.study.counts).any())
+        return bool(outcome_strips(self.study.counts).any())
 
     def facts_of(self, record: Result) -> tuple[Result]:
         return (record,)
@@ -431,7 +438,7 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
     if not brief:
         first = rows or (_ROWS if rate else 0)
         sections.append(TaskList(study, facts_by_task(study, rate), rate, first=first))
-    return view(
+    return build_report(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
     )  # fmt: skip
@@ -516,10 +523,10 @@ class MatrixTable(Section[MatrixRow]):
 
     answers = AGREEMENT
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         yield "best models and easiest tasks first"
         if more := len(self.models) - self.brief.parts[0][1]:
-            yield Hint(f"{plural(more, 'more model')}")
+            yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
         """As many models as fit on a screen next to each other; --full shows the other models
@@ -548,7 +555,7 @@ def matrix_report(study: Analysis, rows: int) -> Report:
             model_rates = {model: rate for model, rate in by_model if not math.isnan(rate)}
             records.append(MatrixRow(group.groups, task, mean, model_rates))
     matrix = MatrixTable(study, records, first=rows)
-    return view(study, [matrix], messages=study.messages(()), interval=None)
+    return build_report(study, [matrix], messages=study.messages(()), interval=None)
 
 
 def heat_maps(study: Analysis) -> tuple[Plot, ...]:
@@ -695,7 +702,7 @@ def suspects_report(study: Analysis, rows: int) -> Report:
             f" there {'is' if most == 1 else 'are'} {most}",
             name="nothing-to-compare",
         )
-    return view(
+    return build_report(
         study, [SuspectTable(study, records, first=rows)], messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
@@ -726,7 +733,7 @@ class TasksQuestion(Question, TasksOptions):
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             views_set[1:], OptionValue(next(iter(views_set), "")),
             "it cannot be combined with another view",
             (),
@@ -741,9 +748,9 @@ class TasksQuestion(Question, TasksOptions):
             return replace(study, decided={"against": self.against})
         study = super().study(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
-        baseline = only_models(runs.read_baseline(read, request), request)
+        baseline = select_models(runs.read_baseline(read, request), request)
         names = [distinguishing_name(path, options.files) for path in paths_of(self.against)]
-        label = ", ".join(names) or label_of(self.against)
+        label = ", ".join(names) or baseline_label(self.against)
         return replace(study, baseline=baseline, reading=runs.notes, decided={"against": label})
 
     def report(self, study: Analysis) -> Report:

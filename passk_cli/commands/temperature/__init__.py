@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.option import Option, split
+from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
 from passk_cli.study.rules import Rules
@@ -20,7 +20,7 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
 
     Errors: ParameterError for anything else.
     """
-    parts = split([str(spread) for spread in value])
+    parts = split_at_commas([str(spread) for spread in value])
     try:
         return tuple(dict.fromkeys(map(float, parts)))
     except ValueError:

@@ -10,8 +10,8 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from passk_cli.activity import steps
-from passk_cli.arrays import grouped
+from passk_cli.activity import report_steps
+from passk_cli.arrays import group_by
 from passk_cli.distributions.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text
@@ -26,7 +26,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import BETTER, WORSE, compare_pairs
 from passk_cli.study.rank_resampling import shares_of_lead
-from passk_cli.study.result import Result, Size
+from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.rules import SECONDARY
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
@@ -160,7 +160,7 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
     if means are equal. The others follow by their means.
     """
     estimable = filter(lambda rates: rates.has_values, values)
-    cells = grouped(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
+    cells = group_by(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
     ranked = []
     for temperatures in cells.values():
         temperatures.sort(key=_temperature_value)
@@ -224,7 +224,7 @@ def model_comparisons(
 ) -> list[ModelComparison]:
     """The comparisons of `model_pairs` by pair of models; pairs that flip come first."""
     stars = {(rates.metric, rates.series) for rates in best}
-    by_pair = grouped(
+    by_pair = group_by(
         comparisons,
         lambda c: (without_temperature(c.first.series), without_temperature(c.second.series)),
     )
@@ -277,7 +277,7 @@ def fit_power_laws(
                 temperature_text(rates), rates
             )
     fits = []
-    for model, temperatures in steps(models.items(), "computing", "models"):
+    for model, temperatures in report_steps(models.items(), "computing", "models"):
         shared = on_shared_tasks(sorted(temperatures.values(), key=_temperature_value))
         if len(shared) > 1 and len(shared[0].tasks):
             k_max = min(int(rates.n.min()) for rates in temperatures.values())
@@ -322,7 +322,7 @@ def _fit_power_law(
     fact = Result(
         (model[0], "", *model[1:]), "pass@k", None,
         Estimate(value, low=low, high=high, reason=reason, unit="score"),
-        size=Size(len(values), int(n.min()), int(n.max())), method="percentile",
+        size=SampleSize(len(values), int(n.min()), int(n.max())), method="percentile",
         level=confidence.level,
         more={"fact": "power law", "factor": None if value is None else factor},
     )  # fmt: skip
@@ -385,7 +385,8 @@ def temperatures_of(
     secondary = [at for at in range(len(pairs)) if at not in answers]
     other_comparisons = compare_pairs([pairs[at] for at in secondary], confidence, study.rules)
     answers |= {
-        at: c.having(family=SECONDARY) for at, c in zip(secondary, other_comparisons, strict=True)
+        at: c.with_changes(family=SECONDARY)
+        for at, c in zip(secondary, other_comparisons, strict=True)
     }
     compared = [answers[at] for at in range(len(pairs))]
     verdicts, remaining = [], iter(compared)
@@ -394,10 +395,10 @@ def temperatures_of(
         against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
         increasing = sorted(ranking, key=_temperature_value)
         shares = shares_of_lead(increasing, confidence)
-        verdicts.append(TemperatureVerdict(ranking, shares, against, against[0].fact(confidence)))
+        verdicts.append(TemperatureVerdict(ranking, shares, against, against[0].result(confidence)))
     rates = any(metric.family == "pass@" for metric in study.metrics)
     power_law_fits = fit_power_laws(values, confidence) if rates else []
-    facts = _estimates(study.facts(values), verdicts)
+    facts = _estimates(study.results(values), verdicts)
     return facts, compared, verdicts, model_comparisons(list(remaining), best), power_law_fits
 
 

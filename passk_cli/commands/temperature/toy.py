@@ -27,7 +27,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.version import __version__
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
@@ -258,7 +258,9 @@ class RegressionTable(Section[Regression]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
-        yield from (FITTED.about(line) for line in self.records if line.source != "article")
+        yield from (
+            FITTED.sentence_about(line) for line in self.records if line.source != "article"
+        )
 
 
 FITTED = Answer(
@@ -297,7 +299,7 @@ def _report(
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
-    report = view(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
+    report = build_report(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
     signature = {"passk": __version__, **options, **({"gamma": gamma} if gamma else {})}
     return replace(report, rows=lambda: table, sign=lambda: signature, methods=None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
-from passk_cli.arrays import gathered
+from passk_cli.arrays import group_pairs
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
@@ -22,10 +22,10 @@ from passk_cli.commands.temperature.temperatures import (
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.distributions.toy_model import FAMILIES
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.metrics.registry import Metric
-from passk_cli.option import changed_options, split
+from passk_cli.option import changed_options, split_at_commas
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, curves
@@ -34,7 +34,7 @@ from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.notes import lacking_tasks_message
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ALL, SECONDARY
@@ -42,16 +42,16 @@ from passk_cli.study.section import (
     GROUPS,
     MODEL,
     NUMBER,
-    Number,
+    NumberColumn,
     NumberTable,
     Section,
+    build_report,
     data_field,
-    rows_of,
-    view,
+    rows_by_series,
 )
 from passk_cli.study.values import Series, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
@@ -284,14 +284,14 @@ class BestTemperatureTable(Section[BestTemperature]):
             yield UNEQUAL_TEMPERATURES(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE(models=[SeriesName(m) for m in tasks if m in lone])
-        if fields := self.adjustment.disagreement or self.other_tests.disagreement:
+        if fields := self.adjustment.disagreement_fields or self.other_tests.disagreement_fields:
             yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         facts, metrics = self.estimates, self.study.metrics
         several = len({without_temperature(fact.series) for fact in facts}) > 1
         rows = [
-            fact.point(
+            fact.chart_point(
                 "estimate", temperature=float(fact.series[1]), metric=fact.name,
                 model=SeriesName(without_temperature(fact.series)),
                 panel=SeriesName(without_temperature(fact.series)),
@@ -303,7 +303,7 @@ class BestTemperatureTable(Section[BestTemperature]):
             rows, x="temperature", y="estimate", low="low", high="high", colour="model",
             dash="metric", facet="panel" if several else "",
             marked={row["temperature"] for row in rows}, title=f"{names} by temperature",
-            subtitle=" · ".join(self.study.basis(facts)),
+            subtitle=" · ".join(self.study.sizes_and_intervals_text(facts)),
             x_title="temperature", y_title=names,
             y_domain=(0.0, 1.0) if all(m.unit == "share" for m in metrics) else None,
         )  # fmt: skip
@@ -329,7 +329,7 @@ class ByTemperatureTable(NumberTable):
         Column("first in resamples: {0.name}", "share", meaning=_FIRST,
                cell=lambda row, number: row.numbers[number.name].more["leads"],
                across=lambda section: section.numbers,
-               example=Number("METRIC", "", "share")),
+               example=NumberColumn("METRIC", "", "share")),
     )  # fmt: skip
 
 
@@ -363,7 +363,9 @@ class TemperatureLeadTable(Section[TemperatureVerdict]):
         for c in self.compared:
             same = without_temperature(c.first.series) == without_temperature(c.second.series)
             kind, temperature = "temperatures" if same else "models", temperature_text(c.second)
-            facts.append(c.fact(self.study.confidence, fact=kind, temperature_against=temperature))
+            facts.append(
+                c.result(self.study.confidence, fact=kind, temperature_against=temperature)
+            )
         return facts
 
 
@@ -430,7 +432,7 @@ class ModelPairTable(Section[SuperiorityPlaces]):
                 first=SeriesName(flips[0].first), second=SeriesName(flips[0].second),
                 where=places(BETTER), elsewhere=places(WORSE), more=len(flips) - 1,
             )  # fmt: skip
-        yield from lacking_tasks(self.study.counts)
+        yield from lacking_tasks_message(self.study.counts)
 
 
 def _places_text(
@@ -440,9 +442,9 @@ def _places_text(
 
     plain : whether all metrics are pass@k, so that k names them.
     """
-    ks_of = gathered((temperature_text(c.first), _short_name(c.first.metric, plain))
+    ks_of = group_pairs((temperature_text(c.first), _short_name(c.first.metric, plain))
                      for c in lead.at_equal if c.verdict == verdict)  # fmt: skip
-    same = gathered((", ".join(ks), temperature) for temperature, ks in ks_of.items())
+    same = group_pairs((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
     own_ks = ", ".join(
         _short_name(m, plain) for m, c in lead.at_best.items() if c.verdict == verdict
@@ -476,10 +478,10 @@ def parse_families(value: Any) -> tuple[str, ...]:
 
     Errors: ParameterError with the families that exist.
     """
-    families = split(value)
+    families = split_at_commas(value)
     for family in families:
         if family not in FAMILIES:
-            problem = f"there is no family {family!r}; {meant(family, FAMILIES)}"
+            problem = f"there is no family {family!r}; {did_you_mean_or_list(family, FAMILIES)}"
             raise ParameterError(OptionValue("--toy", ",".join(families)), problem)
     return families
 
@@ -514,7 +516,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
             needless += changed_options(group)
         toy_options = [name for name in options_set if name not in ("-k", "--temperature")]
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
-        refuse(
+        refuse_if_any(
             "contradicting-options",
             (not self.toy and toy_options, OptionValue(next(iter(toy_options), "")),
             "it is for the toy model",
@@ -529,7 +531,9 @@ class TemperatureQuestion(Question, TemperatureOptions):
              (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
-            refuse("no-files", (not options.has_data, "", "no FILE; give result files", (_TOY,)))
+            refuse_if_any(
+                "no-files", (not options.has_data, "", "no FILE; give result files", (_TOY,))
+            )
             return None
         gamma = toy.DEFAULT_GAMMA if self.gamma is None else self.gamma
         if self.fit:
@@ -603,11 +607,11 @@ class TemperatureQuestion(Question, TemperatureOptions):
         best = [BestTemperature(*model_choices) for model_choices in choices.items()]
         sections: list[Section[Any]] = [
             BestTemperatureTable(study, best, facts, adjustment, other_tests, metrics),
-            ByTemperatureTable(study, rows_of(facts)),
+            ByTemperatureTable(study, rows_by_series(facts)),
             TemperatureLeadTable(study, verdicts, compared), PowerLawTable(study, power_law_fits),
             ModelPairTable(study, superiorities, leads),
         ]  # fmt: skip
-        return view(
+        return build_report(
             study, sections, differences=None if method == confidence.method else method,
             messages=(), resamples=confidence.resamples, seed=confidence.seed,
             **adjustment.signature,

@@ -16,7 +16,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.runs import (
     HORIZON,
@@ -33,8 +33,8 @@ from passk_cli.inference.runs import (
 from passk_cli.metrics.registry import AMOUNTS, Metric, parse
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Check, Column, Estimate, Phrase, Report
-from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.model import FULL, AnswerSentence, Column, Estimate, GateCheck, Phrase, Report
+from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.report.words import MonteCarloP, SeriesName, number_range, p_relation, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
@@ -45,7 +45,7 @@ from passk_cli.study.history import (
     UNPRICED_RUNS,
     RunLabel,
     Setup,
-    complete_runs,
+    drop_incomplete_runs,
     find_setups,
     pool_runs,
     read_history,
@@ -54,10 +54,10 @@ from passk_cli.study.history import (
 )
 from passk_cli.study.result import Result
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 # The effect of the run is estimated from this many last runs. More would only take more time.
 _EFFECT_RUNS = 60
@@ -303,7 +303,7 @@ class LevelChange(NamedTuple):
     @property
     def fell(self) -> bool:
         """Whether the metric became smaller."""
-        return (self.size.value or 0.0) < (0.0 if self.size.share else 1.0)
+        return (self.size.value or 0.0) < (0.0 if self.size.is_share else 1.0)
 
 
 @dataclass(frozen=True)
@@ -328,7 +328,7 @@ class RunSeries:
     detectable_change: float
     p_error: float = 0.0
     p_adjusted: float | None = None
-    verdict: Check | None = None
+    verdict: GateCheck | None = None
 
     def worse_since(self, time: str) -> LevelChange | None:
         """The change for the worse that the newest runs still show, among the changes after a time.
@@ -338,7 +338,7 @@ class RunSeries:
         """
         later = [change for change in self.changes if self.setup.runs[change.first].at > time]
         for place, change in enumerate(later):
-            share = change.size.share
+            share = change.size.is_share
             sizes = [step.size.value or 0.0 for step in later[place:]]
             steps = [size if share else -math.log(size) for size in sizes]
             if steps[0] < 0 and sum(steps) < steps[0] / 2:
@@ -357,9 +357,9 @@ class RunSeries:
         rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
         change = self.worse_since(run.at if run else "")
         fields: dict[str, Any] = {"metric": metric.name, "model": self.name, "less": int(not less)}
-        verdict = Check(self.name, rule, PASS)
+        verdict = GateCheck(self.name, rule, PASS)
         if change is not None:
-            first, share = self.setup.runs[change.first], change.size.share
+            first, share = self.setup.runs[change.first], change.size.is_share
             size = abs(change.size.value or 0.0)
             fields |= {
                 "points": size if share else None,
@@ -367,13 +367,13 @@ class RunSeries:
                 "run": _short_name(first), "date": first.at[:10],
             }  # fmt: skip
             verdict = replace(
-                verdict, verdict=FAIL, failing=True, finding=BECAME_WORSE.about(fields)
+                verdict, verdict=FAIL, failing=True, finding=BECAME_WORSE.sentence_about(fields)
             )
         elif not self.changes and self.detectable_change >= (math.inf if less else 1.0):
-            finding = TOO_FEW_RUNS.about({**fields, "runs": len(self.setup.runs)})
+            finding = TOO_FEW_RUNS.sentence_about({**fields, "runs": len(self.setup.runs)})
             verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
         else:
-            finding = NOT_WORSE.about({**fields, "since": run and _short_name(run)})
+            finding = NOT_WORSE.sentence_about({**fields, "since": run and _short_name(run)})
             verdict = replace(verdict, finding=finding)
         return replace(self, verdict=verdict)
 
@@ -385,7 +385,7 @@ class RunSeries:
     @property
     def effect_runs(self) -> Setup:
         """The runs that the effect of the run is estimated from."""
-        return self.setup.last(len(self.setup.runs) - self.effect_start)
+        return self.setup.with_last_runs(len(self.setup.runs) - self.effect_start)
 
     @cached_property
     def is_all_copies(self) -> bool:
@@ -423,7 +423,7 @@ def _last_change(course: RunSeries) -> Phrase | str:
     if not course.changes:
         return "none"
     change = course.changes[-1]
-    times = "" if change.size.share else "× "
+    times = "" if change.size.is_share else "× "
     return Phrase((times, change.size, f" at {_short_name(course.setup.runs[change.first])}"))
 
 
@@ -476,7 +476,7 @@ class RunSeriesTable(Section[RunSeries]):
         blank = replace(record.facts[-1], name="", k=None, se=None, level=None, values=None,
                         method="none", flaw="")  # fmt: skip
         for change in record.changes:
-            yield replace(blank, name="change" if change.size.share else "change-ratio",
+            yield replace(blank, name="change" if change.size.is_share else "change-ratio",
                           estimate=change.size, more=record.facts[change.first].more)  # fmt: skip
         if _is_pass_rate(self):
             of_all = {
@@ -548,7 +548,7 @@ class RunSeriesTable(Section[RunSeries]):
             "fell": int(change.fell), "run": _short_name(first), "date": first.at[:10],
             "later": change.detected_at - change.first,
             "others": [name_with_groups(rival.series, groups, " at ") for rival in other_courses],
-            **({"points": abs(size)} if change.size.share
+            **({"points": abs(size)} if change.size.is_share
                else {"factor": factor, "before": before, "after": after}),
         }  # fmt: skip
 
@@ -673,7 +673,7 @@ class RunSeriesTable(Section[RunSeries]):
     def plots(self) -> tuple[Plot, ...]:
         metric, unit = self.study.metrics[0], self.study.metrics[0].unit
         rows = [
-            fact.point(metric.name, run=place)
+            fact.chart_point(metric.name, run=place)
             for course in self.records
             for place, fact in enumerate(course.facts, 1)
         ]
@@ -686,20 +686,20 @@ class RunSeriesTable(Section[RunSeries]):
             change.first + 1: f" at {_short_name(course.setup.runs[change.first])}"
             for course in self.records for change in course.changes
         }  # fmt: skip
-        rules, sizes = list[Rule](), dict[str, float]()
+        rules, sizes = list[ReferenceLine](), dict[str, float]()
         for run, sizes_by_model in changes.items():
             ordered = sorted(
                 sizes_by_model.items(), key=lambda item: item[1].value or 0.0, reverse=True
             )
             ends = dict.fromkeys(
                 f"{100 * (size.value or 0.0):+.1f} points".replace("-", "−")
-                if size.share else f"× {size.value:.3g}"
+                if size.is_share else f"× {size.value:.3g}"
                 for _, size in (ordered[0], ordered[-1])
             )  # fmt: skip
             model = ordered[0][0] if len(sizes_by_model) == 1 else f"{len(sizes_by_model)} models"
-            rules.append(Rule(x=run, text=f"{' to '.join(ends)}{names[run]} · {model}"))
+            rules.append(ReferenceLine(x=run, text=f"{' to '.join(ends)}{names[run]} · {model}"))
             sizes |= {
-                name: abs(value if size.share else math.log(value))
+                name: abs(value if size.is_share else math.log(value))
                 for name, size in ordered if (value := size.value)
             }  # fmt: skip
         leading = sorted(sizes, key=lambda name: -sizes[name])[:5]
@@ -750,7 +750,7 @@ class TrendQuestion(Question, TrendOptions):
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             self.acknowledge is not None and not self.fail,
             OptionValue("--acknowledge"), "it works only if changes fail the command",
             (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
@@ -773,7 +773,9 @@ class TrendQuestion(Question, TrendOptions):
         metric = parse(self.metrics)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
-        history = complete_runs(read_history(read, request, files=options.files), self.skip_run)
+        history = drop_incomplete_runs(
+            read_history(read, request, files=options.files), self.skip_run
+        )
         counts = with_known_amount(history, metric.kind.needs)
         return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
@@ -796,7 +798,7 @@ class TrendQuestion(Question, TrendOptions):
         ]
         counts = pool_runs(study.counts, parts, (*groups, "#run"))
         of_runs = replace(study, counts=counts)
-        facts = {fact.series: fact for fact in of_runs.facts()}
+        facts = {fact.series: fact for fact in of_runs.results()}
         pooled_study = replace(
             study, counts=counts.regrouped([s[:-1] for s in counts.series], groups)
         )
@@ -821,7 +823,7 @@ class TrendQuestion(Question, TrendOptions):
         if self.fail:
             acknowledged = self._acknowledged(study.counts)
             courses = [course.with_verdict(metric, acknowledged) for course in courses]
-        report = view(
+        report = build_report(
             pooled_study, [RunSeriesTable(pooled_study, courses), RunTable(pooled_study, rows)]
         )
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
@@ -839,7 +841,7 @@ class TrendQuestion(Question, TrendOptions):
             names = {name for run in runs for name in (run.run, run.revision)}
             raise ParameterError(
                 OptionValue("--acknowledge", self.acknowledge),
-                f"the history has no such run; {meant(self.acknowledge, names)}",
+                f"the history has no such run; {did_you_mean_or_list(self.acknowledge, names)}",
             )
         return max(matches)
 

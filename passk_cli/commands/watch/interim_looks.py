@@ -18,7 +18,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import exclusive, require_folder
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.alpha_spending import boundary
-from passk_cli.limits import refuse_many
+from passk_cli.limits import refuse_too_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -52,7 +52,7 @@ class WatchPlan:
         """
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "makes fewer")
-        refuse_many(
+        refuse_too_many(
             "looks",
             len(plan.look_sizes),
             MOST_LOOKS,

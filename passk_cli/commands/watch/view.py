@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from passk_cli.activity import doing
+from passk_cli.activity import report_activity
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.question import GateQuestion
@@ -38,23 +38,30 @@ from passk_cli.commands.watch.order import (
 )
 from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, refuse
+from passk_cli.errors import DataError, ParameterError, PasskError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
 from passk_cli.inference.alpha_spending import level_at
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.option import filled
+from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import AnswerSentence, Column, Hint, Provisional, Report, Table
+from passk_cli.report.model import (
+    AnswerSentence,
+    Column,
+    OptionHint,
+    ProvisionalResult,
+    Report,
+    Table,
+)
 from passk_cli.report.words import number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.metrics import refuse_ranges
+from passk_cli.study.metrics import refuse_ranged_metrics
 from passk_cli.study.result import Result
 from passk_cli.study.rules import ERROR, FAIL, PASS
-from passk_cli.study.section import data_field, view
+from passk_cli.study.section import build_report, data_field
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 # Rules of a gate that are not watched, because they are about single tasks.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
@@ -187,7 +194,7 @@ class LookTable(RuleTable):
 
     def answer(self) -> Iterator[AnswerSentence]:
         if not self.outcome:
-            yield NOT_YET.about(self)
+            yield NOT_YET.sentence_about(self)
             return
         yield from (
             sentence.with_prefix(_AFTER_TASKS, **self.fields) for sentence in super().answer()
@@ -212,10 +219,10 @@ class LookTable(RuleTable):
             for line in self.records
             if None not in ((number := line.fact.estimate).value, number.low, number.high)
         ]
-        state = "".join(map(str, NOT_YET.about(self))).removeprefix("NOT YET: ")
+        state = "".join(map(str, NOT_YET.sentence_about(self))).removeprefix("NOT YET: ")
         return " · ".join([state, *numbers[:2]])
 
-    def context(self) -> Iterator[str | Hint]:
+    def context(self) -> Iterator[str | OptionHint]:
         plan = self.run.plan
         size = f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
         yield f"look {len(self.looks)} of {len(plan.look_sizes)}{f': {size}' * bool(self.looks)}"
@@ -264,9 +271,9 @@ class LookTable(RuleTable):
 
     @property
     def report(self) -> Report:
-        report = view(replace(self.study, decided=self.decided()), [self])
+        report = build_report(replace(self.study, decided=self.decided()), [self])
         waiting = not self.outcome and not any(line.verdict == ERROR for line in self.records)
-        result = Provisional("not yet", 5) if waiting else None
+        result = ProvisionalResult("not yet", 5) if waiting else None
         return replace(report, checks=self.checks, changes=self.changes, provisional=result)
 
 
@@ -299,7 +306,7 @@ class WatchQuestion(Question, WatchOptions):
         other.
         """
         skipped: list[str] = []
-        rules_options = filled(
+        rules_options = fill_options(
             WatchOptions, {name: values.get(name) for name in ("rules", "suite", "trust_rules")}
         )
         if rules_options.rules is not None:
@@ -315,7 +322,7 @@ class WatchQuestion(Question, WatchOptions):
             ]
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
-        refuse("contradicting-options", (
+        refuse_if_any("contradicting-options", (
             rules_options.rules is None and rules_options.suite is not None, OptionValue("--suite",
             rules_options.suite),
             "it selects a suite of a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
@@ -333,7 +340,7 @@ class WatchQuestion(Question, WatchOptions):
             quarantine = tuple(entry_out.task for entry_out in entry.suite.quarantined)
             question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
         question.gate_with_rules(options).require_rules()
-        refuse(
+        refuse_if_any(
             "contradicting-options",
             (question.follow and options.read_once, OptionValue("--follow"),
              "it cannot read a pipe twice; name a file", ()),
@@ -374,7 +381,7 @@ class WatchQuestion(Question, WatchOptions):
                     raise
                 if error.name not in _NO_RESULTS_YET:
                     problem, patience = error, _MAX_PAUSES
-            with doing(lambda words=words: words):  # type: ignore[misc]
+            with report_activity(lambda words=words: words):  # type: ignore[misc]
                 while _file_states(options.files) == before:
                     if patience <= 0 and problem is not None:
                         raise problem
@@ -451,7 +458,7 @@ class WatchQuestion(Question, WatchOptions):
                "rules")}  # fmt: skip
         gate = GateQuestion(**rule_options, unpaired="drop")
         for metric in gate.needed_metrics(options.metrics.metrics):
-            refuse_ranges([metric], "--min")
+            refuse_ranged_metrics([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task, but the plan has"
@@ -508,7 +515,7 @@ def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
     if name not in entries:
         raise ParameterError(
             OptionValue("--suite", name),
-            f"{path} has no such suite; {meant(name, entries)}",
+            f"{path} has no such suite; {did_you_mean_or_list(name, entries)}",
             name="no-such-suite",
         )
     return entries[name]

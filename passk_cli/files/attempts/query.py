@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.activity import steps
+from passk_cli.activity import report_steps
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.solutions import (
     by_cell,
@@ -247,7 +247,7 @@ def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float
     )
     value, start = solutions.value.copy(), solutions.start
     cells, texts_by_cell = len(start) - 1, by_cell(fetch_rows(query.con))
-    for cell, texts in steps(texts_by_cell, "comparing solutions", "cells", cells):
+    for cell, texts in report_steps(texts_by_cell, "comparing solutions", "cells", cells):
         lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.cleanup import disk_full_error
-from passk_cli.errors import BadRecord, DataError, ParameterError
+from passk_cli.errors import BadRecordError, DataError, ParameterError
 from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
 from passk_cli.files.database import NUMBER_COLUMN, disable_join_reordering, quote_name, quote_text
 from passk_cli.files.export import os_error
@@ -51,7 +51,7 @@ from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.outcomes.counts import TOO_MANY
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import there_are
+from passk_cli.suggestions import list_known_names
 from passk_cli.text import plural, shortened
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def explained_error(
         remedy = "unpack the file and read the unpacked one"
         remedy = remedy if packed else "split it into several files"
         problem = f"a record is longer than {object_bytes([source]):,} bytes"
-        return BadRecord(source.name, problem, remedy)
+        return BadRecordError(source.name, problem, remedy)
     if request.where and _EXPRESSION_ERRORS.match(message):
         return _condition_error(message, request)
     for source in sources:
@@ -110,9 +110,9 @@ def explained_error(
             if batch.layout.kind == "csv":
                 fault = fault or mixed_line_ends_error(source)
                 if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
-                    fault = fault or BadRecord(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
+                    fault = fault or BadRecordError(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
                 elif "state machine" in message:
-                    fault = fault or BadRecord(
+                    fault = fault or BadRecordError(
                         source.name, "the file mixes line ends or quotes", UNCLOSED_QUOTE[1]
                     )
             if fault := fault or _not_a_list_error(con, source, batch):
@@ -336,7 +336,7 @@ def condition_values(con: duckdb.DuckDBPyConnection, statement: Statement) -> st
             rows = statement.for_files([batch]).relation(batch, {column: "VARCHAR"})
             sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_PROBED_RECORDS}"
             values |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
-    return f"For {column}, {there_are(sorted(values))}" if values else ""
+    return f"For {column}, {list_known_names(sorted(values))}" if values else ""
 
 
 def missing_name_error(
@@ -492,4 +492,4 @@ def _not_a_list_error(
         return None
     problem = f'"{batch.roles.outcome}" is {shortened(row[1])}'
     place, _ = record_at(batch, source, row[0])
-    return BadRecord(place, problem, "other records have a list of outcomes there")
+    return BadRecordError(place, problem, "other records have a list of outcomes there")

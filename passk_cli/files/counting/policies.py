@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from passk_cli.diagnostic import Diagnostic, refused
+from passk_cli.diagnostic import Diagnostic, error_as_warning
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.checks import (
@@ -171,7 +171,7 @@ def _messages(
         encodings = ", ".join(dict.fromkeys(source.encoding for source in encoded))
         files = first_few([source.name for source in encoded])
         messages.append(OTHER_ENCODING(files=files, encodings=encodings))
-    messages += map(refused, doubted)
+    messages += map(error_as_warning, doubted)
     if request.conversion is not None:
         messages += several_scores_messages(batches, request)
     messages += [

@@ -47,7 +47,7 @@ from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
 # The condition that two numbers can count attempts and passes.
@@ -609,7 +609,7 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
     template = temperature_template(place) if column in TEMPERATURES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
     return DataError(
-        place, f"no column {column!r}", meant(column, batch.layout.kinds),
+        place, f"no column {column!r}", did_you_mean_or_list(column, batch.layout.kinds),
         name="no-such-column", settles=settles,
     )  # fmt: skip
 

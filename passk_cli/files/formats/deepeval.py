@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.errors import NoResults
+from passk_cli.errors import NoResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -67,12 +67,12 @@ def _contents(file: File) -> Contents:
             "give .latest_run_full.json from the same folder, or evaluate with"
             " DEEPEVAL_RESULTS_FOLDER=…"
         )
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
     if _is_database(file):
         name = file.source.name
         problem = "this is a database of DeepEval, which may contain several runs"
         select = "SELECT payload_json FROM test_runs WHERE id = 1"
-        raise NoResults(
+        raise NoResultsError(
             name, problem, f'write one run to a file: sqlite3 {name} "{select}" > run.json'
         )
     names = {str(at(metric, "name")): None for _, case in _cases(file) for metric in _metrics(case)}

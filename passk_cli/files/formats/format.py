@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import BadRecord, DataError
+from passk_cli.errors import BadRecordError, DataError
 from passk_cli.files.database import AS_IT_IS, parquet_keys, quote_name, shared_connection
 from passk_cli.files.sources import documents
 from passk_cli.files.sources.archive import Archive
@@ -30,7 +30,7 @@ from passk_cli.files.sources.source import (
     unique_keys,
 )
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import shortened
 
 INCOMPLETE_RUN = DiagnosticType(
@@ -524,7 +524,7 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
     problem = f"{place} is {shortened(json.dumps(value, default=str))}; expected {_TYPES[kind]}"
-    raise BadRecord(file.source.name, problem, "correct the file")
+    raise BadRecordError(file.source.name, problem, "correct the file")
 
 
 def require_list(file: File, place: str, value: Any) -> list[Any]:
@@ -583,7 +583,9 @@ def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -
         )
     if requested is not None:
         problem = f"no outcome {shortened(requested)!r}"
-        raise DataError(place, problem, meant(requested, outcomes), name="no-such-outcome")
+        raise DataError(
+            place, problem, did_you_mean_or_list(requested, outcomes), name="no-such-outcome"
+        )
     if len(outcomes) > 1:
         problem = f"the file has {len(outcomes)} outcomes: {names}"
         settles = [SuggestedFix({"--outcome": name}) for name in outcomes[:3]]

@@ -16,7 +16,7 @@ from json import dumps
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.errors import BadRecord, DataError, NoResults
+from passk_cli.errors import BadRecordError, DataError, NoResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -40,7 +40,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.source import PACKED
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, shortened
 
 UNJUDGED_IDS = DiagnosticType(
@@ -176,13 +176,13 @@ def _facts(
 def _record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise BadRecord(place, f"not a record: {shortened(dumps(value))}", "expected an object")
+    raise BadRecordError(place, f"not a record: {shortened(dumps(value))}", "expected an object")
 
 
 def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
     for number, value in enumerate(file.records(*keys, siblings=siblings), 1):
         if number == 1 and not isinstance(value, dict):
-            raise NoResults(
+            raise NoResultsError(
                 file.source.name, _NO_RECORD_LIST, "expected objects in it", name="unknown-format"
             )
         yield _record(f"{file.source.name}: record {number}", value)
@@ -566,7 +566,7 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         # A dotted name is one key if the document has such a key.
         if file.form not in ("object", "array", "lines"):
             problem = f"the records at {key} need a JSON document"
-            raise NoResults(
+            raise NoResultsError(
                 file.source.name, problem, "this file is not JSON", name="unknown-format"
             )
         is_one_key = (
@@ -606,8 +606,8 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if members:
             return Contents(lambda request: [dict(file.members(*keys))])
         present = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
-        remedy = meant(key, present) if present else ""
-        raise NoResults(file.source.name, f"no records in {shortened(key)!r}", remedy)
+        remedy = did_you_mean_or_list(key, present) if present else ""
+        raise NoResultsError(file.source.name, f"no records in {shortened(key)!r}", remedy)
 
     rule = (
         f"the records in {shortened(key)}; if they are in an object by key, the key is their task"
@@ -665,7 +665,7 @@ def _records_of_members(
         )
     if without and not has_records:
         place, remedy = f"{file.source.name}: {without[0]}", "expected as in the others"
-        raise BadRecord(place, f"no {shortened(key)!r} in it", remedy)
+        raise BadRecordError(place, f"no {shortened(key)!r} in it", remedy)
     if without:
         message_fields = {"keys": len(without), "key": key, "names": first_few(without)}
         request.messages.append(KEYS_WITHOUT_RECORDS(**message_fields))
@@ -688,8 +688,8 @@ def _records_below(
     if keys and isinstance(value, dict):
         key_column = _KEY_COLUMN.fullmatch(keys[0])
         if key_column is None and keys[0] not in value:
-            remedy = meant(keys[0], value, "expected as in the others")
-            raise BadRecord(place, f"no {shortened(keys[0])!r} in it", remedy)
+            remedy = did_you_mean_or_list(keys[0], value, "expected as in the others")
+            raise BadRecordError(place, f"no {shortened(keys[0])!r} in it", remedy)
         members = value.items() if key_column else [(keys[0], value[keys[0]])]
         siblings = {**siblings, **{name: value[name] for name in {*requested} & {*value}
                                if isinstance(value[name], str | int | float)}}  # fmt: skip

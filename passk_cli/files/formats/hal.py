@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from passk_cli.errors import BadRecord, NoResults
+from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at
 from passk_cli.text import shortened
 
@@ -21,11 +21,11 @@ def _contents(file: File) -> Contents:
     passed, failed = (at(document, "results", f"{kind}_tasks") for kind in ("successful", "failed"))
     if not isinstance(passed, list) or not isinstance(failed, list):
         problem = "the file does not list the tasks that succeeded and failed"
-        raise NoResults(file.source.name, problem, "its benchmark reports only averages")
+        raise NoResultsError(file.source.name, problem, "its benchmark reports only averages")
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
         problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"
-        raise BadRecord(file.source.name, problem, "correct the file")
+        raise BadRecordError(file.source.name, problem, "correct the file")
     config = document["config"]
     agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")
     # The agent, with its model if the name of the agent does not contain it.

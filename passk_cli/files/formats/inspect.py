@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, NoResults
+from passk_cli.errors import DataError, NoResultsError
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
     Contents,
@@ -103,7 +103,7 @@ def _contents(file: File) -> Contents:
     header = _header(file)
     samples = _samples(file, at(header, "results", "scorer", "name") or "score")
     if not samples:
-        raise NoResults(
+        raise NoResultsError(
             file.source.name, "the log contains no samples", "check whether it was cut off"
         )
     # A scorer with several values becomes several outcomes NAME.KEY.
@@ -114,7 +114,7 @@ def _contents(file: File) -> Contents:
             scores.update(dict.fromkeys(keys))
     names = tuple(scores)
     if not names and not any(sample.failed for sample in samples):
-        raise NoResults(
+        raise NoResultsError(
             file.source.name,
             "no sample has a score",
             "score the log, for example with `inspect score`",

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.errors import BadRecord, NoResults
+from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -62,7 +62,7 @@ def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None
     if answers > 1:
         problem = f"{answers} answers to a sample have one value of {', '.join(outcomes)}"
         remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
 
 
 def _facts(file: File) -> dict[str, object]:
@@ -111,7 +111,7 @@ def _value(file: File, text: object) -> Any:
     if isinstance(value, list | dict):
         return value
     problem = f"this is neither a list nor a record in Python syntax: {shortened(str(text))}"
-    raise BadRecord(file.source.name, problem, "give the file as lighteval wrote it")
+    raise BadRecordError(file.source.name, problem, "give the file as lighteval wrote it")
 
 
 LIGHTEVAL = Format(

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.diagnostic import NOTE, DiagnosticType
-from passk_cli.errors import BadRecord
+from passk_cli.errors import BadRecordError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -84,7 +84,7 @@ def _numbered_rows(file: File) -> Iterator[Row]:
             continue
         if not isinstance(attempts_of, dict):
             problem = "the array has no attempts by position after pass@k"
-            raise BadRecord(file.source.name, problem, "correct the file")
+            raise BadRecordError(file.source.name, problem, "correct the file")
         for task, attempts in attempts_of.items():
             for attempt, results in enumerate(require_list(file, f"problem {task}", attempts)):
                 place = f"problem {task}[{attempt}]"

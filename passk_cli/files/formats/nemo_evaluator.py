@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.errors import NoResults
+from passk_cli.errors import NoResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -45,7 +45,7 @@ def _contents(file: File) -> Contents:
     if averages := _averages(file):
         kind, remedy = averages
         problem = f"{kind} of NeMo Evaluator contains only averages"
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
     bundles = file.sibling_names("eval-*.json")
     bundle = file.sibling_document(bundles[0]) if len(bundles) == 1 else None
     facts = {

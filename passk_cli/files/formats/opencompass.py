@@ -14,7 +14,7 @@ import glob
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.errors import NoResults
+from passk_cli.errors import NoResultsError
 from passk_cli.files.formats.format import (
     Contents,
     Example,
@@ -50,12 +50,12 @@ def _contents(file: File) -> Contents:
     if _has_only_averages(file):
         problem = "this file of OpenCompass contains averages without details"
         remedy = "evaluate with --dump-eval-details"
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
     judged = (name in detail for _, detail in _details(file) for name in _OUTCOMES)
     if not any(judged):
         problem = f"the details contain no outcome ({', '.join(_OUTCOMES)})"
         remedy = "its evaluator scores all answers at once: give a table of task and outcome"
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
     facts: dict[str, object] = {"suite": suite}
     if above.parent.name == "results":
         facts |= {"model": above.name, "run": above.parent.parent.name}

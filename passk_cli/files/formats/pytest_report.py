@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.diagnostic import NOTE, DiagnosticType
-from passk_cli.errors import NoResults
+from passk_cli.errors import NoResultsError
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
     Contents,
@@ -59,7 +59,7 @@ def _contents(file: File) -> Contents:
     if not file.has("tests[].nodeid"):
         problem = "the report contains no tests"
         remedy = "run pytest with --json-report, and without --json-report-summary"
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
     summary, plugins = report.get("summary"), at(report, "environment", "Plugins")
     without = isinstance(plugins, dict) and "repeat" not in plugins
     repeated = {} if without else _repeated(file)

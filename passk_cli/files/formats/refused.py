@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from passk_cli.errors import NoResults
+from passk_cli.errors import NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format
 
 
@@ -28,7 +28,7 @@ def _refused(
     example: Example,
 ) -> Format:
     def contents(file: File) -> Contents:
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
 
     return Format(name, f"refused: {why}", source, recognises, contents, example=example)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.errors import BadRecord, NoResults
+from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, finite_number
 from passk_cli.text import shortened
 
@@ -84,7 +84,7 @@ def _report_contents(file: File) -> Contents:
     if lists.keys().isdisjoint(_FAILED):
         problem = "the report lists the resolved instances but not the failed ones"
         remedy = "give the run's report, or the report.json of each instance"
-        raise NoResults(file.source.name, problem, remedy)
+        raise NoResultsError(file.source.name, problem, remedy)
     model, run = _model_and_run(file)
     attempts = _attempts(file.source.name, lists)
     nowhere = len(set(map(str, lists.get("submitted", ()))) - attempts.keys())
@@ -103,7 +103,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
             before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
                 problem = f"instance {shortened(task)!r} is resolved and unresolved"
-                raise BadRecord(place, problem, "correct the report")
+                raise BadRecordError(place, problem, "correct the report")
     for name in _RUN:
         for task in map(str, lists.get(name, ())):
             attempts.setdefault(task, (False, ""))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.errors import BadRecord
+from passk_cli.errors import BadRecordError
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
     Contents,
@@ -131,13 +131,13 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
     attempts."""
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
-        raise BadRecord(
+        raise BadRecordError(
             place, "the value of traces is not a list", "verifiers writes a list of records"
         )
     traces = [trace for trace in episode_traces if agent in (_ONLY, _agent(trace))]
     if len(traces) > 1:
         problem = f"{len(traces)} traces of {agent!r} in one episode"
-        raise BadRecord(place, problem, "passk expects one trace per agent and episode")
+        raise BadRecordError(place, problem, "passk expects one trace per agent and episode")
     return traces[0] if traces else None
 
 

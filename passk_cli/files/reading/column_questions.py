@@ -25,7 +25,7 @@ from passk_cli.files.sources.memory import index_hint
 from passk_cli.files.sources.paths import layout_template
 from passk_cli.files.sources.source import TRIAL_BYTES
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.suggestions import did_you_mean, nearest
+from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.text import shortened
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _misspelled_column_error(
     paths = [*candidate_set.columns]
     if not missing or missing in paths:
         return error
-    similar = [p for p in paths if spelled_leaf(p) == missing] or nearest(missing, paths)
+    similar = [p for p in paths if spelled_leaf(p) == missing] or nearest_names(missing, paths)
     if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()

@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.limits import is_nested
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import did_you_mean, meant, there_are
+from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known_names
 
 _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
@@ -53,7 +53,8 @@ def columns_in(
             settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
         else:
             available = sorted(columns)
-            problem += f"; {meant(absent[0], available, there_are(available) + _QUOTES_HINT)}"
+            known = list_known_names(available) + _QUOTES_HINT
+            problem += f"; {did_you_mean_or_list(absent[0], available, known)}"
         option = OptionValue("--where", where)
         raise ParameterError(option, problem, name="no-such-column", settles=settles)
     return names
@@ -94,7 +95,9 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     function_names = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
     if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
         problem = f"{forbidden[0]}() is not allowed in a condition"
-        remedy = meant(forbidden[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
+        remedy = did_you_mean_or_list(
+            forbidden[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}"
+        )
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
         )

@@ -119,7 +119,7 @@ class FixTrials:
                 complete_fix = longer if not isinstance(read, PasskError) else settle
                 way = replace(complete_fix, why=_joined_reasons(complete_fix.why, self.doubt(read)))
                 working.setdefault(repr(self.request.with_fix(way)), way)
-        if unsuited is not None and not any(settle.complete for settle in working.values()):
+        if unsuited is not None and not any(settle.is_complete for settle in working.values()):
             return unsuited
         first = next(iter(following), None) if error.name in _SETTING_ERRORS else None
         if first is not None and {
@@ -144,7 +144,7 @@ def _joined_reasons(*reasons: str) -> str:
 
 def is_open(settle: SuggestedFix) -> bool:
     """Whether a fix belongs to another command, labels files, or has a placeholder."""
-    return bool(settle.command or settle.labels) or not settle.complete
+    return bool(settle.command or settle.labels) or not settle.is_complete
 
 
 def size_text(counts: Counts) -> str:

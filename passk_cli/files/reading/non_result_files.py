@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 
-from passk_cli.errors import DataError, NoResults
+from passk_cli.errors import DataError, NoResultsError
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import SuggestedFix
 _MOST_EMPTY_BYTES = 64
 
 
-class UnreadFile(NoResults):
+class UnreadFile(NoResultsError):
     """A file that may contain results and is not read, because --path does not match, a column of
     --field is missing, or it is a history.
 
@@ -24,7 +24,7 @@ class UnreadFile(NoResults):
         history.
     """
 
-    def __init__(self, error: NoResults, outcome: str | None) -> None:
+    def __init__(self, error: NoResultsError, outcome: str | None) -> None:
         self.outcome = outcome
         super().__init__(
             error.place, error.problem, error.words, name=error.name, settles=error.settles
@@ -39,14 +39,14 @@ def is_empty(source: Source) -> bool:
         return b"".join(stream.read(_MOST_EMPTY_BYTES).split()) in (b"", b"{}", b"[]")
 
 
-def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
+def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
     """The batches of results, and the reasons why other files of folders are left out.
 
     A single record such as {"name": …, "status": "success"} may describe anything. A history
     contains recorded runs of the same results, which would count twice.
     """
     results: list[Batch] = []
-    strays: list[NoResults] = []
+    strays: list[NoResultsError] = []
     for batch in batches:
         lone = batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE.split()
         past = {*HISTORY_COLUMNS} <= batch.layout.kinds.keys()
@@ -54,7 +54,7 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
             results.append(batch)
         for source in batch.sources if batch not in results else ():
             problem = "a history of runs" if past else "a single record without a task's name"
-            error = NoResults(source.name, problem, "if it contains results, name the file")
+            error = NoResultsError(source.name, problem, "if it contains results, name the file")
             strays.append(UnreadFile(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 

@@ -24,7 +24,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, cast
 from zlib import crc32
 
-from passk_cli.errors import BadRecord, DataError, NoResults
+from passk_cli.errors import BadRecordError, DataError, NoResultsError
 from passk_cli.files import formats
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN
 from passk_cli.files.formats.format import (
@@ -164,7 +164,7 @@ def write_row_files(files: Sequence[Recognised], request: Request, folder: Path)
                     table = file.format.contents(file.file)
                     in_path = template_columns(file.source.name, request.template)
                     tables.append((file, replace(table, facts={**table.facts, **in_path})))
-            except NoResults as error:
+            except NoResultsError as error:
                 result.pass_over(file.source, error)
         outcomes = _choose_outcomes(tables, request, result)
         tables = [pair for pair in tables if pair[0].source.path in outcomes]
@@ -180,7 +180,7 @@ def write_row_files(files: Sequence[Recognised], request: Request, folder: Path)
         for file, table in chain.from_iterable(by_format.values()):
             try:
                 sheets.write_attempts(file, table, outcomes[file.source.path])
-            except NoResults as error:
+            except NoResultsError as error:
                 result.pass_over(file.source, error)
     result.batches = sheets.batches()
     return result
@@ -425,7 +425,9 @@ class _RowFiles:
                 if column is not None and column in broken:
                     # A number would be read in another spelling.
                     problem = f'"{column}" is the number {broken[column]!r}'
-                    raise BadRecord(source.name, problem, "names are texts, so put it in quotes")
+                    raise BadRecordError(
+                        source.name, problem, "names are texts, so put it in quotes"
+                    )
             if roles.model is None:
                 self._result.nameless.add(source.path)
             grouping = [column for column in (*request.by, request.cluster) if column]
@@ -453,9 +455,9 @@ class _RowFiles:
             )
             try:
                 roles = sheet.roles or self._attempt_roles(sheet.sources[0].name, kinds)
-            except NoResults as error:
+            except NoResultsError as error:
                 for source in sheet.sources:
-                    unread = UnreadFile(error.with_changes(NoResults, place=source.name), None)
+                    unread = UnreadFile(error.with_changes(NoResultsError, place=source.name), None)
                     self._result.pass_over(source, unread)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
@@ -473,7 +475,7 @@ class _RowFiles:
     ) -> None:
         """Note the messages and facts of a file. Raise NoResults if it has no rows."""
         if rows == 0:
-            raise NoResults(source.name, f"no {row_name} in this file", "did the run start?")
+            raise NoResultsError(source.name, f"no {row_name} in this file", "did the run start?")
         self._result.skipped += row_request.skipped
         for message in (*table.messages, *row_request.messages):
             self._result.files_by_message.setdefault(message, []).append(source.name)

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from passk_cli.errors import BadRecord, DataError
+from passk_cli.errors import BadRecordError, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name, shared_connection
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.sources.source import (
@@ -45,7 +45,7 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
                 line_end, first_end = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
                 problem = f"ends in {line_end}, but the lines before end in {first_end}"
                 remedy = "end all lines in the same way, for example with dos2unix"
-                return BadRecord(f"{source.name}:{number}", problem, remedy)
+                return BadRecordError(f"{source.name}:{number}", problem, remedy)
     return None
 
 
@@ -57,7 +57,7 @@ def first_bad_record(source: Source, layout: Layout) -> DataError | None:
         with open_bytes(source) as stream:
             try:
                 deque(elements(stream, name=source.name), maxlen=0)
-            except BadRecord as error:
+            except BadRecordError as error:
                 return error
     if layout.kind not in ("jsonl", "csv"):
         return None
@@ -67,7 +67,9 @@ def first_bad_record(source: Source, layout: Layout) -> DataError | None:
     )
     fault = next((record for record in records if isinstance(record, DataError)), None)
     if fault is not None and layout.kind == "csv" and _is_split(source, str(fault.place)):
-        return BadRecord(str(fault.place), r"\r ends the row", "put the field with it in quotes")
+        return BadRecordError(
+            str(fault.place), r"\r ends the row", "put the field with it in quotes"
+        )
     return fault
 
 
@@ -105,9 +107,9 @@ def _parsed_record(
         if len(raw_row) == len(names):
             return dict(zip(names, raw_row, strict=True))
         if "\0" in "".join(raw_row):
-            return BadRecord(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
+            return BadRecordError(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
         problem = f"{len(raw_row)} fields; the header has {len(names)}"
-        return BadRecord(place, problem, settles=[SKIP_BAD_LINES])
+        return BadRecordError(place, problem, settles=[SKIP_BAD_LINES])
     return parse_record(raw_row, place, hook)
 
 

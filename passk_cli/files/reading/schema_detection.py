@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
+from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
 from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, parquet_keys, shared_connection
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
@@ -104,15 +104,16 @@ class NormalizedFiles:
     runs: dict[str, int] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
     without_outcome: list[str] = field(default_factory=list)
-    refused: list[NoResults] = field(default_factory=list)
-    passed_over: list[NoResults] = field(default_factory=list)
+    refused: list[NoResultsError] = field(default_factory=list)
+    passed_over: list[NoResultsError] = field(default_factory=list)
     orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
         """The messages about files, each one once."""
         file_messages = (
-            message.about(first_few(names)) for message, names in self.files_by_message.items()
+            message.with_prefix(first_few(names))
+            for message, names in self.files_by_message.items()
         )
         empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
         return (*file_messages, *empty)
@@ -122,7 +123,7 @@ class NormalizedFiles:
         for kind in kinds:
             self.task_kinds.setdefault(kind, source.name)
 
-    def pass_over(self, source: Source, error: NoResults) -> None:
+    def pass_over(self, source: Source, error: NoResultsError) -> None:
         """Skip a file of a folder. A file without results that the user named is an error."""
         if source.is_explicit and not isinstance(error, UnreadFile):
             raise error
@@ -174,10 +175,10 @@ def detect_batches(
             roles_by_kinds[kinds] = roles
             if request.template is not None:
                 require_template_match(source, request, layout.kinds, roles)
-        except NoResults as error:
+        except NoResultsError as error:
             if source.frame is not None:
                 remedy = error.words + index_hint(source.frame)
-                raise error.with_changes(NoResults, remedy=remedy) from None
+                raise error.with_changes(NoResultsError, remedy=remedy) from None
             attempts.pass_over(source, error)
             continue
         if roles.model is None or source.label is not None:
@@ -223,7 +224,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
     kinds : column → kinds of values seen.  Errors: DataError at `place`.
     """
     if kinds.keys() >= REPORT_COLUMNS:
-        raise NoResults(
+        raise NoResultsError(
             place,
             "this is an output of passk, which contains no attempts",
             "read the files that it was computed from",
@@ -258,7 +259,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
     roles = request.required_of_attempts
     try:
         return request.assign_roles(place, kinds, fields)
-    except NoResults as error:
+    except NoResultsError as error:
         without_kinds: dict[str, set[str]] = {
             c: {"text"} for c in absent_columns(request.fields, kinds)
         }
@@ -268,7 +269,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
                 roles_with_absent = assign_roles(
                     place, with_absent, fields, roles, request.judges_no_score, request.by
                 )
-            except NoResults:
+            except NoResultsError:
                 raise error from None
             raise UnreadFile(error, roles_with_absent.outcome or roles_with_absent.c) from None
         raise
@@ -286,14 +287,14 @@ def require_template_match(
         return
     problem = f"its path does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
-    error = NoResults(source.name, problem, remedy, name="bad-path")
+    error = NoResultsError(source.name, problem, remedy, name="bad-path")
     raise UnreadFile(error, None if roles is None else roles.outcome or roles.c)
 
 
 def _require_read(
     batches: Sequence[Batch],
     request: Request,
-    passed_over: Iterable[NoResults],
+    passed_over: Iterable[NoResultsError],
     named_files: Collection[str],
 ) -> None:
     """Raise DataError if options do not fit some files with results, or if no file has a column of
@@ -394,7 +395,7 @@ def sniff(
         return _parquet_layout(con, source)
     expected = "expected JSONL, CSV or Parquet"
     if not start.strip():
-        raise NoResults(source.name, "the file is empty", expected)
+        raise NoResultsError(source.name, "the file is empty", expected)
     if forced == "parquet":
         settles = [SuggestedFix({"--from": None}, "detects the format")]
         raise DataError(
@@ -412,7 +413,7 @@ def sniff(
     if not text.strip():
         # For Python's strip, the separators 0x1c to 0x1f are white space, too.
         problem = "the file contains only control characters"
-        raise NoResults(source.name, problem, expected, name="unknown-format")
+        raise NoResultsError(source.name, problem, expected, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited_layout(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
@@ -473,7 +474,7 @@ def _lines_layout(
     columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
         fault = first_bad_record(source, Layout("jsonl", "", ()))
-        raise fault or NoResults(source.name, "no records", "is it JSONL?")
+        raise fault or NoResultsError(source.name, "no records", "is it JSONL?")
     return Layout(
         "jsonl", "one JSON record per line", columns, packing=source.packing, complete=is_complete
     )
@@ -514,10 +515,14 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
             source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
         ) from None
     if not any(records):
-        raise NoResults(source.name, "the JSON document is empty", "did the run write its results?")
+        raise NoResultsError(
+            source.name, "the JSON document is empty", "did the run write its results?"
+        )
     if columns := _merged_columns(records):
         return replace(layout, columns=columns)
-    raise NoResults(source.name, "no records in this JSON document", "expected an array of records")
+    raise NoResultsError(
+        source.name, "no records in this JSON document", "expected an array of records"
+    )
 
 
 def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
@@ -539,11 +544,11 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
         elif first.startswith("<?xml"):
             problem = "passk does not read XML"
             remedy = "write JSON, JSON Lines or a table, for example pytest --passk-out FILE.jsonl"
-        raise NoResults(source.name, problem, remedy, name="unknown-format")
+        raise NoResultsError(source.name, problem, remedy, name="unknown-format")
     if len(names) > 2 and sum(map(bool, header)) == 1:
         below = next((line for line, row in rows if len(row) == len(names) and all(row)), 2)
         problem = "this line is a title and does not contain the column names"
-        raise NoResults(f"{source.name}:1", problem, f"remove the lines above line {below}")
+        raise NoResultsError(f"{source.name}:1", problem, f"remove the lines above line {below}")
     require_distinct_names(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {

@@ -41,7 +41,7 @@ from passk_cli.files.sources.source import (
     without_suffixes,
 )
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import did_you_mean, find_pattern, nearest
+from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
 from passk_cli.text import decode_name, public_address
 
 # The name of rows from Python, and the model of data in memory that names none.
@@ -332,7 +332,7 @@ def missing_baseline_error(
     else:
         problem = "no such file, and no such model"
         similar = similar_files(name)
-        if not similar or find_pattern(name, models)[1] or nearest(name, models):
+        if not similar or find_pattern(name, models)[1] or nearest_names(name, models):
             return no_such_model(OptionValue(option, name), problem, name, models, option)
         problem += f"; {did_you_mean(similar)}"
     return ParameterError(OptionValue(option, name), problem, name="no-such-model")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
-from passk_cli.errors import BadRecord
+from passk_cli.errors import BadRecordError
 from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKey, unique_keys
 
 Item = TypeVar("Item")
@@ -224,16 +224,16 @@ class _JsonWindow:
 
     def json_error(
         self, problem: str, place: int | None = None, *, cut: bool | None = None
-    ) -> BadRecord:
+    ) -> BadRecordError:
         """An error at a position in the window, by default the present one."""
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
         remedy = "check whether the file is cut off" if cut else "correct it"
-        return BadRecord(self._line(place), f"not JSON ({problem})", remedy)
+        return BadRecordError(self._line(place), f"not JSON ({problem})", remedy)
 
-    def duplicate_error(self, problem: str) -> BadRecord:
+    def duplicate_error(self, problem: str) -> BadRecordError:
         """An error at the value that begins at the present position."""
-        return BadRecord(self._line(self._at), problem, "keep one")
+        return BadRecordError(self._line(self._at), problem, "keep one")
 
     def _line(self, place: int) -> str:
         """The file and the line of a position in the window."""

@@ -15,7 +15,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from passk_cli.activity import doing
+from passk_cli.activity import report_activity
 from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.source import PACKED, SUFFIXES
@@ -179,7 +179,7 @@ def _fetch(address: str, copy: Path) -> Path:
         name="no-room",
     )
     with (
-        doing(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
+        report_activity(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
         _fetch_errors(name),
         _open_remote(address) as (stream, expected),
         open(copy, "wb") as file,

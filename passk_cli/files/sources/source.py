@@ -20,7 +20,7 @@ from pathlib import Path
 from types import NoneType
 from typing import IO, TYPE_CHECKING, Any
 
-from passk_cli.errors import BadRecord, DataError, NoResults
+from passk_cli.errors import BadRecordError, DataError, NoResultsError
 from passk_cli.files.database import AS_IT_IS
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
@@ -277,7 +277,7 @@ def refuse_binary(name: str, start: bytes) -> None:
                 "this is an Excel workbook, which passk does not read",
                 "save its sheet as CSV",
             )
-        raise NoResults(name, problem, remedy, name="unknown-format")
+        raise NoResultsError(name, problem, remedy, name="unknown-format")
 
 
 def without_suffixes(name: str) -> str:
@@ -358,11 +358,11 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
     """
     if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
         problem = "a byte-order mark is inside the file, probably because files were joined"
-        return BadRecord(place, problem, "give these files one by one, or remove the mark")
+        return BadRecordError(place, problem, "give these files one by one, or remove the mark")
     if b"\0" in line:
-        return BadRecord(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
+        return BadRecordError(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
     if b"}\r{" in line:
-        return BadRecord(place, r"lines end in \r", r"save it with line ends \n")
+        return BadRecordError(place, r"lines end in \r", r"save it with line ends \n")
     problem = "not a JSON record"
     try:
         record = json.loads(line, object_pairs_hook=hook)
@@ -373,11 +373,11 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
     except json.JSONDecodeError as error:
         problem = f"not JSON ({error.msg.removesuffix(' at').removesuffix(' starting')})"
     except DuplicateKey as error:
-        return BadRecord(place, str(error), "keep one")
+        return BadRecordError(place, str(error), "keep one")
     except RecursionError:
         problem = "nested too deeply"
     text = shortened(line.decode(errors="replace").strip())
-    return BadRecord(place, f"{problem} in {text}", settles=[SKIP_BAD_LINES])
+    return BadRecordError(place, f"{problem} in {text}", settles=[SKIP_BAD_LINES])
 
 
 class DuplicateKey(ValueError):

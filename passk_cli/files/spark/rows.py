@@ -16,7 +16,7 @@ from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED, Source
 from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSpark
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
-from passk_cli.suggestions import meant
+from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, public_address
 
 _FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",
@@ -54,7 +54,9 @@ class Rows(NamedTuple):
         places = [find(column, kinds) for column in columns]
         for column, place in zip(columns, places, strict=True):
             if place is None or any(re.search(r"[\[\]'\\]", key) for key in place[1]):
-                hint = meant(column, self.columns, f"there are {first_few(self.columns)}")
+                hint = did_you_mean_or_list(
+                    column, self.columns, f"there are {first_few(self.columns)}"
+                )
                 raise DataError(self.place, f"no column {column!r}", hint, name="no-such-column")
         paths = [(quote_column(place[0]), place[1]) for place in places if place is not None]
         frame, bad = (

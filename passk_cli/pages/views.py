@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from passk_cli.charts.chart_options import Appearance, prepare_plots
 from passk_cli.render.style import Style, answer_text, cell_parts, headings, visible_parts
 from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
-from passk_cli.report.plot import Plot, distinct
+from passk_cli.report.plot import Plot, distinct_values
 from passk_cli.text import printable
 
 # A plot with more rows or panels than these is not legible.
@@ -55,12 +55,14 @@ class PanelView:
     def plots(self) -> Iterator[Plot]:
         """The plots that are small enough to be legible on a page."""
         report = self.panel.report
-        plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
+        plots = [
+            plot for plot in report.plots if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS
+        ]
         for plot in prepare_plots(plots, Appearance()):
             # The panel has a title already, and its context line repeats the subtitle.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
-            if len(distinct(plot.rows, "panel")) <= _MOST_PANELS:
+            if len(distinct_values(plot.rows, "panel")) <= _MOST_PANELS:
                 yield plot
 
 
@@ -108,7 +110,7 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
 def table_view(table: Table, style: Style) -> TableView:
     """A table as texts, with a sort key per cell."""
     columns = tuple(
-        (name, "number" if column.numeric else "text", column.meaning)
+        (name, "number" if column.is_numeric else "text", column.meaning)
         for name, column in zip(headings(table, style), table.columns, strict=True)
     )
     rows = tuple(tuple(_cells(row, table.columns, style)) for row in table.rows)

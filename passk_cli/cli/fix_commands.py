@@ -13,8 +13,8 @@ from passk_cli.commands.command import command_of
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.option import DeclaredOption, accepts, by_flag
-from passk_cli.suggested_fix import SuggestedFix, quoted
-from passk_cli.text import clauses, cut, printable, without_secrets
+from passk_cli.suggested_fix import SuggestedFix, shell_quoted
+from passk_cli.text import cut_long_words, join_clauses, printable, without_secrets
 
 
 def add_commands(error: PasskError, words: Sequence[str]) -> None:
@@ -23,31 +23,31 @@ def add_commands(error: PasskError, words: Sequence[str]) -> None:
     words : the command line.
     """
     error.settles = possible_fixes(error.settles, words)
-    error.remedies = commands(error.settles, words)
+    error.remedies = commands_for_fixes(error.settles, words)
 
 
-def with_commands(error: PasskError, words: Sequence[str]) -> str:
+def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
     """An error in the style of a compiler, followed by a command for each fix.
 
     words : the command line.  Fixes with parts that you must fill in are in the sentence instead.
     """
-    open_fixes = [str(settle) for settle in error.settles if not settle.complete]
-    lines = [clauses(str(error.args[0]), *open_fixes)]
+    open_fixes = [str(settle) for settle in error.settles if not settle.is_complete]
+    lines = [join_clauses(str(error.args[0]), *open_fixes)]
     if error.candidates:
         from passk_cli.files.reading.column_questions import screen
 
         describe = words[:1] == ["describe"]
         lines += screen(error.candidates, str, columns=describe, full="--full" in words)
-    settles = [settle for settle in error.settles if settle.complete]
+    settles = [settle for settle in error.settles if settle.is_complete]
     for settle, command in zip(settles, error.remedies, strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)
-    return f"error[{error.name}]: " + "\n  ".join(cut(printable(line)) for line in lines)
+    return f"error[{error.name}]: " + "\n  ".join(cut_long_words(printable(line)) for line in lines)
 
 
-def with_remedies(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
+def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """A message with the commands that fix it."""
     settles = possible_fixes(message.settles, words)
-    return replace(message, settles=settles, remedies=commands(settles, words))
+    return replace(message, settles=settles, remedies=commands_for_fixes(settles, words))
 
 
 def possible_fixes(
@@ -62,7 +62,7 @@ def possible_fixes(
     )
 
 
-def commands(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
+def commands_for_fixes(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
     """Complete commands, one for each fix without parts that you must fill in.
 
     If the data came through a pipe, a command begins with |, so that you can put it after the
@@ -70,9 +70,9 @@ def commands(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str
     """
     start = "| passk" if _reads_stdin(words) else "passk"
     return tuple(
-        " ".join([start, *map(quoted, map(without_secrets, apply_fix(words, settle)))])
+        " ".join([start, *map(shell_quoted, map(without_secrets, apply_fix(words, settle)))])
         for settle in settles
-        if settle.complete
+        if settle.is_complete
     )
 
 

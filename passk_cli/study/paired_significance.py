@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, gathered
+from passk_cli.arrays import Floats, group_pairs
 from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import DifferenceDistribution, least_p
 from passk_cli.inference.discordance import suissa_shuster
@@ -17,7 +17,7 @@ from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
-from passk_cli.option import loaded
+from passk_cli.option import load_object
 from passk_cli.report.words import number_range
 from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
 from passk_cli.study.confidence import Confidence
@@ -58,26 +58,26 @@ def run_tests(
     test : its name; None for the valid one.
     Errors: ParameterError for a test that is not valid for a comparison, with the reason.
     """
-    together = gathered(
-        ((_choose(c, confidence, test), c.tasks.tobytes(), c.first.bounds(confidence)), i)
+    together = group_pairs(
+        ((_choose_test(c, confidence, test), c.tasks.tobytes(), c.first.bounds(confidence)), i)
         for i, c in enumerate(comparisons)
     )
     answers: dict[int, PairedTestResult] = {}
     for (name, *_), places in together.items():
-        results = loaded(TESTS[name].place)([comparisons[i] for i in places], confidence)
+        results = load_object(TESTS[name].place)([comparisons[i] for i in places], confidence)
         with_names = (answer._replace(test=answer.test or name) for answer in results)
         answers |= dict(zip(places, with_names, strict=True))
     return [answers[i] for i in range(len(comparisons))]
 
 
-def _choose(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
+def _choose_test(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
     """The name of the requested test if it is valid; without a request, that of the valid test."""
     if test is not None:
         _require_valid(comparison, confidence, test)
         return test
     if confidence.population == THESE_TASKS:
         return WITHIN
-    return SUISSA_SHUSTER if comparison.binary else GUARDED_T
+    return SUISSA_SHUSTER if comparison.is_binary else GUARDED_T
 
 
 def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
@@ -85,7 +85,7 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
     settles: tuple[SuggestedFix, ...] = (_VALID,)
     problem = ""
     fixed = confidence.population == THESE_TASKS
-    if comparison.hidden[1] is not None and test != GUARDED_T:
+    if comparison.hidden_variance[1] is not None and test != GUARDED_T:
         problem = "it ignores the uncertainty of the labels"
     elif fixed and test != WITHIN:
         problem = (
@@ -96,7 +96,7 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         settles = (SuggestedFix({"--population": THESE_TASKS}, "asks about these tasks"), _VALID)
     elif test == SUISSA_SHUSTER:
         problem = comparison.why_not_binary
-    elif test in (SIGN_FLIP, MID_P) and not comparison.binary and comparison.attempts_differ:
+    elif test in (SIGN_FLIP, MID_P) and not comparison.is_binary and comparison.attempts_differ:
         first, second = comparison.n
         problem = (
             f"attempts differ at {int((first != second).sum())} of {len(first)} shared tasks"
@@ -110,15 +110,17 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         )
 
 
-def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def by_attempt_permutation(
+    group: Sequence[Comparison], confidence: Confidence
+) -> list[PairedTestResult]:
     """Permutations of attempts between the two models within each task.
 
     What is permuted are passes, or the values that the metric needs.
     """
-    return [_within(comparison, confidence) for comparison in group]
+    return [_permute_attempts(comparison, confidence) for comparison in group]
 
 
-def _within(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
+def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
     from passk_cli.inference.permutation_test import (
         permutation_of_attempts,
         permutation_within_tasks,
@@ -133,17 +135,21 @@ def _within(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
         raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
     if metric.kind.needs:
         bag, other_bag = comparison.attempts
-        permutation = permutation_of_attempts(metric, bag, other_bag, **confidence.draws)
+        permutation = permutation_of_attempts(
+            metric, bag, other_bag, **confidence.resample_arguments
+        )
     else:
         first, second = zip(comparison.n, comparison.c, strict=True)
-        permutation = permutation_within_tasks(metric, first, second, **confidence.draws)
+        permutation = permutation_within_tasks(
+            metric, first, second, **confidence.resample_arguments
+        )
     return PairedTestResult("", permutation.p, permutation.smallest)
 
 
 def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The guarded t test, which shares its distribution with the interval of the difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
-    least = least_p(cluster_totals(group[0].d[:, None], codes)[1])
+    least = least_p(cluster_totals(group[0].differences[:, None], codes)[1])
     for places, law in difference_distributions(difference_samples(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
             tests[at] = PairedTestResult("", p, least, (law, row))
@@ -156,24 +162,24 @@ def by_suissa_shuster(
     """The exact test for values that are 0 or 1."""
     tasks = len(group[0].tasks)
     p = suissa_shuster(tasks, *count_discordant(group))
-    return _answers(p, np.minimum(p, 2.0 ** (1 - tasks)))
+    return _test_results(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Student's t test."""
-    return _answers(paired_t(_totals(group)), np.zeros(len(group)))
+    return _test_results(paired_t(_totals(group)), np.zeros(len(group)))
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test that counts ties by half."""
-    flips = sign_flip(_totals(group), **confidence.draws, mid=True)
-    return _answers(flips.p, flips.smallest)
+    flips = sign_flip(_totals(group), **confidence.resample_arguments, mid=True)
+    return _test_results(flips.p, flips.smallest)
 
 
 def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
-    flips = sign_flip(_totals(group), **confidence.draws, mid=False)
-    answers = _answers(flips.p, flips.smallest)
+    flips = sign_flip(_totals(group), **confidence.resample_arguments, mid=False)
+    answers = _test_results(flips.p, flips.smallest)
     if group[0].clusters is not None:
         return answers
     return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
@@ -181,7 +187,7 @@ def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 
 def _totals(group: Sequence[Comparison]) -> Floats:
     """The differences of comparisons over the same tasks or clusters, one column per comparison."""
-    return cluster_totals(np.stack([c.d for c in group], axis=1), group[0].clusters)[0]
+    return cluster_totals(np.stack([c.differences for c in group], axis=1), group[0].clusters)[0]
 
 
 def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
@@ -205,7 +211,7 @@ def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
     return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
-def _answers(p: Floats, smallest: Floats) -> list[PairedTestResult]:
+def _test_results(p: Floats, smallest: Floats) -> list[PairedTestResult]:
     return [PairedTestResult("", *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
 
 
@@ -213,7 +219,7 @@ def _mcnemar(comparison: Comparison) -> PairedTestResult | None:
     """McNemar's exact test, if both models have one attempt per task; else None."""
     if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
         return None
-    d = comparison.d
+    d = comparison.differences
     plus, minus = int((d > 0).sum()), int((d < 0).sum())
     return PairedTestResult(
         MCNEMAR, float(mcnemar(plus, minus)), min(1.0, 2.0 ** (1 - plus - minus))

@@ -14,17 +14,17 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from passk_cli.arrays import gathered
+from passk_cli.arrays import group_pairs
 from passk_cli.errors import ParameterError
 from passk_cli.inference.compatible_rates import likelihood_drop
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
-from passk_cli.report.model import Methods, Reference
+from passk_cli.report.model import MethodsText, Reference
 from passk_cli.report.words import count_range, number_range, plural
 from passk_cli.study.metrics import truth_labels
 from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
-from passk_cli.text import listed
+from passk_cli.text import join_names
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _SOFTWARE = "passk"
 
 def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
-) -> Methods:
+) -> MethodsText:
     """Sentences about how these numbers were computed, with references like "[@key; @key]".
 
     entries : the entries of the signature, for example test, adjust and fit.
@@ -58,23 +58,25 @@ def describe_methods(
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
-        _extrapolation(counts, entries) or _estimates(counts, facts), _missing(counts),
-        _labels(counts),
-        _intervals(confidence, facts, entries),
-        _tests(entries, facts), f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}.",
+        _extrapolation_sentences(counts, entries) or _estimates_sentence(counts, facts),
+        _missing_outcomes_sentence(counts),
+        _labels_sentence(counts),
+        _intervals_sentence(confidence, facts, entries),
+        _tests_sentence(entries, facts),
+        f"Computed by passk {__version__}{draws}{_citation(_SOFTWARE)}.",
     )  # fmt: skip
     text = " ".join(filter(None, sentences))
     keys = dict.fromkeys(re.findall(r"@([a-z]+\d{4}|passk)\b(?=[;\]])", text))
-    return Methods(text, {key: references()[key] for key in keys})
+    return MethodsText(text, {key: references()[key] for key in keys})
 
 
-def intervals() -> dict[str, tuple[str, str]]:
+def intervals_in_words() -> dict[str, tuple[str, str]]:
     """Name of each kind of interval → its words and references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
     return {n: (method.words, method.cites) for n, method in METHODS.items()} | {FIELLER: ratio}
 
 
-def tests() -> dict[str, tuple[str, str]]:
+def tests_in_words() -> dict[str, tuple[str, str]]:
     """Name of each test → its words and references."""
     ratio = ("Fieller's test of equal ratios of means", "fieller1954")
     return {n: (test.words, test.cites) for n, test in TESTS.items()} | {FIELLER: ratio}
@@ -91,10 +93,10 @@ def references() -> dict[str, Reference]:
         "  title = {passk: pass@k and pass\\^{}k with confidence intervals},\n"
         f"  year = {{2026}}, version = {{{__version__}}}\n}}"
     )
-    return {key: Reference(_label(entry), entry) for key, entry in entries.items()}
+    return {key: Reference(_reference_label(entry), entry) for key, entry in entries.items()}
 
 
-def _label(entry: str) -> str:
+def _reference_label(entry: str) -> str:
     """A reference as a sentence cites it: "Chen et al. 2021"."""
     author, year = (re.search(rf"{field} = \{{(.*?)\}},?\s", entry) for field in ("author", "year"))
     assert author is not None
@@ -106,21 +108,21 @@ def _label(entry: str) -> str:
     )
 
 
-def _cited(keys: str) -> str:
+def _citation(keys: str) -> str:
     """A citation of these keys, with a blank before it; "" without keys."""
     return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys.split()))}]" if keys else ""
 
 
-def _sizes(counts: Counts) -> tuple[str, str]:
+def _sizes_text(counts: Counts) -> tuple[str, str]:
     """Words for tasks, and for attempts at each task: "800 tasks", "10 attempts per task"."""
     tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
     attempts = count_range(counts.n.tolist(), "attempt")
     return f"{number_range(min(tasks), max(tasks))} tasks", f"{attempts} per task"
 
 
-def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
+def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
     ks: dict[str, list[str]] = {}
-    ratios, (tasks, attempts) = "", _sizes(counts)
+    ratios, (tasks, attempts) = "", _sizes_text(counts)
     for name in dict.fromkeys(fact.name for fact in facts):
         # The names of changes and effects are not metrics.
         with suppress(ParameterError):
@@ -131,7 +133,7 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
                     f" {name} is the share of tasks with a true success rate of at least"
                     f" {metric.argument}, from {tasks} and {attempts}: its range over all"
                     " distributions of tasks' success rates whose log likelihood is at most"
-                    f" {drop:.2f} below the highest{_cited(metric.kind.cites)}."
+                    f" {drop:.2f} below the highest{_citation(metric.kind.cites)}."
                 )
             elif metric.kind.ratio:
                 ratios += (
@@ -147,13 +149,15 @@ def _estimates(counts: Counts, facts: Sequence[Result]) -> str:
         curve = len(arguments) > 3 and FAMILIES[family].has_k
         ends = f"{family}k (k from {arguments[0]} to {arguments[-1]})"
         names += [ends] if curve else [family + argument for argument in arguments]
-    cited = _cited(" ".join(FAMILIES[family].cites for family in ks))
+    cited = _citation(" ".join(FAMILIES[family].cites for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
-    of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
+    of_means = (
+        f"{join_names(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
+    )
     return of_means + ratios
 
 
-def _missing(counts: Counts) -> str:
+def _missing_outcomes_sentence(counts: Counts) -> str:
     """The sentence about the treatment of missing outcomes."""
     facts = counts.facts
     if not facts.missing:
@@ -161,14 +165,14 @@ def _missing(counts: Counts) -> str:
     return f"{plural(facts.missing, 'missing outcome')} {_MISSING[facts.missing_policy]}."
 
 
-def _labels(counts: Counts) -> str:
+def _labels_sentence(counts: Counts) -> str:
     """The sentence about the judge, the labels, and how they correct its verdicts."""
     if rates := counts.facts.judge_errors:
         (passed, false), (failed, true) = rates
         return (
             "Outcomes are a judge's verdicts, corrected by its error rates about other attempts"
             f" ({passed} false passes among {plural(false, 'failing attempt')}, {failed} false"
-            f" failures among {plural(true, 'passing attempt')}){_cited('rogan1978')}."
+            f" failures among {plural(true, 'passing attempt')}){_citation('rogan1978')}."
         )
     partial = [labels for labels in truth_labels(counts) if not labels.complete]
     if not partial:
@@ -177,20 +181,20 @@ def _labels(counts: Counts) -> str:
     by_task = sum(labels.labels_per_task > 0 for labels in partial)
     designs = [
         "labels of attempts by post-strata of the verdict and the majority of its task"
-        f"{_cited('robins1994')}",
+        f"{_citation('robins1994')}",
         "labels of tasks by prediction-powered inference with the task as unit"
-        f"{_cited('angelopoulos2023')}",
+        f"{_citation('angelopoulos2023')}",
     ]
     descriptions = [
         words
         for words, present in zip(designs, (by_task < len(partial), by_task > 0), strict=True)
         if present
     ]
-    corrections = f"{plural(number, 'label')}: {listed(descriptions)}"
+    corrections = f"{plural(number, 'label')}: {join_names(descriptions)}"
     return f"Outcomes are a judge's verdicts, corrected by {corrections}."
 
 
-def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
+def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> str:
     """The sentences about the range, and about the models and priors of the average."""
     metric = str(entries.get("extrapolate") or "")
     if not metric:
@@ -198,7 +202,7 @@ def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
     from passk_cli.inference.extrapolation import WIDEST
     from passk_cli.inference.rate_models import PRIORS
 
-    tasks, attempts = _sizes(counts)
+    tasks, attempts = _sizes_text(counts)
     drop = likelihood_drop(float(str(entries["level"])))
     clusters = (
         f" The log likelihood is divided by the mean size of a task's cluster by {cluster}."
@@ -207,51 +211,51 @@ def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
     )
     line = (
         f" The log-logit line is the least-squares line of logit({metric}) in log k"
-        f"{_cited('brown2024')}."
+        f"{_citation('brown2024')}."
         if entries.get("fit")
         else ""
     )
     return (
         f"{metric} at k = {entries.get('to')} is predicted from {attempts} at {tasks}; ranges are"
         " over all distributions of tasks' success rates whose log likelihood is at most"
-        f" {drop:.2f} below the highest{_cited('kiefer1956')}."
+        f" {drop:.2f} below the highest{_citation('kiefer1956')}."
         f" Estimates, given if the range is at most {WIDEST} wide, are means over {PRIORS}."
         f"{clusters}{line}"
     )
 
 
-def _intervals(
+def _intervals_sentence(
     confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> str:
     sampled = confidence.population == NEW_TASKS
     about = "the tasks as a sample of a larger population" if sampled else "these tasks as fixed"
     if confidence.cluster and sampled:
         about += f", in clusters by {confidence.cluster}"
-    methods = intervals()
+    methods = intervals_in_words()
     with_limits = [
         fact for fact in facts if fact.estimate.low is not None and fact.method in methods
     ]
-    by_method = gathered(dict.fromkeys((fact.method, fact.name) for fact in with_limits))
+    by_method = group_pairs(dict.fromkeys((fact.method, fact.name) for fact in with_limits))
     level = f"{100 * confidence.level:g} %"
     if confidence.method == "none":
-        return f"Standard errors take {about}{_cited('miller2024')}."
-    by = listed([
-        methods[method][0] + f" for {listed(names)}" * (len(by_method) > 1)
-        + _cited(methods[method][1])
+        return f"Standard errors take {about}{_citation('miller2024')}."
+    by = join_names([
+        methods[method][0] + f" for {join_names(names)}" * (len(by_method) > 1)
+        + _citation(methods[method][1])
         for method, names in by_method.items()
     ])  # fmt: skip
     clause = f" are made by {by} and" if by_method else ""
     if entries.get("band") == "simultaneous":
-        level += f", simultaneous over all k{_cited('davison1997')}"
+        level += f", simultaneous over all k{_citation('davison1997')}"
     return f"Confidence intervals ({level}){clause} take {about}."
 
 
-def _tests(entries: Mapping[str, object], facts: Sequence[Result]) -> str:
-    test_words = tests()
+def _tests_sentence(entries: Mapping[str, object], facts: Sequence[Result]) -> str:
+    test_words = tests_in_words()
     names = [name for name in str(entries.get("test") or "").split(", ") if name in test_words]
     if not names:
         return ""
-    words = listed([test_words[name][0] + _cited(test_words[name][1]) for name in names])
+    words = join_names([test_words[name][0] + _citation(test_words[name][1]) for name in names])
     text = f"Models are compared on the tasks they share, paired by task, by {words}"
     adjustment, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
     number = str(entries.get("tests") or "").rpartition("/")[2]
@@ -261,8 +265,10 @@ def _tests(entries: Mapping[str, object], facts: Sequence[Result]) -> str:
         separately = entries.get("family") == PRIMARY and len(tests_by_metric) > 1
         text += (
             f"; p-values are adjusted for {number} tests{of_each * separately} by"
-            f" {adjustment}{_cited(keys)}"
+            f" {adjustment}{_citation(keys)}"
         )
     if margin := entries.get("margin"):
-        text += f"; equivalence within ±{margin} by two one-sided tests{_cited('schuirmann1987')}"
+        text += (
+            f"; equivalence within ±{margin} by two one-sided tests{_citation('schuirmann1987')}"
+        )
     return text + "."

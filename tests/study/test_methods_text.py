@@ -11,7 +11,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
-from passk_cli.study import methods
+from passk_cli.study import methods_text
 from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS
 from tests.conftest import SAMPLES, Passk, Write, mark_long_except
 
@@ -21,8 +21,8 @@ COLD = ("--where", "temperature < 0.5")
 
 def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
     assert all(method.words for method in METHODS.values())
-    assert set(methods.tests()) == {*TESTS, FIELLER}
-    assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
+    assert set(methods_text.tests_in_words()) == {*TESTS, FIELLER}
+    assert set(methods_text.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
     # An order, a score or a mean is no estimator of somebody's.
     amounts = {name for name, kind in FAMILIES.items() if kind.quantity}
     uncited = {name for name, kind in FAMILIES.items() if not kind.cites}
@@ -30,8 +30,12 @@ def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
 
 
 def test_every_reference_can_be_resolved() -> None:
-    references = methods.references()
-    words = (methods.intervals(), methods.tests(), methods.ADJUSTMENTS)
+    references = methods_text.references()
+    words = (
+        methods_text.intervals_in_words(),
+        methods_text.tests_in_words(),
+        methods_text.ADJUSTMENTS,
+    )
     cited = {key for table in words for _, keys in table.values() for key in keys.split()}
     cited |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
     cited |= {"rogan1978", "robins1994", "angelopoulos2023"}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from passk_cli.charts.axes import Axis, axis_from_values, tick_labels
 from passk_cli.render.style import Style, cell_parts
-from passk_cli.report.model import MARK, QUANTITIES, Board, BoardRow, Column
+from passk_cli.report.model import MARK, QUANTITIES, Column, Leaderboard, LeaderboardRow
 from passk_cli.text import printable
 
 # Room at both ends of an axis, as a share of the range; the width of a letter of a tick, and the
@@ -56,7 +56,7 @@ class RowView(NamedTuple):
     extra_cells: tuple[str, ...]
 
 
-class BoardView(NamedTuple):
+class LeaderboardView(NamedTuple):
     """A leaderboard with rounded numbers and printable texts.
 
     extra_columns : name, meaning and class of the further columns.  The class is "kept" if a cell
@@ -70,7 +70,7 @@ class BoardView(NamedTuple):
     ranked: bool
 
 
-def board_view(board: Board, style: Style) -> BoardView:
+def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
     """The board with rounded numbers and with the places of intervals."""
     axes, metrics = [], []
     for at, column in enumerate(board.metrics):
@@ -101,13 +101,13 @@ def board_view(board: Board, style: Style) -> BoardView:
          "kept" if any(MARK in str(entry.extra_cells[at]) for entry in board.entries) else "other")
         for at, column in enumerate(board.extra_columns)
     )  # fmt: skip
-    return BoardView(
+    return LeaderboardView(
         tuple(metrics), extra_columns, entries, any(metric.tested for metric in metrics)
     )
 
 
 def _numbers(
-    entry: BoardRow, columns: tuple[Column, ...], axes: list[Axis], style: Style
+    entry: LeaderboardRow, columns: tuple[Column, ...], axes: list[Axis], style: Style
 ) -> Iterator[NumberView]:
     for number, column, axis in zip(entry.numbers, columns, axes, strict=True):
         value, limits = cell_parts(number, column, style)

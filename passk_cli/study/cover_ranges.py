@@ -13,7 +13,7 @@ from passk_cli.study.headlines import NONE_SHARED, RANGE_ANSWERS, ValueRange, na
 from passk_cli.study.result import Result
 
 
-class Covers:
+class CoverRanges:
     """The ranges of one metric as the subject of sentences, the highest first.
 
     facts : of all series; those without a range are left out.
@@ -23,7 +23,7 @@ class Covers:
         self.study, self.groups = study, study.counts.group_names
         shared, where = study.on_shared_tasks(facts)
         self.where = "" if self.groups else where.removeprefix(" on ")
-        ranges = [fact for fact in (facts if self.groups else shared) if fact.ranged]
+        ranges = [fact for fact in (facts if self.groups else shared) if fact.is_range]
         self.facts = sorted(ranges, key=lambda fact: -(fact.estimate.middle or 0.0))
         self.open = [fact for fact in self.facts if fact.estimate.value is None]
 
@@ -46,14 +46,14 @@ class Covers:
             "metric": first.name, "model": name_with_groups(first.series, self.groups),
             "where": self.where,
             "rate": metric.argument if metric else "", "estimate": first.estimate,
-            "limits": limits_of(first), "rivals": self.rivals, "count": len(self.rivals),
-            "last": name_with_groups(last.series, self.groups), "lowest": limits_of(last),
+            "limits": range_without_value(first), "rivals": self.rivals, "count": len(self.rivals),
+            "last": name_with_groups(last.series, self.groups), "lowest": range_without_value(last),
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
         if self.open:
             widest = max(self.open, key=_width)
             assert widest.values is not None
-            cover = widest.values.cover(self.study.confidence.level)
+            cover = widest.values.cover_range(self.study.confidence.level)
             needed = cover.needed
             fields |= {
                 "attempts": cover.attempts, "ahead": needed.attempts, "tasks": needed.tasks,
@@ -67,7 +67,7 @@ def _width(fact: Result) -> float:
     return (fact.estimate.high or 0.0) - (fact.estimate.low or 0.0)
 
 
-def limits_of(fact: Result) -> Limits:
+def range_without_value(fact: Result) -> Limits:
     """The range of a number without its value."""
     return Limits(fact.estimate.low, fact.estimate.high)
 
@@ -103,13 +103,13 @@ OPEN_COVERS = Answer(
 )
 
 
-def stated(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
+def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
     """The sentences about the numbers of one ranged metric."""
-    covers = Covers(study, facts)
+    covers = CoverRanges(study, facts)
     if covers.facts:
         yield from first_true(COVER, covers)
         yield from all_true((OPEN_COVERS,), covers)
-    elif any(fact.ranged for fact in facts):
-        yield from first_true(NONE_SHARED, study.short_of(facts))
+    elif any(fact.is_range for fact in facts):
+        yield from first_true(NONE_SHARED, study.largest_unsupported_k(facts))
     else:
         yield from first_true(RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))

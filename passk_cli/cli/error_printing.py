@@ -11,16 +11,16 @@ from passk_cli.errors import PasskError
 from passk_cli.render.data import error_document
 
 
-def write_failure(error: PasskError, words: Sequence[str]) -> int:
+def write_error(error: PasskError, words: Sequence[str]) -> int:
     """Print an error on stderr, and on stdout if the format is JSON, and return its exit code.
 
     words : the command line.
     """
+    from passk_cli.cli.fix_commands import add_commands, error_with_commands
     from passk_cli.cli.output import print_message
-    from passk_cli.cli.remedies import add_commands, with_commands
 
     add_commands(error, words)
-    print_message(with_commands(error, words), ERROR)
+    print_message(error_with_commands(error, words), ERROR)
     form = json_form(words)
     if form is not None:
         sys.stdout.write(error_document(error, form))

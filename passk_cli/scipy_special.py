@@ -3,7 +3,7 @@
 The package imports support for other array libraries, and with it numpy.testing and numpy.f2py,
 which takes longer than a small command.  Its functions of numbers are in one module below it.
 
->>> from passk_cli.special import ndtr
+>>> from passk_cli.scipy_special import ndtr
 >>> round(float(ndtr(1.96)), 3)
 0.975
 """

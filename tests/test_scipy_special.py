@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-import passk_cli.special
+import passk_cli.scipy_special
 
 PACKAGE = Path(passk_cli.__file__).parent
 
@@ -20,17 +20,17 @@ def used() -> list[str]:
     names = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module == "passk_cli.special":
+            if isinstance(node, ast.ImportFrom) and node.module == "passk_cli.scipy_special":
                 names |= {alias.name for alias in node.names}
     return sorted(names)
 
 
-@pytest.mark.parametrize("first", ["passk_cli.special", "scipy.special", "scipy.stats"])
+@pytest.mark.parametrize("first", ["passk_cli.scipy_special", "scipy.special", "scipy.stats"])
 def test_functions_are_those_of_scipy(first: str) -> None:
     names = used()
     assert {"ndtr", "stdtrit", "betaln"} <= {*names}
     code = (
-        f"import {first}, sys, passk_cli.special as own\n"
+        f"import {first}, sys, passk_cli.scipy_special as own\n"
         f"ours = [getattr(own, name)(.25, .5, .75)[()] if getattr(own, name).nin == 3 else\n"
         f"        getattr(own, name)(*[.25, .5][:getattr(own, name).nin]) for name in {names}]\n"
         "light = 'scipy._lib._array_api' not in sys.modules\n"
@@ -44,9 +44,9 @@ def test_functions_are_those_of_scipy(first: str) -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert result.stdout == f"{first == 'passk_cli.special'}\n"
+    assert result.stdout == f"{first == 'passk_cli.scipy_special'}\n"
 
 
 def test_what_scipy_does_not_have_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError):
-        _ = passk_cli.special.no_such_function
+        _ = passk_cli.scipy_special.no_such_function
