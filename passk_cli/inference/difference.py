@@ -273,7 +273,7 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     The second result is the relative standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1))
     / U) (delta method). It is infinite if the variance is 0, and still too small if a few tasks
     make all the difference. With e = d − a s for the middle a of both means and sizes s,
-    Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s − s̄) e + δ² (V − (Σ s)² / U), where V = Σ (s − s̄)² and
+    Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and
     δ = d̄ − a. It is at most Σ e² if all sizes are equal.
     """
     units, tasks = len(sizes), sizes.sum()
