@@ -13,7 +13,7 @@ from comparison import Row, write
 from numpy.typing import NDArray
 
 from passk_cli.inference.discordance import score_limits, suissa_shuster
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.paired import mcnemar
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class Tables:
         if method == "paired-score":
             return score_limits(self.tasks, b, c)
         d = np.repeat([1.0, -1.0, 0.0], [b, c, self.tasks - b - c])
-        limits = interval(Sample(d, -1.0, 1.0), method)
+        limits = interval(IntervalData(d, -1.0, 1.0), method)
         return limits.low or 0.0, limits.high or 0.0
 
 

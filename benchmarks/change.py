@@ -18,10 +18,10 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.attempts import attempt_variance_floor
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
 from passk_cli.inference.paired import paired_t
-from passk_cli.metrics.registry import Change, parse_change
+from passk_cli.metrics.registry import MetricChange, parse_change
 
 Floats = NDArray[np.float64]
 Rates = Callable[[np.random.Generator, tuple[int, ...]], Floats]
@@ -45,7 +45,7 @@ def flatter(rates: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-NEARER * odds)))
 
 
-def expected(change: Change, rates: Floats) -> float:
+def expected(change: MetricChange, rates: Floats) -> float:
     """The mean change over tasks with these success rates."""
     ks = change.end.k, change.start.k
     end, start = (1 - (1 - rates) ** k if change.end.family == "pass@" else rates**k for k in ks)
@@ -53,14 +53,16 @@ def expected(change: Change, rates: Floats) -> float:
 
 
 def simulated(
-    change: Change, n: tuple[int, int], rates: tuple[Floats, Floats], rng: np.random.Generator
+    change: MetricChange, n: tuple[int, int], rates: tuple[Floats, Floats], rng: np.random.Generator
 ) -> tuple[DifferenceDistribution, Floats]:
     """The distribution of the difference of two changes per run, and p of the paired t-test."""
     sizes = np.broadcast_to(np.array(n)[:, None, None], (2, *rates[0].shape))
     c = rng.binomial(sizes, np.stack(rates))
     first, second = (change.values(*side) for side in zip(sizes, c, strict=True))
     low, high = change.bounds or (-1.0, 1.0)
-    law = difference_distribution(first - second, high - low, attempt_floor(change, sizes, c))
+    law = difference_distribution(
+        first - second, high - low, attempt_variance_floor(change, sizes, c)
+    )
     return law, paired_t((first - second).T)
 
 
@@ -80,7 +82,7 @@ def main() -> None:
             population = draw(rng, (POPULATION,))
             true_difference = expected(change, population) - expected(change, flatter(population))
             law, t = simulated(change, n, (rates, flatter(rates)), rng)
-            equivalent = law.equivalence(abs(true_difference)) <= 0.05
+            equivalent = law.equivalence_p(abs(true_difference)) <= 0.05
             powers.append(
                 [
                     *head, f"{true_difference:+.3f}",

@@ -30,12 +30,15 @@ from numpy.typing import NDArray
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.min_p import Family as TestFamily
+from passk_cli.inference.min_p import FamilyOfTests as TestFamily
 from passk_cli.inference.min_p import draw_min_p
-from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
-from passk_cli.inference.permutation_test import permutation_of_attempts, permutation_within_tasks
+from passk_cli.inference.paired import mcnemar, paired_t, sign_flip_test
+from passk_cli.inference.permutation_test import (
+    permutation_test_of_attempts,
+    permutation_test_within_tasks,
+)
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.attempts import Attempts
 
 LEVEL = 0.05
@@ -85,8 +88,8 @@ def rates(mean: float, tasks: int, k: int, shift: float, comparisons: int) -> Ra
             pass_at_k(ATTEMPTS, rng.binomial(ATTEMPTS, side), k) for side in (p, shifted(p, shift))
         )
         differences = first - second
-        flips = sign_flip(differences, seed=batch)
-        halved = sign_flip(differences, seed=batch, mid=True).p
+        flips = sign_flip_test(differences, seed=batch)
+        halved = sign_flip_test(differences, seed=batch, mid=True).p
         samples.append(
             # A t that is undefined (no spread) rejects nothing.
             (
@@ -183,7 +186,7 @@ def percents(differences: Floats, clusters: Integers | None = None) -> tuple[str
     if clusters is not None:
         totals = np.stack([differences[clusters == g].sum(axis=0) for g in np.unique(clusters)])
     tests = (
-        sign_flip(totals, resamples=FEW_RESAMPLES).p,
+        sign_flip_test(totals, resamples=FEW_RESAMPLES).p,
         paired_t(totals),
         difference_distribution(differences.T, 1.0, clusters=clusters).p(),
     )
@@ -269,15 +272,15 @@ def within_shares(
 ) -> list[str]:  # fmt: skip
     """Per cent of runs that the permutation within tasks rejects, and the sign flips."""
     attempts = constant(n, len(rate))
-    metric, reject, d = parse(f"pass@{k}"), 0, []
+    metric, reject, d = parse_metric(f"pass@{k}"), 0, []
     for _ in range(repetitions):
         first, second = (rng.binomial(m, p) for m, p in zip(n, (rate, lower), strict=True))
-        p = permutation_within_tasks(
+        p = permutation_test_within_tasks(
             metric, (attempts[0], first), (attempts[1], second), resamples=FEW_RESAMPLES
         ).p
         reject += p <= LEVEL
         d.append(pass_at_k(n[0], first, k) - pass_at_k(n[1], second, k))
-    flips = sign_flip(np.stack(d, axis=1), resamples=FEW_RESAMPLES).p
+    flips = sign_flip_test(np.stack(d, axis=1), resamples=FEW_RESAMPLES).p
     return [percent(reject / repetitions), percent(float(np.mean(flips <= LEVEL)))]
 
 
@@ -294,8 +297,8 @@ def these_attempts_rows(repetitions: int) -> Iterator[Row]:
                 reject = 0
                 for run in range(repetitions):
                     pair = (bags(rng, level - s, m) for s, m in zip((0, shift), n, strict=True))
-                    test = permutation_of_attempts(
-                        parse(name), *pair, resamples=FEW_RESAMPLES, seed=run
+                    test = permutation_test_of_attempts(
+                        parse_metric(name), *pair, resamples=FEW_RESAMPLES, seed=run
                     )
                     reject += test.p <= LEVEL
                 shares.append(percent(reject / repetitions))
@@ -354,7 +357,7 @@ class Family:
         """Holm counting the tests that could reject, the same of Suissa and Shuster's, min-P."""
         (law,) = draw_min_p([TestFamily(d)], resamples=FAMILY_RESAMPLES)
         if self.n > 1:
-            flips = sign_flip(d, resamples=FAMILY_RESAMPLES)
+            flips = sign_flip_test(d, resamples=FAMILY_RESAMPLES)
             return holm(flips.p, flips.smallest), law.adjusted(
                 difference_distribution(d.T, 1.0).p()
             )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 import passk_cli
-from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success
+from passk_cli.inference.ratio import TaskCosts, compare_costs, cost_per_success
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
@@ -103,7 +103,7 @@ class Cell:
         p = self.pass_rate
         return self.scale * mean * (p + (1 - p) * self.failing) / p
 
-    def draw_spending(self, rng: Rng, base: Floats | None = None) -> Spending:
+    def draw_spending(self, rng: Rng, base: Floats | None = None) -> TaskCosts:
         """One data set; base : normal numbers of the groups, shared with another model."""
         n = np.full(self.tasks, self.n) if self.n else rng.integers(1, 11, self.tasks)
         task = np.repeat(np.arange(self.tasks), n)
@@ -116,7 +116,7 @@ class Cell:
         cost = self.scale * LAWS[self.law](z) * np.where(passed, 1.0, self.failing)
         start = np.concatenate([[0], np.cumsum(n)])
         attempts = np.ones(len(task), np.int64), passed.astype(np.int64)
-        return Spending.from_attempts(start, cost, *attempts, self.clusters)
+        return TaskCosts.from_attempts(start, cost, *attempts, self.clusters)
 
     @property
     def clusters(self) -> NDArray[np.int64] | None:
@@ -144,7 +144,7 @@ HELD_OUT = [
 ]  # fmt: skip
 
 
-def t_limits(spending: Spending, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
+def t_limits(spending: TaskCosts, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
     """Fieller's limits with only Student's t."""
     x, y = spending.cost, spending.rate
     size = len(x) if clusters is None else int(clusters.max()) + 1
@@ -255,7 +255,7 @@ def unlike(runs: int) -> str:
                 true = (p + (1 - p) * failing) / p
                 counts = np.ones(tasks * n, np.int64)
                 results.append(
-                    Spending.from_attempts(start, cost / true, counts, passed.astype(np.int64))
+                    TaskCosts.from_attempts(start, cost / true, counts, passed.astype(np.int64))
                 )
             answer = compare_costs(results, adjust=False)[0]
             rejects.append(answer.p <= 0.05)
@@ -280,11 +280,11 @@ def lumps(runs: int) -> str:
             passed = rng.random(tasks * n) < rng.beta(1, 1, tasks)[task]
             cost = np.where(rng.random(tasks) < share, times, 1.0)[task]
             counts = np.ones(tasks * n, np.int64)
-            spending = Spending.from_attempts(start, cost, counts, passed.astype(np.int64))
+            spending = TaskCosts.from_attempts(start, cost, counts, passed.astype(np.int64))
             answer = cost_per_success(spending)
             high = np.inf if answer.high is None else answer.high
             covers.append((answer.low or 0.0) <= true <= high)
-            reported.append(bool(spending.few_carry))
+            reported.append(bool(spending.effective_tasks_if_few))
         quiet_covers = [c for c, few in zip(covers, reported, strict=True) if not few]
         rows.append([f"{100 * share:g} % × {times:g}", tasks, n, f"{100 * np.mean(covers):.1f}",
                      f"{100 * np.mean(reported):.0f}",
@@ -293,7 +293,7 @@ def lumps(runs: int) -> str:
     for law, tasks in product(("σ 0.5", "σ 1", "σ 2"), (20, 60, 200)):
         cell = Cell(law, tasks, 1)
         rng = np.random.default_rng([tasks, len(law)])
-        reported = [bool(cell.draw_spending(rng).few_carry) for _ in range(runs)]
+        reported = [bool(cell.draw_spending(rng).effective_tasks_if_few) for _ in range(runs)]
         rows.append([f"no lumps, {law}", tasks, 1, "", f"{100 * np.mean(reported):.0f}", ""])
     head = ["dear tasks", "tasks", "n", "covers %", "warned %", "covers % where not warned"]
     return f"{errors(runs)}\n\n{table(head, rows)}"
@@ -348,7 +348,7 @@ def missing(runs: int) -> str:
     return f"{errors(runs)}\n\n{table(head, rows)}"
 
 
-def plain_t(a: Spending, b: Spending) -> float:
+def plain_t(a: TaskCosts, b: TaskCosts) -> float:
     """Two-sided p of the same statistic with only Student's t."""
     means = [series.mean() for series in (a.cost, a.rate, b.cost, b.rate)]
     x1, y1, x2, y2 = (float(mean) for mean in means)

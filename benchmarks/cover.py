@@ -84,7 +84,7 @@ HEAD = ["sets", "covers % (± 1.96 s.e.)", "width", "with an estimate %", "its e
 
 def record(share: CoverRange, true: float) -> tuple[float, ...]:
     low, high = share.limits
-    point = np.nan if share.point is None else share.point
+    point = np.nan if share.point_estimate is None else share.point_estimate
     plug_in = (share.c >= share.threshold * share.n - 1e-9).mean()
     return low - 5e-4 <= true <= high + 5e-4, high - low, point, point - true, plug_in - true
 
@@ -209,9 +209,9 @@ def attempts_needed(sets: int) -> Iterator[list[str]]:
             for _ in range(max(sets // 4, 2)):
                 sizes = np.full(tasks, n)
                 share = CoverRange(sizes, rng.binomial(sizes, rates(rng, tasks)), threshold)
-                if share.point is not None:
+                if share.point_estimate is not None:
                     continue
-                attempts, more = share.needed
+                attempts, more = share.data_needed
                 if attempts is None and more is None:
                     silent += 1
                     continue

@@ -25,9 +25,9 @@ from measure import keep, machine, table
 from passk_cli.inference import exact
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.exact import dirichlet_quantiles
-from passk_cli.inference.hierarchy import histogram
-from passk_cli.inference.hull import MetricCounts, hull
-from passk_cli.inference.intervals import Sample, guard_weights, interval
+from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.inference.hull import MetricCounts, hull_of_mean
+from passk_cli.inference.intervals import IntervalData, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
 
@@ -93,7 +93,7 @@ def default_coverage(cell: Cell, repetitions: int) -> tuple[float, float, float]
     true, rng = cell.true(), cell.rng(1)
     above = below = 0
     for values in cell.values(rng, repetitions):
-        over, under = GUARD.tails(Sample(values), true)
+        over, under = GUARD.tails(IntervalData(values), true)
         above += over < TAIL
         below += under < TAIL
     return 1 - (above + below) / repetitions, above / repetitions, below / repetitions
@@ -104,7 +104,7 @@ def all_methods(cell: Cell, repetitions: int) -> dict[str, tuple[float, float]]:
     true, rng = cell.true(), cell.rng(2)
     hits, widths = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0.0)
     for values in cell.values(rng, repetitions):
-        sample = Sample(values)
+        sample = IntervalData(values)
         for method in METHODS:
             limits = interval(sample, method, LEVEL)
             low = sample.mean if limits.low is None else limits.low
@@ -190,7 +190,7 @@ def clustered(work: tuple[float, float, int, int]) -> tuple[object, ...]:
         values = lookup[rng.binomial(20, rates)]
         for name, method, task_codes in (("with", "guard", codes), ("without", "guard", None),
                                    ("t, clustered", "t", codes)):  # fmt: skip
-            limits = interval(Sample(values, clusters=task_codes), method, LEVEL)
+            limits = interval(IntervalData(values, clusters=task_codes), method, LEVEL)
             hits[name] += (limits.low or 0) <= true <= (limits.high or 0)
     shares = (f"{100 * hit / repetitions:.1f}" for hit in hits.values())
     return (f"Beta({a:g}, {b:g}), {clusters} clusters of 5", *shares)
@@ -305,12 +305,12 @@ class Fixed:
             failing = float((1 - p**k if hat else (1 - p) ** k).mean())
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
-            limits = hull(self.metric, histogram(ns, c))
+            limits = hull_of_mean(self.metric, count_histogram(ns, c))
             inside = holds(limits, failing if limits.complement else truth, TAIL)
             hits += inside
             above += not inside and truth < estimates[i]
             within = within_variance(self.metric, ns, c)
-            normal = interval(Sample(values, within=within), "jackknife", LEVEL, THESE_TASKS)
+            normal = interval(IntervalData(values, within=within), "jackknife", LEVEL, THESE_TASKS)
             low, high = (normal.low, normal.high) if normal.low is not None else (2.0, -2.0)
             jackknife += low <= truth <= high
             if i < _WIDTHS:
@@ -438,7 +438,9 @@ def shifted_pair(work: tuple[str, int, int, int, float, int]) -> tuple[object, .
         rate_pair = rates, shifted(rates, shift)
         passes = tuple(MetricCounts(metric, sizes, rng.binomial(n, p)) for p in rate_pair)
         first, second = (metric.values(sizes, outcome.c) for outcome in passes)
-        limits = interval(Sample(first - second, -1.0, passes=passes), None, LEVEL, THESE_TASKS)
+        limits = interval(
+            IntervalData(first - second, -1.0, passes=passes), None, LEVEL, THESE_TASKS
+        )
         truth = float(((1 - rate_pair[1]) ** k - (1 - rate_pair[0]) ** k).mean())
         hits += (limits.low or 0.0) - 1e-12 <= truth <= (limits.high or 0.0) + 1e-12
         width += (limits.high or 0.0) - (limits.low or 0.0)
@@ -513,7 +515,7 @@ def three(work: tuple[int, tuple[float, float, float], float, Guards]) -> float:
         [(a, b, tasks - a - b) for a in range(tasks + 1) for b in range(tasks + 1 - a)]
     )
     ways = gammaln(tasks + 1) - gammaln(counts + 1).sum(axis=1)
-    samples = [Sample(np.repeat(points, row), low=low) for row in counts]
+    samples = [IntervalData(np.repeat(points, row), low=low) for row in counts]
     x, lowest = np.array(points), 1.0
     for mean in np.linspace(max(low, points[0]) + 0.012, 0.988, 30):
         missed = np.array([law.p(sample, mean) < 0.05 for sample in samples])
@@ -604,7 +606,7 @@ def wide_cell(
         values = np.sort(metric.values(n, c))
         key = values.tobytes()
         if key not in cache:
-            sample = Sample(values)
+            sample = IntervalData(values)
             cache[key] = HALF.p(sample, true) >= 0.05, GUARD.p(sample, true) >= 0.05
         hits["half"] += cache[key][0]
         hits["guard"] += cache[key][1]
@@ -650,7 +652,7 @@ def alike_cell(
     hits, widths = dict.fromkeys(("guard", "percentile"), 0), {"guard": 0.0, "percentile": 0.0}
     for values in lookup[rng.binomial(n, rate, (repetitions, tasks))]:
         for method in widths:
-            limits = interval(Sample(values), method, LEVEL)
+            limits = interval(IntervalData(values), method, LEVEL)
             low, high = limits.low or 0.0, 1.0 if limits.high is None else limits.high
             hits[method] += low - 1e-12 <= true <= high + 1e-12
             widths[method] += high - low
@@ -812,7 +814,7 @@ def widths(n: int, rate: float, tasks: int, rows: int) -> list[float]:
     the way to the bound in half of these samples as long as this probability is 12 % or more.
     """
     x = np.random.default_rng([n, tasks, 3]).binomial(n, rate, (rows, tasks)) / n
-    one_by_one = [(Sample(row), method) for method in ("percentile", "t") for row in x]
+    one_by_one = [(IntervalData(row), method) for method in ("percentile", "t") for row in x]
     ends = [interval(sample, method, LEVEL) for sample, method in one_by_one]
     percentile, t = np.array([(e.high or 0) - (e.low or 0) for e in ends]).reshape(2, -1).mean(1)
     ratios = []
@@ -882,7 +884,7 @@ def unequal_cell(work: tuple[str, int, float, float, int]) -> tuple[object, ...]
         m = drawn_sizes(kind, clusters, rng).astype(float)
         passed = rng.binomial((20 * m).astype(int), rng.beta(a, b, clusters)) / 20
         codes = np.repeat(np.arange(clusters), m.astype(int))
-        sample = Sample((passed / m)[codes], clusters=codes)
+        sample = IntervalData((passed / m)[codes], clusters=codes)
         weights = [GUARD.weight(sample, bound) for bound in (0.0, 1.0)]
         for share in SHARES:
             size = (1 - share) * m.mean() + share * (m @ m) / m.sum()

@@ -25,13 +25,13 @@ from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
+    log_spaced_ks,
     pointwise_level,
-    spread_out,
 )
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.hierarchy import histogram
-from passk_cli.inference.hull import hull
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.inference.hull import hull_of_mean
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve
@@ -97,10 +97,10 @@ def new_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             for seed in range(repetitions):
                 c = rng.binomial(n, rng.beta(a, b, tasks))
                 values = np.hstack(curve(sizes, c, n)).T
-                arguments = (sizes, c, spread_out(ks))
+                arguments = (sizes, c, log_spaced_ks(ks))
                 levels += band_levels_new_tasks([arguments], LEVEL, resamples=2000, seed=seed)
                 for index, level in enumerate((LEVEL, levels[-1])):
-                    limits = [interval(Sample(row), level=level) for row in values]
+                    limits = [interval(IntervalData(row), level=level) for row in values]
                     inside[index] += all(
                         i.low <= t <= i.high for i, t in zip(limits, truth, strict=True)
                     )
@@ -136,7 +136,10 @@ def whole_curve(
     inside = [True, True, jackknife_band(n, c, p, min(k_max, int(n[0]) - 1))]
     for k in range(1, k_max + 1):
         for family, rates in (("pass@", 1 - p), ("pass^", p)):
-            limits, truth = hull(Metric(family, k), histogram(n, c)), float((rates**k).mean())
+            limits, truth = (
+                hull_of_mean(Metric(family, k), count_histogram(n, c)),
+                float((rates**k).mean()),
+            )
             if family == "pass@" and not limits.complement:
                 truth = 1 - truth
             for index, tail in enumerate(tails):

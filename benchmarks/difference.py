@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.attempts import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.min_p import Differences, Family, draw_min_p
+from passk_cli.inference.min_p import FamilyOfTests, PairwiseDifferences, draw_min_p
 from passk_cli.inference.paired import paired_t
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 
 PAGE = Path(__file__).with_suffix(".md")
 Floats = NDArray[np.float64]
@@ -151,13 +151,13 @@ class Result:
 def differences(cell: Cell, rng: np.random.Generator, runs: int) -> tuple[Floats, Floats]:
     """Differences (runs × tasks), and the floor of their variances."""
     c = [rng.binomial(n, p) for n, p in zip(cell.n, rates_of(cell, rng, runs), strict=True)]
-    metric = parse(f"pass@{cell.k}")
+    metric = parse_metric(f"pass@{cell.k}")
     first, second = (
         metric.values(np.full(n + 1, n), np.arange(n + 1))[passes]
         for n, passes in zip(cell.n, c, strict=True)
     )
     n = np.stack([np.full((runs, cell.tasks), attempts) for attempts in cell.n])
-    return first - second, attempt_floor(metric, n, np.stack(c))
+    return first - second, attempt_variance_floor(metric, n, np.stack(c))
 
 
 def measured(cell: Cell, runs: int) -> Result:
@@ -237,7 +237,9 @@ def rare(runs: int) -> str:
         c = np.stack([rng.binomial(attempts, p) for attempts, p in zip(n, rates, strict=True)])
         sizes = np.broadcast_to(np.array(n)[:, None, None], c.shape)
         d = c[0] / n[0] - c[1] / n[1]
-        law = difference_distribution(d, 1.0, attempt_floor(parse("pass@1"), sizes, c))
+        law = difference_distribution(
+            d, 1.0, attempt_variance_floor(parse_metric("pass@1"), sizes, c)
+        )
         rejects = law.p() <= 0.05
         t = (
             2 * stdtr(tasks - 1, -np.abs(d.mean(axis=1)) * tasks**0.5 / d.std(axis=1, ddof=1))
@@ -309,16 +311,16 @@ def families(runs: int) -> str:
             if models == WORSE:
                 true = np.where(second == count - 1, 0.5 - TRUE_WORSE, 0.0)
             attempts = np.broadcast_to(sizes[:, None], c.shape)
-            floor = attempt_floor(
-                parse("pass@1"),
+            floor = attempt_variance_floor(
+                parse_metric("pass@1"),
                 np.stack([attempts[first], attempts[second]]),
                 np.stack([c[first], c[second]]),
             )
             distribution = difference_distribution(d, 1.0, floor)
             p = distribution.p()
-            tests = Family(Differences(values.T, first, second))
+            tests = FamilyOfTests(PairwiseDifferences(values.T, first, second))
             (law_of_all,) = draw_min_p([tests], resamples=2_000)
-            alpha = law_of_all.level(0.05)
+            alpha = law_of_all.level_per_test(0.05)
             low, high = distribution.limits(alpha)
             rejected = law_of_all.adjusted(p) <= 0.05
             assert np.array_equal(rejected, (low > 0) | (high < 0))
@@ -431,22 +433,22 @@ def together(boards: Sequence[Board], runs: int) -> str:
         rng, means = np.random.default_rng(seed), board.means()
         first, second = np.triu_indices(board.models, 1)
         true = means[first] - means[second]
-        sizes, metric = np.resize(board.n, board.models), parse(f"pass@{board.k}")
+        sizes, metric = np.resize(board.n, board.models), parse_metric(f"pass@{board.k}")
         n = np.broadcast_to(sizes[:, None], (board.models, board.tasks))
         results = []
         for _ in range(runs):
             c = rng.binomial(n, board.rates(rng, board.tasks))
             values = pass_at_k(n, c, board.k)
             d = values[first] - values[second]
-            floor = attempt_floor(metric, np.array([n[first], n[second]]),
+            floor = attempt_variance_floor(metric, np.array([n[first], n[second]]),
                                   np.array([c[first], c[second]]))  # fmt: skip
             plain = difference_distribution(d, 1.0, floor)
             moderated = plain.moderated()
             holds = []
             for law in (moderated, plain):
-                family = Family(Differences(values.T, first, second), p=law.p())
+                family = FamilyOfTests(PairwiseDifferences(values.T, first, second), p=law.p())
                 (level,) = draw_min_p([family], resamples=1_000)
-                low, high = law.limits(level.level(0.05))
+                low, high = law.limits(level.level_per_test(0.05))
                 holds.append(((low <= true + 1e-12) & (true - 1e-12 <= high)).all())
                 if law is moderated:
                     rejected, width = level.adjusted(law.p()) <= 0.05, np.mean(high - low)
@@ -489,8 +491,8 @@ def many() -> str:
     law = difference_distribution(values[first] - values[second], 1.0)
     p = law.p()
     middle = time.process_time()
-    (together,) = draw_min_p([Family(Differences(values.T, first, second), p=p)])
-    level = together.level(0.05)
+    (together,) = draw_min_p([FamilyOfTests(PairwiseDifferences(values.T, first, second), p=p)])
+    level = together.level_per_test(0.05)
     law.limits(level)
     return table(
         ["8,911 pairs", "CPU s"],

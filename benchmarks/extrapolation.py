@@ -138,7 +138,7 @@ class Trial:
 
 def trials(extrapolation: Extrapolation, truths: dict[int, tuple[int, float]]) -> Iterator[Trial]:
     """truths : times → k, and the truth there."""
-    averages = extrapolation.average(np.array([k for k, _ in truths.values()]))
+    averages = extrapolation.model_average(np.array([k for k, _ in truths.values()]))
     for place, (times, (k, truth)) in enumerate(truths.items()):
         mean = (float(part[place]) for part in (averages.values, averages.low, averages.high))
         yield Trial(times, truth, *extrapolation.range(k), *mean)
@@ -280,7 +280,7 @@ def of_prospects(sets: int) -> str:
             rng = np.random.default_rng([place, seed, 3])
             c = rng.binomial(20, rates(rng, 60))
             extrapolation = Extrapolation(np.full(60, 20), c)
-            if extrapolation.determined(2_000):
+            if extrapolation.is_determined(2_000):
                 continue
             prospect = extrapolation.attempts_needed(2_000)
             if prospect is None:

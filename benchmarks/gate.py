@@ -32,7 +32,7 @@ from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, RelativeLimit
 from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm_rate, simulation_setup
 from passk_cli.files.request import Request
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
@@ -44,7 +44,7 @@ DATA = Path(__file__).parent.parent / "tests" / "data"
 FAMILIES = {"Beta(.3, .5)": (0.3, 0.5), "Beta(.5, .5)": (0.5, 0.5), "uniform": (1.0, 1.0)}
 SIZES, DROPS = [(40, 5), (100, 4), (500, 1)], (0.02, 0.05, 0.1)
 POINT_GATES = [(30, 1, 0.0), (50, 3, 0.02), (100, 3, 0.02), (500, 1, 0.02)]
-PASS_1 = parse("pass@1")
+PASS_1 = parse_metric("pass@1")
 REHEARSED = 5  # halves that a rehearsal is made of, for each set of data
 
 
@@ -94,7 +94,7 @@ def unchanged(runs: int) -> str:
                 p = rng.beta(a, b, tasks)
                 trials.append(trial(n, rng.binomial(n, p), n, rng.binomial(n, p), 0.0))
             regression, drop = (verdicts(trials, place) for place in (1, 2))
-            metrics = tuple(map(parse, ("pass@1", f"pass@{n}", f"pass^{n}")))
+            metrics = tuple(map(parse_metric, ("pass@1", f"pass@{n}", f"pass^{n}")))
             settings: dict[str, Any] = {"metrics": metrics, "rules": Rules(family=ALL)}
             of_three = [
                 replace(context, study=replace(context.study, **settings), general=metrics)
@@ -212,7 +212,7 @@ def relative(runs: int) -> str:
                     else:
                         trials.append(_priced(rng, p, n, 1 + change))
                 if index:
-                    rule = MaxDrop({parse("pass@1"): RelativeLimit(0.1)})
+                    rule = MaxDrop({parse_metric("pass@1"): RelativeLimit(0.1)})
                     decisions = [o.verdict for outcomes in rule.judge(trials) for o in outcomes]
                 else:
                     decisions = trials

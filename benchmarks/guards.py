@@ -13,8 +13,8 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference import exact
-from passk_cli.inference.hull import Hull, matched_cdf
-from passk_cli.inference.intervals import Sample, distances, guard_weights
+from passk_cli.inference.hull import HullInterval, moment_matched_cdf
+from passk_cli.inference.intervals import IntervalData, distances_to_bound, guard_weights
 
 
 def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayLike = 1.0) -> float:
@@ -36,28 +36,30 @@ class Guards:
 
     atom_weight: Callable[[Floats, Floats, Floats], Floats]
 
-    def weight(self, sample: Sample, bound: float) -> float:
+    def weight(self, sample: IntervalData, bound: float) -> float:
         """Weight of the atom at a bound, for the limit that looks towards it."""
         totals, sizes = sample.totals
         opposite = sample.high if bound == sample.low else sample.low
         return float(
-            self.atom_weight(distances(totals, sizes, bound, opposite), sizes, np.ones_like(sizes))
+            self.atom_weight(
+                distances_to_bound(totals, sizes, bound, opposite), sizes, np.ones_like(sizes)
+            )
         )
 
-    def tails(self, sample: Sample, mean: float) -> tuple[float, float]:
+    def tails(self, sample: IntervalData, mean: float) -> tuple[float, float]:
         """(P(≤ mean) with the guard below, P(≥ mean) with the guard above)."""
         # The other tail by its mirror image, which keeps all digits of a small one.
         return (self._below(sample, mean, sample.low, 1.0),
                 self._below(sample, mean, sample.high, -1.0))  # fmt: skip
 
-    def _below(self, sample: Sample, mean: float, bound: float, sign: float) -> float:
+    def _below(self, sample: IntervalData, mean: float, bound: float, sign: float) -> float:
         totals, sizes = sample.totals
         size = float(sizes @ sizes / sizes.sum())
         atoms = sign * np.append(totals, size * bound)
         weights = np.append(np.ones_like(totals), self.weight(sample, bound))
         return dirichlet_cdf(atoms, weights, sign * mean, np.append(sizes, size))
 
-    def p(self, sample: Sample, mean: float) -> float:
+    def p(self, sample: IntervalData, mean: float) -> float:
         """Twice the smaller tail beyond a mean. It is ≤ α if the interval at 1 − α excludes the
         mean."""
         return min(1.0, 2 * min(self.tails(sample, mean)))
@@ -66,11 +68,11 @@ class Guards:
 GUARD = Guards(guard_weights)
 
 
-def holds(hull: Hull, value: float, tail: float) -> bool:
+def holds(hull: HullInterval, value: float, tail: float) -> bool:
     """Whether the limits of a hull contain a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
-    ends = [hull.estimate - hull.error.quantile(side), *hull._reaches(tail)]
+    ends = [hull.estimate - hull.error.quantile(side), *hull._extreme_estimates(tail)]
     if min(ends) <= value <= max(ends):
         return True
-    below = float(hull.weight @ matched_cdf(value, hull.mean, hull.variance))
+    below = float(hull.weight @ moment_matched_cdf(value, hull.mean, hull.variance))
     return below >= tail if value < hull.estimate else below <= 1.0 - tail

@@ -21,8 +21,12 @@ from measure import keep, table
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from passk_cli.inference.heterogeneity import IntervalSetting, gains, spread_of_rates
-from passk_cli.metrics.heterogeneity import Moments, moments_of_rates, rate_curves
+from passk_cli.inference.heterogeneity import (
+    IntervalSetting,
+    heterogeneity_gains,
+    sd_and_skewness_of_rates,
+)
+from passk_cli.metrics.heterogeneity import RateMoments, moments_of_rates, rate_curves
 
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -40,9 +44,9 @@ class Population:
     def delta(self, k: int) -> float:
         return self.moment(k) - self.moment(1) ** k
 
-    def central(self) -> Moments:
+    def central(self) -> RateMoments:
         first, two, three = (self.moment(k) for k in (1, 2, 3))
-        return Moments(first, two - first**2, three - 3 * two * first + 2 * first**3)
+        return RateMoments(first, two - first**2, three - 3 * two * first + 2 * first**3)
 
 
 def beta(a: float, b: float) -> Population:
@@ -111,7 +115,7 @@ def delta_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
                     setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
-                    estimates = gains(np.full(tasks, n), c, np.array([k]), setting)
+                    estimates = heterogeneity_gains(np.full(tasks, n), c, np.array([k]), setting)
                     tally.add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                 yield (population.name, tasks, n, k, *tally.cells(repetitions))
 
@@ -126,7 +130,7 @@ def moment_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 for seed in range(repetitions):
                     c = rng.binomial(n, population.draw(rng, tasks))
                     setting = IntervalSetting(resamples=RESAMPLES, seed=seed)
-                    spreads = spread_of_rates(np.full(tasks, n), c, setting)
+                    spreads = sd_and_skewness_of_rates(np.full(tasks, n), c, setting)
                     for tally, estimate in zip(tallies, spreads, strict=True):
                         tally.add(estimate.value, estimate.low, estimate.high)
                 for name, tally in zip(("sd", "skewness"), tallies, strict=True):
@@ -156,7 +160,7 @@ def cluster_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                     codes = np.repeat(np.arange(clusters), sizes)
                     c = rng.binomial(n, p[codes])
                     setting = IntervalSetting(clusters=codes, resamples=RESAMPLES, seed=seed)
-                    estimates = gains(np.full(len(c), n), c, np.array([k]), setting)
+                    estimates = heterogeneity_gains(np.full(len(c), n), c, np.array([k]), setting)
                     tally.add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                 yield (name, clusters, n, k, *tally.cells(repetitions))
 
@@ -174,11 +178,11 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
                 setting = IntervalSetting("these-tasks")
                 for _ in range(repetitions):
                     c, sizes = rng.binomial(n, p), np.full(tasks, n)
-                    estimates = gains(sizes, c, np.array([k]), setting)
+                    estimates = heterogeneity_gains(sizes, c, np.array([k]), setting)
                     tallies[0].add(estimates.estimate[0], estimates.low[0], estimates.high[0])
                     tallies[2].add(*normal(float(estimates.estimate[0]), float(estimates.se[0])))
                     if k == 2:
-                        sd = spread_of_rates(sizes, c, setting)[0]
+                        sd = sd_and_skewness_of_rates(sizes, c, setting)[0]
                         tallies[1].add(sd.value, sd.low, sd.high)
                 names = (f"Δ_{k}", "sd") if k == 2 else (f"Δ_{k}",)
                 before = tallies[2].cells(repetitions)[2] if n > k else "–"

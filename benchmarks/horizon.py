@@ -21,10 +21,10 @@ from measure import keep, table
 import passk_cli
 from passk_cli.inference.horizon import (
     fit_curves,
-    horizons,
-    limits,
+    log2_horizons,
+    percentile_limits,
     resampled_counts,
-    resampled_horizons,
+    resampled_log2_horizons,
     task_weights,
 )
 
@@ -96,7 +96,7 @@ def simulated(plan: Situation, sets: int) -> list[list[object]]:
     x, n, c, family = draw(rng, plan, 4_000)
     weights = task_weights(family)
     curve = fit_curves(x, (weights * c / n)[None], (weights * (n - c) / n)[None])
-    truth = [horizons(*curve, rate).item() for rate in RATES]
+    truth = [log2_horizons(*curve, rate).item() for rate in RATES]
     hits, published, widths, errors = (np.zeros((sets, len(RATES))) for _ in range(4))
     for number in range(sets):
         x, n, c, family = draw(rng, plan, plan.families)
@@ -108,13 +108,13 @@ def simulated(plan: Situation, sets: int) -> list[list[object]]:
             for up, down in resampled_counts(n, c, family, RESAMPLES, number)
         ])  # fmt: skip
         for at, rate in enumerate(RATES):
-            resampled = resampled_horizons(draws, rate, float(weights @ x))
-            low, high = limits(resampled, 0.95)
+            resampled = resampled_log2_horizons(draws, rate, float(weights @ x))
+            low, high = percentile_limits(resampled, 0.95)
             hits[number, at] = low <= truth[at] <= high
             finite = resampled[np.isfinite(resampled)]
             ends = np.quantile(finite, [0.025, 0.975]) if len(finite) else (np.inf, -np.inf)
             published[number, at] = ends[0] <= truth[at] <= ends[1]
-            errors[number, at] = horizons(a, b, rate).item() - truth[at]
+            errors[number, at] = log2_horizons(a, b, rate).item() - truth[at]
             widths[number, at] = high - low if np.isfinite(high - low) else np.inf
     sizes = [plan.families, plan.tasks or "1 to 20", plan.attempts, f"{plan.spread:g}"]
     sizes.append("inside" if plan.horizon < 9 else "4 times the longest")

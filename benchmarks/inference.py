@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 from scipy import stats
 
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.registry import Metric, task_values
 
@@ -50,7 +50,7 @@ def scipy_together(values: np.ndarray, batch: int) -> None:
 
 def exact(values: np.ndarray) -> None:
     for column in values.T:
-        interval(Sample(column), "guard")
+        interval(IntervalData(column), "guard")
 
 
 def jobs(tasks: int) -> dict[str, Callable[[], object]]:

@@ -20,9 +20,16 @@ import numpy as np
 from measure import keep, table
 
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.intervals import LOGIT_T, Sample, interval, intervals
-from passk_cli.inference.labels import FEWEST_OFF, FEWEST_PAIRS, RAREST, Labels, error_rate, kappa
-from passk_cli.metrics.registry import Metric, parse
+from passk_cli.inference.intervals import LOGIT_T, IntervalData, interval, intervals
+from passk_cli.inference.labels import (
+    FEWEST_OFF,
+    FEWEST_PAIRS,
+    RAREST,
+    JudgeLabels,
+    cohens_kappa,
+    error_rate,
+)
+from passk_cli.metrics.registry import Metric, parse_metric
 
 # So many of the lowest situations are run again, so often.
 LOWEST, AGAIN = 60, 1000
@@ -86,17 +93,17 @@ class Draws:
             self.has_label.sum(2),
         )
 
-    def samples(self, metric: Metric) -> list[Sample | None]:
+    def samples(self, metric: Metric) -> list[IntervalData | None]:
         """The corrected values of each run, computed for all runs at once.
 
-        Some of them are compared with `Labels`, which corrects one run. A value is None if passk
-        refuses.
+        Some of them are compared with `JudgeLabels`, which corrects one run. A value is None if
+        passk refuses.
         """
         c, table, label_counts = self.counts()
         g = values(metric, self.n, c)
         if np.array_equal(label_counts, self.n):
             return [
-                Sample(values_of_run)
+                IntervalData(values_of_run)
                 for values_of_run in values(metric, self.n, table[..., 1].sum(2))
             ]
         estimates = self._by_task(metric, g, table) if self.k else self._scattered(metric, c, table)
@@ -105,24 +112,27 @@ class Draws:
             np.where((label_counts > 0) & (label_counts < self.n), label_counts, 2).min(axis=1) > 1
         )
         for run in {0, len(g) - 1, *np.flatnonzero(several & (self.k == 0)).tolist()}:
-            labels = Labels(self.n[run], c[run], table[run])
+            labels = JudgeLabels(self.n[run], c[run], table[run])
             if bool(labels.labels_per_task) != bool(self.k):
                 estimates[run] = None
-                if not labels.refusal(metric):
-                    estimates[run] = Sample(**labels.corrected(metric)._asdict())
+                if not labels.refusal_reason(metric):
+                    estimates[run] = IntervalData(**labels.corrected(metric)._asdict())
                 continue
             result, same = (
                 estimates[run],
-                None if labels.refusal(metric) else labels.corrected(metric),
+                None if labels.refusal_reason(metric) else labels.corrected(metric),
             )
             assert (result is None) == (same is None), (metric, run)
             if result is not None and same is not None:
                 np.testing.assert_allclose(result.values, same.values, atol=1e-12)
                 np.testing.assert_allclose(result.hidden, same.hidden, atol=1e-12)
-                assert (result.degrees, result.few is None) == (same.degrees, same.few is None)
+                assert (result.degrees, result.values_near_bound is None) == (
+                    same.degrees,
+                    same.values_near_bound is None,
+                )
         return estimates
 
-    def _by_task(self, metric: Metric, g: Any, table: Any) -> list[Sample | None]:
+    def _by_task(self, metric: Metric, g: Any, table: Any) -> list[IntervalData | None]:
         m, tasks = int((table[0].sum((1, 2)) > 0).sum()), g.shape[1]
         label_counts, true = table[:, :m].sum((2, 3)), table[:, :m, :, 1].sum(2)
         u, task_shares = values(metric, label_counts, true), g[:, :m]
@@ -138,11 +148,13 @@ class Draws:
         hidden = unseen(off, m) * (1 / m - slope[:, 0] ** 2 / tasks)
         rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < FEWEST_OFF
         return [
-            Sample(estimate, hidden=more, degrees=m - 1, few=labelled if few else None)
+            IntervalData(
+                estimate, hidden=more, degrees=m - 1, values_near_bound=labelled if few else None
+            )
             for estimate, more, labelled, few in zip(estimates, hidden, u, rare, strict=True)
         ]
 
-    def _scattered(self, metric: Metric, c: Any, table: Any) -> list[Sample | None]:
+    def _scattered(self, metric: Metric, c: Any, table: Any) -> list[IntervalData | None]:
         complement, n, k = metric.family == "pass@", self.n, metric.k
         size = np.stack([n - c, c], axis=2)
         code = 2 * (2 * c > n)[:, :, None] + np.arange(2)
@@ -185,7 +197,9 @@ class Draws:
             u = values(metric, of_task[run][full], true[run].sum(1)[full])
             few = u if u.size and u.min() == u.max() and u.min() in (0, 1) else None
             degrees = (of_task[run] > 0).sum() - 1
-            sample = Sample(estimate, hidden=hidden[run], degrees=degrees, few=few)
+            sample = IntervalData(
+                estimate, hidden=hidden[run], degrees=degrees, values_near_bound=few
+            )
             samples.append(None if refused[run] else sample)
         return samples
 
@@ -229,7 +243,7 @@ def target(metric: Metric, rates: tuple[float, float]) -> float:
 
 
 def shares(
-    samples: Sequence[Sample | None], judged: Any, value: float
+    samples: Sequence[IntervalData | None], judged: Any, value: float
 ) -> tuple[float, float, float, float] | None:
     """How many intervals contain the value, their mean width, how many of the judge's intervals
     contain it, and how many runs passk refuses. None if it refuses most runs."""
@@ -268,7 +282,7 @@ class Cell:
         """The metrics that these labels correct."""
         ks = [1, self.k] if self.k > 1 else [1, 2] if abs(self.n) > 1 else [1]
         names = [f"{family}{k}" for k in ks for family in ("pass@", "pass^")[: 1 + (k > 1)]]
-        return [parse(name) for name in names]
+        return [parse_metric(name) for name in names]
 
     @property
     def words(self) -> str:
@@ -483,7 +497,7 @@ def of_rates(runs: int) -> str:
             rates = rng.beta(2 * passing, 2 * (1 - passing), (164, 1))
             truth = rng.random((164, 4)) < rates
             verdict = Judge(0.08, 0.1).verdicts(rng, truth[None])[0]
-            labels = Labels(
+            labels = JudgeLabels(
                 np.full(164, 4), verdict.sum(axis=1), draw_labels(rng, verdict, truth, 100)
             )
             odds = (1 - passing) * 0.92 + passing * 0.9
@@ -492,7 +506,7 @@ def of_rates(runs: int) -> str:
             for name, sample, true in (
                 ("false passes", error_rate([labels], 0), 0.08),
                 ("false failures", error_rate([labels], 1), 0.1),
-                ("kappa", kappa(labels), ((odds - chance) / (1 - chance) + 1) / 2),
+                ("kappa", cohens_kappa(labels), ((odds - chance) / (1 - chance) + 1) / 2),
             ):
                 if sample is None:
                     continue

@@ -21,7 +21,7 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 import passk_cli
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.macro import macro_average
 from passk_cli.metrics.pass_k import pass_at_k
 
@@ -82,7 +82,7 @@ SITUATIONS = [
 ]  # fmt: skip
 
 
-def draw_samples(rng: np.random.Generator, at: Situation) -> list[Sample]:
+def draw_samples(rng: np.random.Generator, at: Situation) -> list[IntervalData]:
     """One set of results: a sample per group."""
     samples, rates = [], None
     for law, size in zip(at.laws, at.sizes, strict=True):
@@ -91,7 +91,7 @@ def draw_samples(rng: np.random.Generator, at: Situation) -> list[Sample]:
         codes = np.arange(len(rates)) // at.cluster if at.cluster > 1 else None
         n = np.full(len(rates), at.n)
         values = pass_at_k(n, rng.binomial(at.n, rates), at.k)
-        samples.append(Sample(values, attempts=n, clusters=codes))
+        samples.append(IntervalData(values, attempts=n, clusters=codes))
     return samples
 
 
@@ -101,7 +101,7 @@ def truth(at: Situation) -> float:
     return float(np.mean([(1 - (1 - law(rng, 200_000)) ** at.k).mean() for law in at.laws]))
 
 
-def judged(samples: Sequence[Sample], true: float, independent: bool) -> list[float]:
+def judged(samples: Sequence[IntervalData], true: float, independent: bool) -> list[float]:
     """Whether the truth is too low, too high for the interval; its width; the same by ± 1.96 se."""
     limits = [interval(sample, "guard") for sample in samples]
     ses = [sample.se or 0.0 for sample in samples]
@@ -135,7 +135,7 @@ def real(sets: int) -> list[list[str]]:
             rng = np.random.default_rng([k, *sizes])
             judgements = [
                 judged(
-                    [Sample(rng.choice(v, s)) for v, s in zip(values, sizes, strict=True)],
+                    [IntervalData(rng.choice(v, s)) for v, s in zip(values, sizes, strict=True)],
                     true, True,
                 )
                 for _ in range(sets)

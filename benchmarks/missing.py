@@ -92,7 +92,7 @@ def _distance_beyond(
         if not counts.missing.any():
             continue
         low, high = (
-            Analysis(counts.filled(passing=end), metrics, confidence).results()[0].estimate
+            Analysis(counts.with_missing_as(passing=end), metrics, confidence).results()[0].estimate
             for end in (False, True)
         )
         if None in (low.low, low.high, high.low, high.high):

@@ -27,8 +27,13 @@ from scipy.stats import norm
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import copies_test, neighbour_test, trend_test
-from passk_cli.inference.intervals import Sample, interval
-from passk_cli.metrics.order import first_at_k, lag_one, totals, trend_scores
+from passk_cli.inference.intervals import IntervalData, interval
+from passk_cli.metrics.order import (
+    attempts_and_passes,
+    first_at_k,
+    neighbour_correlation,
+    trend_scores,
+)
 from passk_cli.metrics.pass_k import pass_at_k
 
 LEVEL = 0.05
@@ -80,12 +85,12 @@ def rows(x: Outcomes, n: NDArray[np.int64] | None = None) -> Rows:
     return np.concatenate([[0], np.cumsum(n)]), passed.astype(np.int64)
 
 
-def slopes(start: NDArray[np.int64], passed: NDArray[np.int64]) -> Sample:
+def slopes(start: NDArray[np.int64], passed: NDArray[np.int64]) -> IntervalData:
     """The sample `passk order` makes the trend's interval of."""
     scores, sizes = trend_scores(start, passed)
     scale = len(sizes) / sizes.sum()
     bound = float((np.diff(start) ** 2 // 4).max()) / 2 * scale
-    return Sample(scores * scale, low=-bound, high=bound)
+    return IntervalData(scores * scale, low=-bound, high=bound)
 
 
 def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, ...]:
@@ -93,7 +98,7 @@ def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, .
     reported."""
     trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
     pairs = copies_test(start, passed)
-    raw = np.array([trend.p, neighbours.p, pairs.smallest])
+    raw = np.array([trend.p, neighbours.p, pairs.smallest_p])
     flagged = holm(raw) <= LEVEL
     rejected = bool(flagged[0])
     if rejected and flagged[1] and neighbours.statistic < neighbours.mean:
@@ -101,7 +106,7 @@ def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, .
         assert limits.low is not None
         assert limits.high is not None
         rejected = not limits.low <= 0 <= limits.high
-    copies = bool(flagged[2] and ((pairs.adjusted <= LEVEL) & pairs.copied).any())
+    copies = bool(flagged[2] and ((pairs.adjusted <= LEVEL) & pairs.is_copy).any())
     return (*(raw <= LEVEL).tolist(), bool(flagged.any()), rejected, copies)
 
 
@@ -183,7 +188,7 @@ def lag_of(share: float, n: int, family: str) -> float:
     rng = np.random.default_rng(12)
     x = sticky(share)(rng, rng.beta(*FAMILIES[family], size=(40_000, 1)), n)
     c = x.sum(axis=1)
-    return lag_one((x[:, 1:] != x[:, :-1]).sum(axis=1), np.full(len(c), n), c)
+    return neighbour_correlation((x[:, 1:] != x[:, :-1]).sum(axis=1), np.full(len(c), n), c)
 
 
 def interval_rows(models: int) -> Iterator[tuple[object, ...]]:
@@ -207,7 +212,9 @@ def covered(family: str, tasks: int, n: int, by: float, models: int) -> list[str
         once = np.ones_like(passed)
         first = first_at_k(start, passed * 0.0, once, passed, 2)
         sample = slopes(start, passed)
-        difference = Sample(first - pass_at_k(*totals(start, passed), 2), low=-1.0)
+        difference = IntervalData(
+            first - pass_at_k(*attempts_and_passes(start, passed), 2), low=-1.0
+        )
         for i, (interval_at, method, true) in enumerate(
             (
                 (sample, "guarded-t", slope),

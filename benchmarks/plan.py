@@ -27,19 +27,19 @@ from scipy.stats import beta, norm
 from passk_cli.api import read
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.inference.design import (
-    AssumedModel,
+    AssumedValues,
     BetaRates,
-    Difference,
     PilotEstimate,
+    PlannedDifference,
     cluster_excess,
-    true_difference,
+    true_difference_variance,
 )
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.intervals import Sample, interval
-from passk_cli.inference.paired import paired_t, sign_flip
+from passk_cli.inference.intervals import IntervalData, interval
+from passk_cli.inference.paired import paired_t, sign_flip_test
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.weights import unit_values
-from passk_cli.metrics.registry import Metric, parse, task_values
+from passk_cli.metrics.registry import Metric, parse_metric, task_values
 from passk_cli.report.words import plural
 
 Floats = NDArray[np.float64]
@@ -60,7 +60,7 @@ def rates_of(a: float, b: float) -> BetaRates:
 
 
 def metrics_of(k: int) -> list[Metric]:
-    return [parse(f"pass@{k}")] + ([parse(f"pass^{k}")] if k > 1 else [])
+    return [parse_metric(f"pass@{k}")] + ([parse_metric(f"pass^{k}")] if k > 1 else [])
 
 
 def values_of(metric: Metric, n: int, p: Floats, rng: np.random.Generator) -> Floats:
@@ -83,7 +83,7 @@ def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
             off = estimates - estimates.mean()
             deviation = float(off.std())
             noise = sqrt(((off**4).mean() / deviation**4 - 1) / 4 / repetitions)
-            predicted = sqrt(AssumedModel(metric, rates_of(a, b)).variance(n) / tasks)
+            predicted = sqrt(AssumedValues(metric, rates_of(a, b)).variance(n) / tasks)
             yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
                    f"{deviation:.5f}", f"{predicted / deviation:.3f}", f"{noise:.3f}")  # fmt: skip
 
@@ -94,10 +94,10 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
         rates = BetaRates(mean, 0.7 * sqrt(mean * (1 - mean)))
         size = 1 / 0.49 - 1
         for metric in metrics_of(k):
-            values = AssumedModel(metric, rates)
+            values = AssumedValues(metric, rates)
             rng = np.random.default_rng([round(100 * mean), n, k, tasks])
             p = rng.beta(mean * size, (1 - mean) * size, size=(samples, tasks))
-            limits = [interval(Sample(sample)) for sample in values_of(metric, n, p, rng)]
+            limits = [interval(IntervalData(sample)) for sample in values_of(metric, n, p, rng)]
             widths = np.array([(sample.high or 0.0) - (sample.low or 0.0) for sample in limits])
             width, noise = float(widths.mean()), float(widths.std()) / sqrt(samples)
             predicted = float(guard_widths(*values.distribution(n), tasks)[0])
@@ -114,7 +114,7 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
         for have in sorted({n, max(n // 2, k, 2)}):
             rng = np.random.default_rng([round(10 * a), round(10 * b), n, have])
             for metric in metrics_of(k):
-                true = AssumedModel(metric, rates_of(a, b)).variance(n)
+                true = AssumedValues(metric, rates_of(a, b)).variance(n)
                 actual, predicted, silent = [], [], 0
                 for _ in range(pilots):
                     c = rng.binomial(have, rng.beta(a, b, size=50))
@@ -134,7 +134,7 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                         f"{low:.2f}–{high:.2f}",
                         f"{np.median(predicted):.0f}",
                     )
-                expected = AssumedModel(metric, rates_of(a, b)).expected
+                expected = AssumedValues(metric, rates_of(a, b)).expected
                 yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *texts,
                        f"{100 * silent / pilots:.1f}")  # fmt: skip
 
@@ -172,7 +172,7 @@ def cluster_rows(
     """
     n, factor = 4, 4
     for kind, (name, sizes), groups, metric in itertools.product(
-        kinds, laws.items(), (12, 48), (parse("pass@1"), parse("pass^4"))
+        kinds, laws.items(), (12, 48), (parse_metric("pass@1"), parse_metric("pass^4"))
     ):
         rng = np.random.default_rng([seed, len(kind), len(name), groups, metric.k])
         table_of = metric.values(np.full(n + 1, n), np.arange(n + 1))
@@ -224,12 +224,12 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
 
     The second model has the rates of the first one, except for a share 1 − ρ of new rates.
     """
-    metric = parse("pass@1")
+    metric = parse_metric("pass@1")
     for tasks, attempts, (a, b), rho in designs:
         attempts_pair = (attempts, attempts) if isinstance(attempts, int) else attempts
         rng = np.random.default_rng([tasks, *attempts_pair, int(100 * rho)])
         rates = rates_of(a, b)
-        luck = AssumedModel(metric, rates).within(1)
+        luck = AssumedValues(metric, rates).within_variance(1)
         least = min(attempts_pair)
         true_between = 2 * (1 - rho) * rates.spread**2
         true = true_between + 2 * luck / least
@@ -243,15 +243,18 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
             )
             if np.ptp(first.values) == 0 or np.ptp(second.values) == 0:
                 continue
-            variance, low, high = true_difference(first, second)
-            forecasts.append(Difference(first, second, 0.0, variance).variance(least) / true)
+            variance, low, high = true_difference_variance(first, second)
+            forecasts.append(PlannedDifference(first, second, 0.0, variance).variance(least) / true)
             covers.append(low <= true_between <= high)
             shared = float(np.cov(first.values, second.values)[0, 1])
-            root = sqrt(max(first.between, 0) * max(second.between, 0))
+            root = sqrt(max(first.between_variance, 0) * max(second.between_variance, 0))
             if not root or abs(shared / root) > 1:
-                before.append(Difference(first, first, 0.5 * first.between).variance(least) / true)
+                before.append(
+                    PlannedDifference(first, first, 0.5 * first.between_variance).variance(least)
+                    / true
+                )
             else:
-                before.append(Difference(first, second, shared).variance(least) / true)
+                before.append(PlannedDifference(first, second, shared).variance(least) / true)
         low, middle, high = np.quantile(forecasts, (0.1, 0.5, 0.9))
         yield (f"Beta({a:g}, {b:g})", f"{tasks} × {attempts}", f"{rho:g}", f"{middle:.2f}",
                f"{low:.2f}–{high:.2f}", f"{np.median(before):.2f}",
@@ -275,7 +278,7 @@ def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
         for name, c in models:
             row: list[object] = [name, temperature]
             rng = np.random.default_rng(0)
-            for metric, have in ((parse(name), have) for name, have in cells):
+            for metric, have in ((parse_metric(name), have) for name, have in cells):
                 true = PilotEstimate(metric, np.full(len(c), 10), c).variance(10)
                 rates = [
                     PilotEstimate(metric, np.full(len(c), have), rng.hypergeometric(c, 10 - c,
@@ -291,12 +294,14 @@ def correlation_rows() -> Iterator[tuple[object, ...]]:
     for temperature, models in cruxeval():
         for (first, c), (second, d) in itertools.combinations(models, 2):
             row: list[object] = [f"{first} − {second}", temperature]
-            for metric in map(parse, ("pass@1", "pass@2", "pass^2", "pass@5", "pass^5")):
+            for metric in map(parse_metric, ("pass@1", "pass@2", "pass^2", "pass@5", "pass^5")):
                 old_pilot, new_pilot = (
                     PilotEstimate(metric, np.full(len(e), 10), e) for e in (c, d)
                 )
                 shared = float(np.cov(old_pilot.values, new_pilot.values)[0, 1])
-                row.append(f"{shared / sqrt(old_pilot.between * new_pilot.between):.2f}")
+                row.append(
+                    f"{shared / sqrt(old_pilot.between_variance * new_pilot.between_variance):.2f}"
+                )
             yield tuple(row)
 
 
@@ -344,12 +349,12 @@ def shifted(metric: Metric, rates: BetaRates, drop: float) -> BetaRates:
     def at(mean: float) -> BetaRates:
         return BetaRates(mean, sqrt(rates.correlation * mean * (1 - mean)))
 
-    return at(brentq(lambda m: AssumedModel(metric, at(m)).expected - drop, 1e-4, 1 - 1e-4))
+    return at(brentq(lambda m: AssumedValues(metric, at(m)).expected - drop, 1e-4, 1 - 1e-4))
 
 
 def rejected(differences: Floats) -> tuple[float, float]:
     """Shares of the columns that the sign-flip and the t-test reject."""
-    flips = sign_flip(differences, resamples=RESAMPLES).p
+    flips = sign_flip_test(differences, resamples=RESAMPLES).p
     return float((flips <= 1 - LEVEL).mean()), float((paired_t(differences) <= 1 - LEVEL).mean())
 
 
@@ -364,12 +369,14 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
         (30, 50, 100, 400), (0.5, 0.8),
     )  # fmt: skip
     for place, ((mean, spread), (name, n), tasks, power) in enumerate(cells):
-        metric, rates = parse(name), BetaRates(mean, spread)
-        values = AssumedModel(metric, rates)
-        variance = Difference(values, values, CORRELATION * values.between).variance(n)
+        metric, rates = parse_metric(name), BetaRates(mean, spread)
+        values = AssumedValues(metric, rates)
+        variance = PlannedDifference(
+            values, values, CORRELATION * values.between_variance
+        ).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = lattice_step(n, metric.k)
-        difference = PairedTest(variance, step=step, bend=bend).detectable(tasks, power)
+        difference = PairedTest(variance, step=step, bend=bend).detectable_difference(tasks, power)
         if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
             continue
         plain = PairedTest(variance, bend=bend).power(difference, tasks)
@@ -398,10 +405,10 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
                 (("pass@1", 1), ("pass@1", 5), ("pass@5", 10), ("pass^5", 10), ("pass@5", 5)),
                 (50, 100, 400),
             ):
-                metric = parse(name)
+                metric = parse_metric(name)
                 old_pilot, new_pilot = PilotEstimate(metric, ten, c), PilotEstimate(metric, ten, d)
                 covariance = float(np.cov(old_pilot.values, new_pilot.values)[0, 1])
-                pair = Difference(old_pilot, new_pilot, covariance)
+                pair = PlannedDifference(old_pilot, new_pilot, covariance)
                 away = old_pilot.expected - new_pilot.expected
                 step = lattice_step(n, metric.k)
                 power = PairedTest(pair.variance(n), step=step).power(away, tasks)

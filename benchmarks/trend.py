@@ -19,16 +19,16 @@ import pandas as pd
 
 import passk_cli
 from passk_cli.files.history import append
-from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.attempts import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.runs import (
     ChangePoint,
-    above_middle,
+    above_task_middle,
     chance_variances,
     change_points,
     largest_deviate,
     log_means,
-    run_reach,
+    run_difference_reach,
     run_variance,
     widen_limits,
 )
@@ -214,12 +214,13 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
     pooled = np.array([c[r - runs : r].sum(axis=0) for r in nights_])
     d = c[runs:] / n - pooled / (n * runs)
     attempts = np.broadcast_to(np.array([n, n * runs])[:, None, None], (2, *d.shape))
-    floor = attempt_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
+    floor = attempt_variance_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
     lows, highs = difference_distribution(d, 1.0, floor).limits(0.05)
     return [
         int(r) for r, significance, low, high in zip(nights_, d.mean(axis=1), lows, highs,
         strict=True)
-        if widen_limits(significance, low, high, run_reach(run_variance(c[:r] / n), runs, int(r)))[
+        if widen_limits(significance, low, high, run_difference_reach(run_variance(c[:r] / n), runs,
+        int(r)))[
         1] < 0
     ]  # fmt: skip
 
@@ -327,7 +328,11 @@ def scales(logs: np.ndarray) -> list[Scale]:
     floors = chance_variances(n, plain.sum(axis=2), (plain**2).sum(axis=2))
     means, spreads = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
-    high = above_middle(task, logs.ravel(), np.ones(logs.size, int)).reshape(logs.shape).sum(axis=2)
+    high = (
+        above_task_middle(task, logs.ravel(), np.ones(logs.size, int))
+        .reshape(logs.shape)
+        .sum(axis=2)
+    )
     return [
         ("mean logarithm", means, spreads, (n, high)),
         ("mean", plain.mean(axis=(1, 2)), floors, None),

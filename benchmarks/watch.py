@@ -31,7 +31,7 @@ from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.watch.interim_looks import WatchPlan
 from passk_cli.commands.watch.order import LIST, TaskOrder, attempts_by_task
 from passk_cli.commands.watch.run import WatchedRun
-from passk_cli.inference.alpha_spending import level_at
+from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
@@ -120,7 +120,7 @@ def looked(run: WatchedRun, level: Callable[[int], float | None]) -> tuple[np.nd
 def by_boundary(run: WatchedRun) -> Callable[[int], float | None]:
     """The level of each look."""
     limits = run.plan.boundaries
-    return lambda place: level_at(limits[place]) if math.isfinite(limits[place]) else None
+    return lambda place: level_at_boundary(limits[place]) if math.isfinite(limits[place]) else None
 
 
 def changes(

@@ -33,7 +33,7 @@ def test_a_metric_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
-    new = replace(METHODS["t"], words="a wonder", cites="miller2024")
+    new = replace(METHODS["t"], description="a wonder", cites="miller2024")
     monkeypatch.setitem(METHODS, "wonder", new)
     monkeypatch.setattr("passk_cli.inference.intervals.NAMES", (*METHODS, "none"))
     findings = passk_cli.estimate(TAU, metrics="pass@1", interval="wonder")

@@ -10,7 +10,7 @@ from passk_cli.cli.help_text import options_by_title
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.files.roles import ROLES
-from passk_cli.metrics.registry import patterns
+from passk_cli.metrics.registry import family_patterns
 from passk_cli.suggestions import nearest_names
 
 OPTIONS = [item.option for _, item in options_by_title(command_of("compare"))]
@@ -18,7 +18,7 @@ OPTIONS = [item.option for _, item in options_by_title(command_of("compare"))]
 NAMES = {
     "option": [flag for option in OPTIONS for flag in option.flags.split()],
     "command": list(COMMANDS),
-    "metric": [name.replace("K", "8") for name in patterns()],
+    "metric": [name.replace("K", "8") for name in family_patterns()],
     "column": list(ROLES),
     "choice": list(dict.fromkeys(value for option in OPTIONS for value in option.values)),
     "model": [

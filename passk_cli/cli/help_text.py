@@ -150,14 +150,14 @@ def _sections(
 
 def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     """The sections about the output: metrics, columns, fields and messages."""
-    from passk_cli.metrics.registry import patterns
+    from passk_cli.metrics.registry import family_patterns
 
     # Some commands have a fixed list of metrics, which their option shows.
     if any(
         option.field == "metrics" and option.option.complete
         for _, option in options_by_title(declaration)
     ):
-        yield "Metrics by name", list(patterns().items())
+        yield "Metrics by name", list(family_patterns().items())
     for part, columns in declaration.question.answer_columns():
         yield f"Columns {part}".rstrip(), columns
     if fields := declaration.question.answer_fields():

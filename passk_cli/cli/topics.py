@@ -117,7 +117,7 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     """Each declared word in lower case, with its explanation and its command ("" for none)."""
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
-    from passk_cli.metrics.registry import FAMILIES, patterns
+    from passk_cli.metrics.registry import FAMILIES, family_patterns
     from passk_cli.study.methods_text import (
         ADJUSTMENTS,
         intervals_in_words,
@@ -125,7 +125,9 @@ def _entries() -> Iterator[tuple[str, str, str]]:
         tests_in_words,
     )
 
-    for (pattern, meaning), family in zip(patterns().items(), FAMILIES.values(), strict=True):
+    for (pattern, meaning), family in zip(
+        family_patterns().items(), FAMILIES.values(), strict=True
+    ):
         cited = f" ({references()[family.cites].label})" if family.cites else ""
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""

@@ -12,12 +12,12 @@ from passk_cli.arrays import Floats, Ints
 FEWEST_TEMPERATURES = 3
 
 
-def best_by_k(values: Floats) -> Ints:
+def best_temperature_by_k(values: Floats) -> Ints:
     """The place of the best temperature at each k; the lowest one if several tie.
 
     values : (… × temperatures × k's), temperatures increasing.  Returns ints (… × k's).
 
-    >>> best_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
+    >>> best_temperature_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
     [0, 0, 1]
     """
     highest = values.max(axis=-2, keepdims=True)
@@ -25,7 +25,7 @@ def best_by_k(values: Floats) -> Ints:
     return places
 
 
-def power_laws(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
+def power_law_of_switches(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
     """The power law T* = factor · k^exponent behind the switches of the best temperature.
 
     Measured at a few temperatures, T*(k) is a staircase, and its first and last step only mean "at
@@ -39,11 +39,12 @@ def power_laws(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, 
     values above 0.
 
     >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])
-    >>> exponent, factor = power_laws(np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16]), at)
+    >>> temperatures, ks = np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16])
+    >>> exponent, factor = power_law_of_switches(temperatures, ks, at)
     >>> exponent.round(6).tolist(), factor.round(6).tolist()
     ([0.4], [0.214355])
     """
-    best = best_by_k(values)
+    best = best_temperature_by_k(values)
     with np.errstate(divide="ignore"):
         logs = np.log(temperatures)[best]
     finite = np.isfinite(logs)

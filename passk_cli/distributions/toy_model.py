@@ -42,7 +42,7 @@ _ALL_PASS = 1e-12
 
 
 @dataclass(frozen=True)
-class Tasks:
+class ToyTasks:
     """An eval set of the toy model: the |c| of its tasks, and their weights.
 
     c : whole numbers ≥ 0 as floats, increasing; c and −c are equally hard and share one entry.
@@ -58,7 +58,7 @@ class Tasks:
         return math.sqrt(float(self.weights @ self.c**2))
 
 
-class Best(NamedTuple):
+class BestTemperature(NamedTuple):
     """The temperature at which pass@k is highest, and pass@k at this temperature.
 
     temperature : T* ≥ 0; 0 if always giving the likeliest answer is best; NaN if all but 1e-12
@@ -69,7 +69,7 @@ class Best(NamedTuple):
     pass_at_k: float
 
 
-class Fit(NamedTuple):
+class PowerLawFit(NamedTuple):
     """T* = factor · k^k_exponent · s^s_exponent, by least squares of the logarithms.
 
     r2 : explained share of the variance of log T*.
@@ -127,10 +127,10 @@ def temperature_of_moment(moment: float) -> float:
     return float(brentq(lambda t: second_moment(t) - moment, low, 3.0, xtol=1e-14, rtol=1e-14))
 
 
-def gaussian(scale: float) -> Tasks:
+def gaussian_tasks(scale: float) -> ToyTasks:
     """Tasks ∝ exp(−c² / 2·scale²) over the integers; their spread is the scale, to 1e-7 from 1 on.
 
-    >>> round(gaussian(16.0).spread, 9)
+    >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
     """
     # A discrete normal: the distribution of the generations at temperature scale².
@@ -138,20 +138,20 @@ def gaussian(scale: float) -> Tasks:
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
 
 
-def exponential(scale: float) -> Tasks:
+def exponential_tasks(scale: float) -> ToyTasks:
     """Tasks ∝ exp(−|c| / scale) over the integers; their spread is 1 / (√2 sinh(1 / 2·scale)).
 
-    >>> round(exponential(16.0).spread, 6)
+    >>> round(exponential_tasks(16.0).spread, 6)
     22.623735
     """
     reach = -math.log(_NEGLIGIBLE) * _positive(scale)
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
 
 
-def power_law(gamma: float, largest: int) -> Tasks:
+def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
     """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest, truncated because the variance is infinite for γ ≤ 3.
 
-    >>> tasks = power_law(2.0, 2)
+    >>> tasks = power_law_tasks(2.0, 2)
     >>> tasks.weights.tolist(), tasks.spread**2
     ([0.8, 0.2], 1.6)
     """
@@ -159,7 +159,7 @@ def power_law(gamma: float, largest: int) -> Tasks:
     return _two_sided(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
 
 
-def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
+def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     """The family with this standard deviation; for a power law, with the next larger possible one.
 
     A power law with a given γ gets its spread from where it ends: at the smallest |c| that gives it
@@ -167,7 +167,7 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
     a spread that the power law does not reach up to |c| = 2²⁰.
 
-    >>> [round(family_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
+    >>> [round(tasks_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
     [16.0, 16.0, 16.01]
     """
     if family not in FAMILIES:
@@ -179,9 +179,9 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     if not 0 < gamma <= LARGEST_GAMMA:
         raise ParameterError(f"gamma must be above 0 and at most {LARGEST_GAMMA:g}; got {gamma:g}")
     if family == "gaussian":
-        return gaussian(math.sqrt(temperature_of_moment(spread**2)))
+        return gaussian_tasks(math.sqrt(temperature_of_moment(spread**2)))
     if family == "exponential":
-        return exponential(0.5 / math.asinh(math.sqrt(0.5) / spread))
+        return exponential_tasks(0.5 / math.asinh(math.sqrt(0.5) / spread))
     c = np.arange(1.0, LARGEST_TASK + 1)
     weights = c**-gamma
     variance = np.cumsum(weights * c**2) / np.cumsum(weights)
@@ -192,15 +192,15 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
             f" {math.floor(10 * math.sqrt(variance[-1])) / 10:g}; got {spread:g}; choose a smaller"
             " spread or a smaller gamma"
         )
-    return power_law(gamma, largest)
+    return power_law_tasks(gamma, largest)
 
 
-def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
+def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     """E pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
 
     k : ≥ 1.  temperature : T ≥ 0; at 0 every generation is 0. Small values are exact, too.
 
-    >>> round(expected_pass_at_k(gaussian(16.0), 64, 188.2), 4)
+    >>> round(expected_pass_at_k(gaussian_tasks(16.0), 64, 188.2), 4)
     0.6477
     """
     if temperature == 0:
@@ -212,7 +212,7 @@ def expected_pass_at_k(tasks: Tasks, k: int, temperature: float) -> float:
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
 
-def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
+def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperature]:
     """T*(k), the temperature that maximises E pass@k, for each k.
 
     Every maximum is at a T for which E g² is between the smallest and the largest c², since outside
@@ -224,7 +224,7 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     ks : each from 1 to 10⁹.
     Errors: ParameterError for a k above that.
 
-    >>> [round(best.temperature, 2) for best in best_temperatures(gaussian(16.0), [2, 8, 64])]
+    >>> [round(best.temperature, 2) for best in best_temperatures(gaussian_tasks(16.0), [2, 8, 64])]
     [11.5, 41.78, 188.22]
     """
     if max(ks) > LARGEST_K:
@@ -232,7 +232,7 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     c = tasks.c[tasks.weights > 0]
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
-        return [Best(low, expected_pass_at_k(tasks, k, low)) for k in ks]
+        return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
     # If c = 0 is a task, the only lower end is 0. Below this T no other task passes: k·p(1|T) <
     # 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
@@ -244,14 +244,14 @@ def best_temperatures(tasks: Tasks, ks: Sequence[int]) -> list[Best]:
     ]
 
 
-def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
+def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLawFit:
     """Ordinary least squares of log T* on log k and log s.
 
     k, s, temperature : (points,), all > 0.
     Errors: ParameterError for fewer than 4 points, or if k and s do not vary independently.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
-    >>> fit = scaling_fit(k, s, 0.5 * k**0.7 * s**1.3)
+    >>> fit = fit_power_law(k, s, 0.5 * k**0.7 * s**1.3)
     >>> [round(v, 6) for v in (fit.factor, fit.k_exponent, fit.s_exponent, fit.r2)]
     [0.5, 0.7, 1.3, 1.0]
     """
@@ -265,12 +265,12 @@ def scaling_fit(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> Fit:
     coefficients = np.linalg.lstsq(design, logs[2], rcond=None)[0]
     residuals = logs[2] - design @ coefficients
     r2 = 1 - float(residuals @ residuals) / float(((logs[2] - logs[2].mean()) ** 2).sum())
-    return Fit(
+    return PowerLawFit(
         math.exp(coefficients[0]), float(coefficients[1]), float(coefficients[2]), r2, len(design)
     )
 
 
-class Point(NamedTuple):
+class BestTemperaturePoint(NamedTuple):
     """T*(k) of one set of tasks, and pass@k at it.
 
     gamma, largest : exponent and largest |c| of a power law; None for other families.
@@ -286,31 +286,38 @@ class Point(NamedTuple):
     pass_at_k: float
 
     @property
-    def in_fit(self) -> bool:
+    def is_in_fit(self) -> bool:
         """Whether the regression uses the point: only if the article finds a power law there."""
         scaling = self.largest is None or self.k > SCALING_FROM
         return scaling and FIT_RANGE[0] < self.pass_at_k < FIT_RANGE[1]
 
 
-def points(family: str, tasks: Tasks, ks: Sequence[int], gamma: float) -> list[Point]:
+def best_temperature_points(
+    family: str, tasks: ToyTasks, ks: Sequence[int], gamma: float
+) -> list[BestTemperaturePoint]:
     """T* of a family at each k ≥ 1.  gamma : exponent of a power law."""
     exponent, largest = (gamma, int(tasks.c[-1])) if family == "power-law" else (None, None)
     spread = tasks.spread
     return [
-        Point(family, exponent, largest, spread, k, None if math.isnan(t) else t, value)
+        BestTemperaturePoint(
+            family, exponent, largest, spread, k, None if math.isnan(t) else t, value
+        )
         for k, (t, value) in zip(ks, best_temperatures(tasks, ks), strict=True)
     ]
 
 
-def grid(family: str, gamma: float) -> list[Tasks]:
+def task_sets_by_scale(family: str, gamma: float) -> list[ToyTasks]:
     """The article's families by scale; a power law by the spreads that truncation can give it."""
-    scaled: dict[str, Callable[[float], Tasks]] = {"gaussian": gaussian, "exponential": exponential}
+    scaled: dict[str, Callable[[float], ToyTasks]] = {
+        "gaussian": gaussian_tasks,
+        "exponential": exponential_tasks,
+    }
     if family in scaled:
         return [scaled[family](scale) for scale in GRID_SCALES]
     sets = []
     for spread in GRID_SCALES:
         try:
-            sets.append(family_of_spread(family, spread, gamma))
+            sets.append(tasks_of_spread(family, spread, gamma))
         except ParameterError:
             if spread == GRID_SCALES[0]:
                 raise
@@ -323,11 +330,11 @@ def _positive(value: float) -> float:
     return value
 
 
-def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> Tasks:
+def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
     """Tasks with these relative weights on both c and −c."""
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
-    return Tasks(c, weights / weights.sum())
+    return ToyTasks(c, weights / weights.sum())
 
 
 def _log_sum(t: float) -> tuple[float, float]:
@@ -358,7 +365,7 @@ def _log_failing(c: Floats, t: float) -> Floats:
     return failing
 
 
-def _refined(tasks: Tasks, k: int, scan: Floats, at: int) -> Best:
+def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
     """T* between the neighbours of the best temperature of the scan."""
     from scipy.optimize import brentq
 
@@ -369,11 +376,11 @@ def _refined(tasks: Tasks, k: int, scan: Floats, at: int) -> Best:
         t = float(brentq(lambda x: _slope(tasks, k, x), *around, xtol=1e-14, rtol=1e-14))
     value, at_zero = expected_pass_at_k(tasks, k, t), expected_pass_at_k(tasks, k, 0.0)
     if at_zero >= value - 1e-15:
-        return Best(0.0, at_zero)
-    return Best(t if value < 1 - _ALL_PASS else math.nan, value)
+        return BestTemperature(0.0, at_zero)
+    return BestTemperature(t if value < 1 - _ALL_PASS else math.nan, value)
 
 
-def _slope(tasks: Tasks, k: int, t: float) -> float:
+def _slope(tasks: ToyTasks, k: int, t: float) -> float:
     """The derivative of E pass@k by T, up to a positive factor."""
     logs = log_probability(tasks.c, t)
     exponents = logs + (k - 1) * _log_failing(tasks.c, t)

@@ -441,7 +441,9 @@ class _CountsReader:
         is_named = request.outcome is not None or "outcome" in request.fields
         lost = not is_named and any(
             lost == attempts
-            for lost, attempts in map(missing_outcomes.shares_of_model, missing_outcomes.models)
+            for lost, attempts in map(
+                missing_outcomes.missing_and_attempts_of_model, missing_outcomes.models
+            )
         )
         missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
         error = DataError(self.sources[0].name, missing, name="missing-outcome")

@@ -35,7 +35,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     >>> holm([0.01, 1.0, 1.0], smallest=[0.001, 0.25, 1.0]).tolist()
     [0.01, 1.0, 1.0]
     """
-    p, order = _sorted(p)
+    p, order = _sorted_with_places(p)
     remaining = np.arange(len(order), 0, -1)
     if smallest is not None:
         least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
@@ -48,7 +48,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
         # could reach it.
         least = np.sort(np.minimum(least, p).flat[order])
         remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
-    return _put_back(np.maximum.accumulate(p.flat[order] * remaining), order, p)
+    return _in_original_order(np.maximum.accumulate(p.flat[order] * remaining), order, p)
 
 
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
@@ -66,10 +66,10 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
     >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.04, 0.04, nan]
     """
-    p, order = _sorted(p)
+    p, order = _sorted_with_places(p)
     tests = len(order)
     raised = p.flat[order] * (tests / np.arange(1, tests + 1))
-    return _put_back(np.minimum.accumulate(raised[::-1])[::-1], order, p)
+    return _in_original_order(np.minimum.accumulate(raised[::-1])[::-1], order, p)
 
 
 def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
@@ -81,7 +81,7 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     >>> unadjusted([0.01, 0.04]).tolist()
     [0.01, 0.04]
     """
-    return _sorted(p)[0].copy()
+    return _sorted_with_places(p)[0].copy()
 
 
 # Name on the command line → p-values of one family, and the smallest each test can reach (or None)
@@ -93,7 +93,7 @@ ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
 }
 
 
-def _sorted(p: ArrayLike) -> tuple[Floats, Places]:
+def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Places]:
     """p as floats, and the flat positions of the values that are not NaN, smallest first."""
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
@@ -102,7 +102,7 @@ def _sorted(p: ArrayLike) -> tuple[Floats, Places]:
     return array, order[: array.size - np.count_nonzero(np.isnan(array))]
 
 
-def _put_back(raised: Floats, order: Places, p: Floats) -> Floats:
+def _in_original_order(raised: Floats, order: Places, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
     # Rounding in m·p/m must not lower a value below the p that it came from.
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)

@@ -41,11 +41,11 @@ def alpha_spent(share: float, alpha: float) -> float:
     """
     if share >= 1:
         return alpha
-    return min(4 * _tail(NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share)), alpha)
+    return min(4 * _upper_normal_tail(NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share)), alpha)
 
 
 @lru_cache(maxsize=64)
-def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
+def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     """The boundary of |z| at each look; infinite if a look has less than `SMALLEST_ALPHA` to spend.
 
     shares : shares of the plan's tasks at the looks, increasing, in (0, 1].  alpha : two-sided, in
@@ -54,7 +54,7 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     Source: Lan & DeMets 1983, Biometrika 70, 659–663; Armitage, McPherson & Rowe 1969 for the
     recursion.
 
-    >>> [round(b, 3) for b in boundary((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
+    >>> [round(b, 3) for b in z_boundary((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
     limits, spent, last = [], 0.0, 0.0
@@ -65,7 +65,7 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
         if budget < SMALLEST_ALPHA:
             limits.append(math.inf)
             continue
-        beyond = partial(_beyond, nodes_before / step, weights, math.sqrt(share) / step)
+        beyond = partial(_exceedance_chance, nodes_before / step, weights, math.sqrt(share) / step)
         b = find_root(lambda b, f=beyond, budget=budget: f(b) - budget, 0.0, _FARTHEST, 1e-9)  # type: ignore[misc]
         b = math.ceil(b * 10**_DIGITS) / 10**_DIGITS
         spent, edge = spent + beyond(b), b * math.sqrt(share)
@@ -81,7 +81,7 @@ def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     return limits
 
 
-def _beyond(places: Floats, weights: Floats, scale: float, b: float) -> float:
+def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
     """The chance that a motion from these places exceeds ±b.
 
     scale : standard deviation of the score, in units of that of a step.
@@ -98,13 +98,13 @@ def _quadrature(nodes: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(nodes)
 
 
-def level_at(limit: float) -> float:
+def level_at_boundary(limit: float) -> float:
     """The level of the ordinary interval at a boundary: 1 − 2 (1 − Φ(b)).
 
-    >>> round(level_at(1.959964), 6)
+    >>> round(level_at_boundary(1.959964), 6)
     0.95
     """
-    return 1 - 2 * _tail(limit)
+    return 1 - 2 * _upper_normal_tail(limit)
 
 
 def decision_chances(
@@ -127,9 +127,9 @@ def decision_chances(
     mean = share * distance + (1 - share) * shrinkage * distance
     sd = (1 - share) * error * math.sqrt(shrinkage + share / (1 - share))
     limit = final * error * math.sqrt(share)
-    return _tail((limit - mean) / sd), _tail((limit + mean) / sd)
+    return _upper_normal_tail((limit - mean) / sd), _upper_normal_tail((limit + mean) / sd)
 
 
-def _tail(z: float) -> float:
+def _upper_normal_tail(z: float) -> float:
     """P(Z ≥ z), which keeps its digits far out in the tail."""
     return 0.5 * math.erfc(z / math.sqrt(2))

@@ -25,7 +25,7 @@ _BLOCK_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Stratum:
+class DifferenceStratum:
     """Tasks with the same pooled attempts: their possible differences, and how likely each is.
 
     values : the possible differences.  chances : their probabilities, which add up to 1.
@@ -38,7 +38,7 @@ class Stratum:
 
 
 @dataclass(frozen=True)
-class Deals:
+class PossibleDifferences:
     """The possible differences of all tasks of a pair of models.
 
     strata : the tasks with more than one possible difference.  fixed : the sum over all other
@@ -47,12 +47,14 @@ class Deals:
         deals.
     """
 
-    strata: list[Stratum]
+    strata: list[DifferenceStratum]
     fixed: float
     complete: bool = True
 
 
-def deals_of_counts(metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> Deals:
+def differences_from_counts(
+    metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]
+) -> PossibleDifferences:
     """Deals for a metric of counts: the passes of the first model are hypergeometric.
 
     first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
@@ -71,11 +73,13 @@ def deals_of_counts(metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints
         ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
         weights = np.exp(logs - logs.max())
-        strata.append(Stratum(values, weights / weights.sum(), count))
+        strata.append(DifferenceStratum(values, weights / weights.sum(), count))
     return _split_constant(strata)
 
 
-def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: int = 0) -> Deals:
+def differences_from_attempts(
+    metric: Metric, first: Attempts, second: Attempts, seed: int = 0
+) -> PossibleDifferences:
     """Deals for a metric that needs scores, answers or solutions of the attempts.
 
     If a task has few deals (about 65,000 in all, at least 128 per task), all of them are counted.
@@ -91,7 +95,7 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
     deals_by_key: dict[object, tuple[_TaskDeals, int]] = {}
     complete = True
     for place in range(tasks):
-        pooled, first_counts = _pooled(metric, first, second, place)
+        pooled, first_counts = _pool_attempts(metric, first, second, place)
         task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
         key: object = (pooled.key, int(first_counts.sum()))
         if task_deals is None:
@@ -117,28 +121,30 @@ def deals_of_attempts(metric: Metric, first: Attempts, second: Attempts, seed: i
         zip(sizes.tolist(), deals_by_key.values(), strict=True), key=itemgetter(0)
     ):
         block = [hand for _, (hand, _) in pairs]
-        first_sets = _multisets([(hand.pooled, hand.first_counts) for hand in block])
-        second_sets = _multisets(
+        first_sets = _attempts_per_deal([(hand.pooled, hand.first_counts) for hand in block])
+        second_sets = _attempts_per_deal(
             [(hand.pooled, hand.pooled.count - hand.first_counts) for hand in block]
         )
         differences = metric.values_of(first_sets) - metric.values_of(second_sets)
         values += np.split(differences, np.cumsum([len(hand.first_counts) for hand in block])[:-1])
     strata = [
-        Stratum(value, hand.chances, count)
+        DifferenceStratum(value, hand.chances, count)
         for value, (hand, count) in zip(values, deals_by_key.values(), strict=True)
     ]
     return _split_constant(strata, complete)
 
 
-def _split_constant(strata: Sequence[Stratum], complete: bool = True) -> Deals:
+def _split_constant(
+    strata: Sequence[DifferenceStratum], complete: bool = True
+) -> PossibleDifferences:
     """The strata with more than one possible difference, and the sum over the constant ones."""
     fixed = [s for s in strata if np.ptp(s.values) <= SAME]
     variable = [s for s in strata if np.ptp(s.values) > SAME]
-    return Deals(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
+    return PossibleDifferences(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
 
 
 @dataclass(frozen=True)
-class _Pooled:
+class _PooledAttempts:
     """The attempts of both models at a task, in classes of equal attempts.
 
     value : value of each class, increasing.  passed : whether its attempts passed.  count : their
@@ -159,12 +165,14 @@ class _Pooled:
 class _TaskDeals:
     """Deals of a task: how many attempts of each class the first model has, (deals × classes)."""
 
-    pooled: _Pooled
+    pooled: _PooledAttempts
     first_counts: Ints
     chances: Floats
 
 
-def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tuple[_Pooled, Ints]:
+def _pool_attempts(
+    metric: Metric, first: Attempts, second: Attempts, place: int
+) -> tuple[_PooledAttempts, Ints]:
     """The classes of a task's attempts, and how many of each class the first model has.
 
     Answers and solutions are named by how often they occur and pass, so that tasks that differ only
@@ -179,12 +187,12 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
             strict=True,
         ):  # fmt: skip
             # A metric of scores does not use whether an attempt passes.
-            passes = 0 if metric.kind.needs == "score" else passes
+            passes = 0 if metric.kind.required_attempt_data == "score" else passes
             counts = classes.setdefault(value, [0, 0, 0, 0])
             counts[side] += count - passes
             counts[2 + side] += passes
     ordered = sorted(classes.items())
-    if metric.kind.needs != "score":
+    if metric.kind.required_attempt_data != "score":
         by_shape = sorted(
             classes.items(),
             key=lambda item: (item[0] >= 0, item[1][2] + item[1][3], sum(item[1]), item[1]),
@@ -201,10 +209,10 @@ def _pooled(metric: Metric, first: Attempts, second: Attempts, place: int) -> tu
     value, passed, first_counts, second_counts = (
         np.array(column) for column in zip(*rows_of, strict=True)
     )
-    return _Pooled(value, passed, first_counts + second_counts), first_counts
+    return _PooledAttempts(value, passed, first_counts + second_counts), first_counts
 
 
-def _all_deals(pooled: _Pooled, size: int, most: int) -> _TaskDeals | None:
+def _all_deals(pooled: _PooledAttempts, size: int, most: int) -> _TaskDeals | None:
     """All deals that give the first model `size` attempts; None if there are more than `most`."""
     deal_numbers = [1] + [0] * size
     for count in pooled.count.tolist():
@@ -231,7 +239,7 @@ def _all_deals(pooled: _Pooled, size: int, most: int) -> _TaskDeals | None:
     return _TaskDeals(pooled, first_counts, weights / weights.sum())
 
 
-def _multisets(deals: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
+def _attempts_per_deal(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> Attempts:
     """The attempts of one model at every deal, with one cell per deal."""
     columns, offset = [], 0
     for pooled, first_counts in deals:

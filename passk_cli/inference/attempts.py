@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.choice import binomial
+from passk_cli.metrics.choice import binomial_probabilities
 from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
@@ -40,8 +40,8 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     n, c : (tasks,).  Returns (tasks,); NaN if n ≤ k, since no attempt can be left out.
     Source: Efron & Tibshirani 1993, chapter 11.
 
-    >>> from passk_cli.metrics.registry import parse
-    >>> within_variance(parse("pass@1"), np.array([4]), np.array([1])).round(12).tolist()
+    >>> from passk_cli.metrics.registry import parse_metric
+    >>> within_variance(parse_metric("pass@1"), np.array([4]), np.array([1])).round(12).tolist()
     [0.0625]
     """
     un, uc, index = unique_pairs(n, c)
@@ -62,7 +62,7 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
     return spread * fewer / np.maximum(n, 1)
 
 
-def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Floats:
+def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Floats) -> Floats:
     """`within_variance` for a metric that needs more than the counts of the attempts.
 
     (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out once, with a weight.
@@ -91,7 +91,7 @@ def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Fl
     return np.where(n > metric.k, total * (n - 1) / n, np.nan)
 
 
-def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
+def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
     """The least credible variance of a mean difference V_A − V_B: the part due to attempts.
 
     a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². Here w is the mean variance of V_A − V_B over repeated attempts if
@@ -109,9 +109,9 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
         of passes in between have a larger floor.
     Returns (rows,); 0 if there is only one task.
 
-    >>> from passk_cli.metrics.registry import parse
+    >>> from passk_cli.metrics.registry import parse_metric
     >>> n, c = np.full((2, 1, 50), 10), np.full((2, 1, 50), 5)
-    >>> (50 * attempt_floor(parse("pass@1"), n, c)).round(5).tolist()
+    >>> (50 * attempt_variance_floor(parse_metric("pass@1"), n, c)).round(5).tolist()
     [0.02378]
     """
     from passk_cli.scipy_special import ndtri, stdtrit
@@ -120,7 +120,9 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     if tasks < 2:
         return np.zeros(n.shape[1])
     same = (n[0] == n[1]).all(axis=1)
-    attempts, passes, share = _tally(n, c) if most is None else (n, c.sum(axis=0), 1.0 / tasks)
+    attempts, passes, share = (
+        _pooled_counts(n, c) if most is None else (n, c.sum(axis=0), 1.0 / tasks)
+    )
     total_attempts = attempts.sum(axis=0)
     if most is None:
         low = high = _shrunk_rates(total_attempts, passes, share, tasks)
@@ -144,7 +146,7 @@ def attempt_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) ->
     return floor
 
 
-def _tally(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
+def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
     """Attempts of both models, their passes together, and the share of a row's tasks that have
     them.
 
@@ -215,7 +217,7 @@ def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)
-        share = binomial(size, c, rate)
+        share = binomial_probabilities(size, c, rate)
         # If only every second, third … number is used, its chances add up to a half, a third …, so
         # they are multiplied by the step.
         distributions.append((numbers, share * numbers.step))

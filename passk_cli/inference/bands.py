@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.hierarchy import histogram
-from passk_cli.inference.mixing import Statistic, error_covariance, mixture
+from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.inference.mixing import Statistic, error_covariance, mixing_distribution
 from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
@@ -20,10 +20,10 @@ from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 CALIBRATED = 16
 
 
-def spread_out(ks: Ints, count: int = CALIBRATED) -> Ints:
+def log_spaced_ks(ks: Ints, count: int = CALIBRATED) -> Ints:
     """At most `count` of the k's, including the first and the last, evenly spread on a log scale.
 
-    >>> spread_out(np.arange(1, 1001), 4).tolist()
+    >>> log_spaced_ks(np.arange(1, 1001), 4).tolist()
     [1, 10, 100, 1000]
     """
     if len(ks) <= count:
@@ -65,7 +65,7 @@ def band_level_these_tasks(
     attempts, expected under the mixing distribution of the success rates. This includes k = n.
     """
     curves: list[Statistic] = [
-        statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))
+        statistic for k in ks.tolist() for statistic in (_fail_at_k(k), _pass_hat_k(k))
     ]
     rng = named_generator(seed, "band of attempts")
     return pointwise_level(_normal_errors(n, c, curves, resamples, rng), level)
@@ -75,19 +75,19 @@ def _normal_errors(
     n: Ints, c: Ints, curves: Sequence[Statistic], resamples: int, rng: np.random.Generator
 ) -> Floats:
     """Normal draws with the covariances of the statistics' errors: (resamples × statistics)."""
-    covariance = error_covariance(mixture(histogram(n, c)), curves)
+    covariance = error_covariance(mixing_distribution(count_histogram(n, c)), curves)
     roots, axes = np.linalg.eigh(covariance)
     normal = rng.standard_normal((resamples, len(roots)))
     draws: Floats = normal @ (axes * np.sqrt(np.maximum(roots, 0.0))).T
     return draws
 
 
-def _coverage(k: int) -> Statistic:
+def _fail_at_k(k: int) -> Statistic:
     """1 − pass@k and its expectation. Its errors are the mirrored errors of pass@k."""
     return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
-def _reliability(k: int) -> Statistic:
+def _pass_hat_k(k: int) -> Statistic:
     """pass^k and its expectation."""
     return lambda n, c: pass_hat_k_pairs(n, c, k), lambda p: p**k
 
@@ -118,12 +118,12 @@ def pointwise_level(draws: Floats, level: float) -> float:
     # Without equal draws, that many draws are beyond the outermost one of a column. Otherwise all
     # draws are sorted.
     few = min(inside + 1, count - 1)
-    rank = _outermost(columns, inside, few) or _outermost(columns, inside, count - 1) or count
+    rank = _rank_of_band(columns, inside, few) or _rank_of_band(columns, inside, count - 1) or count
     tail = rank / count * (share * count / outside)
     return float(max(1.0 - 2.0 * tail, level))
 
 
-def _outermost(columns: Floats, inside: int, most: int) -> int | None:
+def _rank_of_band(columns: Floats, inside: int, most: int) -> int | None:
     """The smallest rank, up to `most`, at which more than `inside` draws are outside in some
     column.
 

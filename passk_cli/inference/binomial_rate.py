@@ -29,7 +29,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
     """
     from passk_cli.scipy_special import betaincinv
 
-    n, c, index = unique_pairs(*_checked(n, c))
+    n, c, index = unique_pairs(*_checked_counts(n, c))
     tail = (1.0 - level) / 2.0
     passes, fewer = np.maximum(c, 1), np.minimum(c, n - 1)
     low = np.where(c > 0, betaincinv(passes, n - passes + 1, tail), 0.0)
@@ -37,23 +37,23 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
     return low[index], high[index]
 
 
-def lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
+def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
     """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 if c = 0.
 
     They are for claims with a direction that is fixed beforehand, for example by --always.
     Arguments, errors and source are those of `rate_limits`.
 
-    >>> lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
+    >>> rate_lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
     [0.368, 0.95, 0.606]
     """
     from passk_cli.scipy_special import betaincinv
 
-    n, c = _checked(n, c)
+    n, c = _checked_counts(n, c)
     low: Floats = betaincinv(np.maximum(c, 1), n - np.maximum(c, 1) + 1, 1.0 - level)
     return np.where(c > 0, low, 0.0)
 
 
-def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Ints:
+def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Ints:
     """The number of further attempts that must all pass to show that each pass rate is above
     `rate`.
 
@@ -65,12 +65,12 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
     n, c : as for `rate_limits`, also n = 0.  rate : in (0, 1).  Returns integers of their shape.
     Errors: ValueError for impossible counts or a rate outside (0, 1).
 
-    >>> passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
+    >>> further_passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
     [59, 56, 0, 83]
     """
     from passk_cli.scipy_special import bdtr
 
-    n, c = _checked(n, c, least=0)
+    n, c = _checked_counts(n, c, least=0)
     if not 0.0 < rate < 1.0:
         raise ValueError("rate must be above 0 and below 1")
     failures, place = np.unique(n - c, return_inverse=True)
@@ -84,23 +84,23 @@ def passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) 
     return more
 
 
-def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
+def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
     """One-sided exact p-values of the hypothesis that a pass rate is at least `rate`: P(X ≤ c |
     rate).
 
     X ~ Binomial(n, rate).  n, c : as for `rate_limits`.  rate : in [0, 1].  Returns floats in [0,
     1] of their shape.
 
-    >>> below_tests([4, 4], [0, 4], 0.5).tolist()
+    >>> below_rate_p_values([4, 4], [0, 4], 0.5).tolist()
     [0.0625, 1.0]
     """
     from passk_cli.scipy_special import bdtr
 
-    n, c = _checked(n, c)
+    n, c = _checked_counts(n, c)
     return np.where(c >= n, 1.0, bdtr(np.minimum(c, n - 1).astype(float), n, rate))
 
 
-def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
+def _checked_counts(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
     """n and c as integers of one shape."""
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     if np.any(n < least) or np.any(c < 0) or np.any(c > n):

@@ -37,7 +37,7 @@ _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
 @dataclass(frozen=True)
-class _Barrier:
+class _BarrierFunction:
     """sharpness · (slope · mean of the values − log likelihood) − Σ log masses, to be minimised.
 
     Its minimum is off that without the logarithms by (rates) / sharpness at most.
@@ -65,7 +65,7 @@ class _Barrier:
         return self.sharpness * rise - 1 / masses, bend + np.diag(masses**-2.0)
 
 
-def _lowest(objective: _Barrier, masses: Floats) -> Floats:
+def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
     """The masses, of sum 1, at which the barrier function is lowest, by Newton steps from these."""
     height = objective.height(masses)
     for _ in range(_STEPS):
@@ -95,7 +95,7 @@ def _lowest(objective: _Barrier, masses: Floats) -> Floats:
     return masses
 
 
-def highest_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
+def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
     """The highest log likelihood of any masses, accurate to (rates) / 10,000.
 
     The result also contains these masses, and smooth ones: (rates,) both. max Σ tasks · log(chance
@@ -105,14 +105,14 @@ def highest_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
 
     >>> two = np.array([[1.0, 0.2], [0.2, 1.0]])
-    >>> round(highest_likelihood(two, np.array([3.0, 3.0]))[0] / 6, 3)  # log 0.6
+    >>> round(maximum_likelihood(two, np.array([3.0, 3.0]))[0] / 6, 3)  # log 0.6
     -0.511
     """
     scale = chance.max(axis=1, keepdims=True)
     relative = chance / scale
     smooth = masses = np.full(chance.shape[1], 1 / chance.shape[1])
     for sharpness in _SHARPNESS:
-        masses = _lowest(_Barrier(relative, tasks, sharpness, masses), masses)
+        masses = _minimizing_masses(_BarrierFunction(relative, tasks, sharpness, masses), masses)
         smooth = masses if sharpness == _SMOOTH else smooth
     height = float(tasks @ (np.log(relative @ masses) + np.log(scale[:, 0])))
     return height, masses, smooth
@@ -172,7 +172,7 @@ class CompatibleRates:
     thresholds : rates that the grid has in addition, because a mean changes at them by a jump.
 
     >>> solved = CompatibleRates.from_tasks(np.full(30, 20), np.arange(30) % 5, most_k=100)
-    >>> low, high = solved.range(solved.rates)  # pass@1
+    >>> low, high = solved.mean_range(solved.rates)  # pass@1
     >>> bool(low < 0.1 < high)
     True
     """
@@ -205,28 +205,28 @@ class CompatibleRates:
         return count_likelihood(self.n, self.c, self.rates)
 
     @cached_property
-    def _best(self) -> tuple[float, Floats, Floats]:
-        return highest_likelihood(self.chance, self.tasks)
+    def _maximum_likelihood(self) -> tuple[float, Floats, Floats]:
+        return maximum_likelihood(self.chance, self.tasks)
 
     @property
-    def smooth(self) -> Floats:
+    def smooth_masses(self) -> Floats:
         """Masses of an allowed distribution in which every rate has a share: (rates,)."""
-        return self._best[2]
+        return self._maximum_likelihood[2]
 
     @property
-    def _floor(self) -> float:
-        return self._best[0] - likelihood_drop(self.level)
+    def _likelihood_floor(self) -> float:
+        return self._maximum_likelihood[0] - likelihood_drop(self.level)
 
-    def range(self, values: Floats) -> tuple[float, float]:
+    def mean_range(self, values: Floats) -> tuple[float, float]:
         """The lowest and the highest mean of these values over all allowed distributions.
 
         values : (rates,), a(p) at each of `rates`; the mean is ∫ a(p) dG(p).
         The interval errs outwards, by less than 0.001 of the values' spread.
         """
-        return self.end(values), -self.end(-values)
+        return self.lowest_mean(values), -self.lowest_mean(-values)
 
-    def end(self, values: Floats) -> float:
-        """The lowest mean of these values over all allowed distributions, see `range`.
+    def lowest_mean(self, values: Floats) -> float:
+        """The lowest mean of these values over all allowed distributions, see `mean_range`.
 
         For any slope w > 0 it is at least  min [mean − (log likelihood − floor) / w]  over all
         distributions, and equal to it at the w for which the log likelihood comes to the floor.
@@ -234,12 +234,14 @@ class CompatibleRates:
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:
             return least
-        scaled, masses, best = (values - least) / spread, self.smooth, 0.0
+        scaled, masses, best = (values - least) / spread, self.smooth_masses, 0.0
         low, high, slope = 0.0, math.inf, _FIRST_SLOPE
         for _ in range(_MOST_SLOPES):
             sharpness = len(values) / (_GAP * slope)
-            masses = _lowest(_Barrier(self.chance, self.tasks, sharpness, scaled, slope), masses)
-            slack = float(self.tasks @ np.log(self.chance @ masses)) - self._floor
+            masses = _minimizing_masses(
+                _BarrierFunction(self.chance, self.tasks, sharpness, scaled, slope), masses
+            )
+            slack = float(self.tasks @ np.log(self.chance @ masses)) - self._likelihood_floor
             best = max(best, float(scaled @ masses) - slack / slope - _GAP)
             if abs(slack) < _SMALL_SLACK or 0 < slack < _GAP * slope:
                 break
@@ -254,7 +256,7 @@ class CompatibleRates:
     def with_attempts(self, attempts: int) -> CompatibleRates:
         """What tasks like these would allow with this many attempts per task: expected counts.
 
-        The rates of the tasks come from `smooth`.
+        The rates of the tasks come from `smooth_masses`.
         """
         from scipy.stats import binom
 
@@ -265,7 +267,9 @@ class CompatibleRates:
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)
-        share = (least - np.concatenate([least[1:], np.zeros((1, len(self.rates)))])) @ self.smooth
+        share = (
+            least - np.concatenate([least[1:], np.zeros((1, len(self.rates)))])
+        ) @ self.smooth_masses
         likely_bins = share > _UNSEEN
         passes = np.concatenate([(first[:-1] + first[1:] - 1) // 2, first[-1:]])[likely_bins]
         tasks: Floats = self.tasks.sum() * share[likely_bins] / share[likely_bins].sum()

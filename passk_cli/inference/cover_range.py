@@ -17,7 +17,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
-from passk_cli.inference.extrapolation import WIDEST, largest_known_k, two_digits
+from passk_cli.inference.extrapolation import WIDEST, largest_known_k, round_to_two_digits
 
 # Multiples of the attempts or tasks that are tried, and the most attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
@@ -25,7 +25,7 @@ _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
 _AIM = 0.9 * WIDEST
 
 
-class Needed(NamedTuple):
+class DataNeeded(NamedTuple):
     """What would make the range narrow enough for a point.
 
     Either about this many attempts per task, or this many tasks with the attempts that they have;
@@ -44,7 +44,7 @@ def shares_between(rates: CompatibleRates, threshold: float) -> tuple[float, flo
     """
     above: Floats = (rates.rates > threshold).astype(np.float64)
     reached: Floats = (rates.rates >= threshold).astype(np.float64)
-    return max(0.0, rates.end(above)), min(1.0, -rates.end(-reached))
+    return max(0.0, rates.lowest_mean(above)), min(1.0, -rates.lowest_mean(-reached))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class CoverRange:
     >>> c = np.repeat([4, 38], [150, 50])  # a quarter of the tasks pass nearly always
     >>> share = CoverRange(n, c, 0.7)
     >>> low, high = share.limits
-    >>> bool(low < 0.25 < high), share.point is not None
+    >>> bool(low < 0.25 < high), share.point_estimate is not None
     (True, True)
     """
 
@@ -84,7 +84,7 @@ class CoverRange:
         return shares_between(self._rates, self.threshold)
 
     @property
-    def point(self) -> float | None:
+    def point_estimate(self) -> float | None:
         """The share in the fitted distribution of rates, limited to the range; None if that is too
         wide.
 
@@ -94,27 +94,31 @@ class CoverRange:
         low, high = self.limits
         if high - low > WIDEST:
             return None
-        rates, masses = self._rates.rates, self._rates.smooth
+        rates, masses = self._rates.rates, self._rates.smooth_masses
         fitted = (masses[rates > self.threshold].sum() + masses[rates >= self.threshold].sum()) / 2
         return min(max(float(fitted), low), high)
 
     @property
-    def attempts(self) -> int:
+    def attempts_of_most_tasks(self) -> int:
         """The largest number of attempts that nine tasks in ten have."""
         return largest_known_k(self.n)
 
     @cached_property
-    def needed(self) -> Needed:
+    def data_needed(self) -> DataNeeded:
         """What would make the range narrow enough, from the expected counts of similar tasks."""
-        attempts = (two_digits(self.attempts * times, up=True) for times in _TIMES)
+        attempts = (
+            round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
+        )
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
-            if self._narrow(self._rates.with_attempts(more)):
-                return Needed(more, None)
+            if self._is_narrow(self._rates.with_attempts(more)):
+                return DataNeeded(more, None)
         for times in _TIMES:
-            if self._narrow(replace(self._rates, tasks=self._rates.tasks * times)):
-                return Needed(None, two_digits(math.ceil(len(self.n) * times), up=True))
-        return Needed(None, None)
+            if self._is_narrow(replace(self._rates, tasks=self._rates.tasks * times)):
+                return DataNeeded(
+                    None, round_to_two_digits(math.ceil(len(self.n) * times), up=True)
+                )
+        return DataNeeded(None, None)
 
-    def _narrow(self, rates: CompatibleRates) -> bool:
+    def _is_narrow(self, rates: CompatibleRates) -> bool:
         low, high = shares_between(rates, self.threshold)
         return high - low <= _AIM

@@ -23,8 +23,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
-from passk_cli.inference.hierarchy import histogram
-from passk_cli.metrics.choice import hypergeometric, log_choose
+from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.metrics.choice import hypergeometric_probabilities, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
@@ -93,7 +93,8 @@ class BetaRates:
             return ends
         complement, i = 1.0 - correlation, np.arange(n) * correlation
         passing, failing, either = (
-            _running(np.log(share * complement + i)) for share in (self.mean, 1.0 - self.mean, 1.0)
+            _running_sums(np.log(share * complement + i))
+            for share in (self.mean, 1.0 - self.mean, 1.0)
         )
         c = np.arange(n + 1)
         logs = log_choose(n, c) + passing + failing[::-1] - either[n]
@@ -101,7 +102,7 @@ class BetaRates:
 
 
 @dataclass(frozen=True)
-class AssumedModel:
+class AssumedValues:
     """The values of a metric if success rates follow a model; everything is exact.
 
     expected : mean value.  between : variance of the tasks' true values.
@@ -110,8 +111,8 @@ class AssumedModel:
     distribution(n) : the values that a random task can have with n ≥ k attempts, and their
     probabilities.
 
-    >>> from passk_cli.metrics.registry import parse
-    >>> values = AssumedModel(parse("pass@1"), BetaRates(0.6, 0.3))
+    >>> from passk_cli.metrics.registry import parse_metric
+    >>> values = AssumedValues(parse_metric("pass@1"), BetaRates(0.6, 0.3))
     >>> round(values.expected, 12), round(values.variance(5), 12)  # 0.3² + (0.24 − 0.3²) / 5
     (0.6, 0.12)
     """
@@ -123,17 +124,17 @@ class AssumedModel:
     def expected(self) -> float:
         """Mean value."""
         k = self.metric.k
-        return float(self.rates.passes(k) @ _values(self.metric, k))
+        return float(self.rates.passes(k) @ _values_by_passes(self.metric, k))
 
     @cached_property
-    def between(self) -> float:
+    def between_variance(self) -> float:
         """Variance of the tasks' true values."""
         square = two_groups_product(self.metric, self.rates.passes(2 * self.metric.k))
         return max(square - self.expected**2, 0.0)
 
-    def within(self, n: int) -> float:
+    def within_variance(self, n: int) -> float:
         """Mean variance of a task's value over repeated attempts; NaN if n < k."""
-        return max(self.variance(n) - self.between, 0.0)
+        return max(self.variance(n) - self.between_variance, 0.0)
 
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts; NaN if n < k."""
@@ -144,7 +145,7 @@ class AssumedModel:
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
         """The values a random task can have with n ≥ k attempts, and their probabilities."""
-        return _values(self.metric, n), self.rates.passes(n)
+        return _values_by_passes(self.metric, n), self.rates.passes(n)
 
 
 @dataclass(frozen=True)
@@ -153,16 +154,18 @@ class PilotEstimate:
 
     Up to n₀, the smallest number of attempts per task in the pilot, the variance for n attempts
     needs no model: E V² is the mean over all subsets of n of the pilot's attempts (hypergeometric),
-    and (E V)² is the mean over pairs of different tasks. `between` needs no model if n₀ ≥ 2k, since
+    and (E V)² is the mean over pairs of different tasks. `between_variance` needs no model if n₀ ≥
+    2k, since
     the product of the values of two separate groups of k attempts at one task estimates the square
     of its true value.
 
-    Beyond n₀, `within` shrinks from n₀ to n as in a Beta model with the pilot's mean and spread. If
-    n₀ < 2k, `between` is that model's share of the variance measured at n₀. For k = 1 and n₀ ≥ 2
-    this is not an assumption, because `within` falls as 1/n for any rates.
+    Beyond n₀, `within_variance` shrinks from n₀ to n as in a Beta model with the pilot's mean and
+    spread. If
+    n₀ < 2k, `between_variance` is that model's share of the variance measured at n₀. For k = 1 and
+    n₀ ≥ 2 this is not an assumption, because `within_variance` falls as 1/n for any rates.
 
-    n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two attempts, `between` and
-        everything at n > 1 is NaN.
+    n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two attempts, `between_variance`
+        and everything at n > 1 is NaN.
     """
 
     metric: Metric
@@ -170,18 +173,18 @@ class PilotEstimate:
     c: Ints
 
     @cached_property
-    def fewest(self) -> int:
+    def fewest_attempts(self) -> int:
         """n₀, the smallest number of attempts at any task."""
         return int(self.n.min())
 
     @property
     def measures_between(self) -> bool:
-        """Whether `between` is measured by the pilot itself, without a model."""
-        return self.fewest >= 2 * self.metric.k
+        """Whether `between_variance` is measured by the pilot itself, without a model."""
+        return self.fewest_attempts >= 2 * self.metric.k
 
     def is_measured(self, n: int) -> bool:
         """Whether the variance at n attempts is measured by the pilot itself, without a model."""
-        return n <= self.fewest or (self.metric.k == 1 and self.fewest >= 2)
+        return n <= self.fewest_attempts or (self.metric.k == 1 and self.fewest_attempts >= 2)
 
     @cached_property
     def values(self) -> Floats:
@@ -200,36 +203,42 @@ class PilotEstimate:
         return fitted_rates(self.n, self.c)
 
     @cached_property
-    def between(self) -> float:
-        """Variance of the tasks' true values, from 0 to `largest`."""
-        raw = self.raw_between
-        return min(max(raw, 0.0), self.largest) if not math.isnan(raw) else math.nan
+    def between_variance(self) -> float:
+        """Variance of the tasks' true values, from 0 to `largest_between_variance`."""
+        raw = self.raw_between_variance
+        return (
+            min(max(raw, 0.0), self.largest_between_variance) if not math.isnan(raw) else math.nan
+        )
 
     @property
-    def largest(self) -> float:
-        """Largest `between`, (high − m) (m − low): each true value is low or high."""
+    def largest_between_variance(self) -> float:
+        """Largest `between_variance`, (high − m) (m − low): each true value is low or high."""
         low, high = self.metric.bounds or (-math.inf, math.inf)
         return (high - self.expected) * (self.expected - low)
 
     @cached_property
-    def raw_between(self) -> float:
-        """The estimate of `between`; negative if tasks differ less than random outcomes explain."""
+    def raw_between_variance(self) -> float:
+        """The estimate of `between_variance`; negative if tasks differ less than random outcomes
+        explain.
+        """
         if self.measures_between:
             halves = thinned_counts(self.n, self.c, 2 * self.metric.k)
             return two_groups_product(self.metric, halves) - self._squared_mean
         if self._model is None:
             return math.nan
-        total = self._model.variance(self.fewest)
-        return self._at(self.fewest) * (self._model.between / total if total > 0 else 1.0)
+        total = self._model.variance(self.fewest_attempts)
+        return self._variance_within_pilot(self.fewest_attempts) * (
+            self._model.between_variance / total if total > 0 else 1.0
+        )
 
     @property
-    def luck(self) -> Floats:
+    def attempt_variances(self) -> Floats:
         """Variance of each task's value over repeated attempts, unbiased.
 
         If n₀ < 2k it is the mean of these variances, and NaN if no task has two attempts.
         """
         if not self.measures_between:
-            return np.full(len(self.n), self.within(self.fewest))
+            return np.full(len(self.n), self.within_variance(self.fewest_attempts))
         un, uc, index = unique_pairs(self.n, self.c)
         squares = np.zeros(len(un))
         for at in np.unique(index).tolist():
@@ -238,52 +247,56 @@ class PilotEstimate:
         variances: Floats = self.values**2 - squares[index]
         return variances
 
-    def within(self, n: int) -> float:
+    def within_variance(self, n: int) -> float:
         """Mean variance of a task's value over repeated attempts; NaN if n < k."""
         if n < self.metric.k:
             return math.nan
-        if n <= self.fewest:
-            return max(self._at(n) - self.between, 0.0)
+        if n <= self.fewest_attempts:
+            return max(self._variance_within_pilot(n) - self.between_variance, 0.0)
         if self._model is None:
             return math.nan
-        if n not in self._beyond:
-            start = self._luck
-            share = self._model.within(n) / start if start > 0 else self.fewest / n
-            self._beyond[n] = self.within(self.fewest) * share
-        return self._beyond[n]
+        if n not in self._within_variance_beyond_pilot:
+            start = self._model_attempt_variance
+            share = (
+                self._model.within_variance(n) / start if start > 0 else self.fewest_attempts / n
+            )
+            self._within_variance_beyond_pilot[n] = (
+                self.within_variance(self.fewest_attempts) * share
+            )
+        return self._within_variance_beyond_pilot[n]
 
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts; NaN if n < k or not known."""
-        if self.metric.k <= n <= self.fewest:
-            return self._at(n)
-        return self.between + self.within(n)
+        if self.metric.k <= n <= self.fewest_attempts:
+            return self._variance_within_pilot(n)
+        return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
         """The values of the pilot's tasks with n ≥ k attempts; with n₀ attempts if n is larger."""
-        size = min(n, self.fewest)
-        return _values(self.metric, size), thinned_counts(self.n, self.c, size)
+        size = min(n, self.fewest_attempts)
+        return _values_by_passes(self.metric, size), thinned_counts(self.n, self.c, size)
 
     @cached_property
-    def _beyond(self) -> dict[int, float]:
-        """`within` at the requested numbers of attempts beyond n₀."""
+    def _within_variance_beyond_pilot(self) -> dict[int, float]:
+        """`within_variance` at the requested numbers of attempts beyond n₀."""
         return {}
 
     @cached_property
-    def _model(self) -> AssumedModel | None:
+    def _model(self) -> AssumedValues | None:
         """The values under the model of `rates`."""
-        return None if self.rates is None else AssumedModel(self.metric, self.rates)
+        return None if self.rates is None else AssumedValues(self.metric, self.rates)
 
     @cached_property
-    def _luck(self) -> float:
-        """`within` of the model at n₀; 0 if it shrinks as 1/n.
+    def _model_attempt_variance(self) -> float:
+        """`within_variance` of the model at n₀; 0 if it shrinks as 1/n.
 
         It shrinks as 1/n if k = 1, or if all rates of the model are 0 or 1 and random outcomes add
         nothing.
         """
         if self._model is None or self.metric.k == 1:
             return 0.0
-        start = self._model.within(self.fewest)
-        return start if start > _NO_LUCK * self._model.variance(self.fewest) else 0.0
+        start = self._model.within_variance(self.fewest_attempts)
+        return start if start > _NO_LUCK * self._model.variance(self.fewest_attempts) else 0.0
 
     @cached_property
     def _squared_mean(self) -> float:
@@ -291,51 +304,51 @@ class PilotEstimate:
         tasks, square = len(self.values), float((self.values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
-    def _at(self, n: int) -> float:
+    def _variance_within_pilot(self, n: int) -> float:
         """Var V at n ≤ n₀ attempts."""
         values, weights = self.distribution(n)
         return float(weights @ values**2) - self._squared_mean
 
 
 @dataclass(frozen=True)
-class Difference:
+class PlannedDifference:
     """The difference of two models' values at one task, both with n attempts.
 
     covariance : of the two models' true values over tasks. Attempts add nothing to it.
-    estimated : `between`, if it was estimated from the differences themselves.
+    estimated : `between_variance`, if it was estimated from the differences themselves.
     """
 
-    first: AssumedModel | PilotEstimate
-    second: AssumedModel | PilotEstimate
+    first: AssumedValues | PilotEstimate
+    second: AssumedValues | PilotEstimate
     covariance: float
     estimated: float | None = None
 
     @property
-    def between(self) -> float:
+    def between_variance(self) -> float:
         """Variance of the true differences, at least 0; NaN if it is unknown."""
         if self.estimated is not None:
             return self.estimated
-        raw = self.first.between + self.second.between - 2.0 * self.covariance
+        raw = self.first.between_variance + self.second.between_variance - 2.0 * self.covariance
         return raw if not raw < 0 else 0.0
 
     @property
     def correlation(self) -> float | None:
         """Correlation of the true values over tasks, from −1 to 1; None if it is unknown."""
-        variances = self.first.between, self.second.between
+        variances = self.first.between_variance, self.second.between_variance
         scale = 2.0 * math.sqrt(variances[0] * variances[1])
         if not scale > 0:
             return None
-        return min(max((sum(variances) - self.between) / scale, -1.0), 1.0)
+        return min(max((sum(variances) - self.between_variance) / scale, -1.0), 1.0)
 
-    def within(self, n: int) -> float:
+    def within_variance(self, n: int) -> float:
         """Variance within a task with n attempts of either model."""
-        return self.first.within(n) + self.second.within(n)
+        return self.first.within_variance(n) + self.second.within_variance(n)
 
     def variance(self, n: int) -> float:
         """Variance of a random task's difference with n attempts of either model."""
-        if math.isnan(self.between):
+        if math.isnan(self.between_variance):
             return self.first.variance(n) + self.second.variance(n) - 2.0 * self.covariance
-        return self.between + self.within(n)
+        return self.between_variance + self.within_variance(n)
 
 
 def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
@@ -385,7 +398,7 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     return max(clustered - float(off @ off) / (tasks - 1), 0.0)
 
 
-def _values(metric: Metric, n: int) -> Floats:
+def _values_by_passes(metric: Metric, n: int) -> Floats:
     """The metric at c = 0 … n of n."""
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
@@ -397,7 +410,7 @@ def two_groups_product(metric: Metric, weights: Floats) -> float:
         probability C(k, x) C(k, s−x) / C(2k, s).
     """
     k = metric.k
-    values, c = _values(metric, k), np.arange(k + 1)
+    values, c = _values_by_passes(metric, k), np.arange(k + 1)
     ways = log_choose(k, c)
     log_subsets = log_choose(2 * k, np.arange(2 * k + 1))
     total = 0.0
@@ -409,18 +422,22 @@ def two_groups_product(metric: Metric, weights: Floats) -> float:
 
 def thinned_counts(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
-    tasks, total = histogram(n, c), np.zeros(size + 1)
+    tasks, total = count_histogram(n, c), np.zeros(size + 1)
     for block in row_blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
-        total += tasks.times[block] @ hypergeometric(tasks.n[block], tasks.c[block], size)
+        total += tasks.times[block] @ hypergeometric_probabilities(
+            tasks.n[block], tasks.c[block], size
+        )
     return total / len(n)
 
 
-def _running(terms: Floats) -> Floats:
+def _running_sums(terms: Floats) -> Floats:
     """0 and the running sums of the terms."""
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
-def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float, float, float]:
+def true_difference_variance(
+    first: PilotEstimate, second: PilotEstimate
+) -> tuple[float, float, float]:
     """Variance of two models' true differences over tasks, and its lower and upper 95 % limits.
 
     h_t = (d_t − d̄)² T / (T − 1) − the variance of both values at task t over repeated attempts. D̂
@@ -433,18 +450,22 @@ def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float,
     attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k it is the mean variance of the
     Beta model.
 
-    first, second : pilots at the same T ≥ 2 tasks.  NaN if `within` is unknown.
+    first, second : pilots at the same T ≥ 2 tasks.  NaN if `within_variance` is unknown.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
     >>> pilots = [PilotEstimate(Metric("pass@", 1), n, c) for c in passes]
-    >>> [round(each, 4) for each in true_difference(*pilots)]
+    >>> [round(each, 4) for each in true_difference_variance(*pilots)]
     [0.0157, 0.0, 0.0505]
     """
     from passk_cli.scipy_special import ndtr, ndtri
 
     d = first.values - second.values
-    h = (d - d.mean()) ** 2 * (len(d) / (len(d) - 1)) - first.luck - second.luck
+    h = (
+        (d - d.mean()) ** 2 * (len(d) / (len(d) - 1))
+        - first.attempt_variances
+        - second.attempt_variances
+    )
     estimate, error = float(h.mean()), float(h.std(ddof=1)) / math.sqrt(len(h))
     if not error > 0:
         return (estimate if math.isnan(estimate) else max(estimate, 0.0),) * 3
@@ -456,14 +477,14 @@ def true_difference(first: PilotEstimate, second: PilotEstimate) -> tuple[float,
     return mean, low, high
 
 
-def splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:
+def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:
     """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
 
     n goes in steps of 5 % from the least to 4 times that or 200, since more attempts hardly reduce
     the noise. The n that spends most on most_tasks is included. Attempts that do not divide evenly
     stay unspent.
 
-    >>> splits(10, 2)
+    >>> budget_splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
     """
     steps = math.ceil(math.log(max(4.0, 200.0 / least)) / math.log(1.05))
@@ -496,15 +517,15 @@ def best_splits(
     for name, metric_errors in errors.items():
         least = min(metric_errors, default=math.inf)
         if math.isfinite(least):
-            best[name] = _as_good(options, metric_errors)
+            best[name] = _best_compromise(options, metric_errors)
         ratios = [error / least if math.isfinite(least) else math.inf for error in metric_errors]
         excess = [max(pair) for pair in zip(excess, ratios, strict=True)]
     if len(errors) > 1 and math.isfinite(min(excess, default=math.inf)):
-        best["all"] = _as_good(options, excess)
+        best["all"] = _best_compromise(options, excess)
     return best
 
 
-def _as_good(options: Sequence[Split], errors: Sequence[float]) -> Split:
+def _best_compromise(options: Sequence[Split], errors: Sequence[float]) -> Split:
     least = min(errors)
     good = [o for o, e in zip(options, errors, strict=True) if e <= _AS_GOOD * least]
     return min(good, key=lambda option: (-option[0], option[1]))

@@ -119,7 +119,7 @@ class DifferenceDistribution:
         p = 2 * stdtr(np.maximum(self.degrees, 1), -steps)
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
 
-    def equivalence(self, margin: float) -> Floats:
+    def equivalence_p(self, margin: float) -> Floats:
         """The larger p of two one-sided tests: that the mean is at most −margin, and that it is at
         least margin.
 
@@ -215,9 +215,9 @@ def difference_distribution(
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _in_units(ends[0], unit, clusters)
     high = low if between is None else _in_units(ends[1], unit, clusters)
-    square, unsure = _spread(low, high, sizes)
+    square, unsure = _largest_variance(low, high, sizes)
     spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
-    carrying, few = _carrying_units(low, high), _allowance(np.float64(len(sizes)), _FEW)
+    carrying, few = _effective_units(low, high), _allowance(np.float64(len(sizes)), _FEW)
     symmetric = np.maximum(_allowance(carrying, _BOTH), few)
     constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
     symmetric[constant & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
@@ -230,12 +230,12 @@ def difference_distribution(
     return DifferenceDistribution(mean, below, above, degrees, reach, constant, spread, unsure)
 
 
-def least_p(sizes: Floats) -> float:
+def least_possible_p(sizes: Floats) -> float:
     """The smallest p that this many units can have, whatever their differences.
 
     sizes : tasks of each unit.
 
-    >>> [round(least_p(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
+    >>> [round(least_possible_p(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
     [1.0, 0.3918, 0.1679, 0.0405, 0.0036, 0.0]
     """
     from passk_cli.scipy_special import stdtr
@@ -267,7 +267,7 @@ def _share_of_largest(sizes: Floats) -> float:
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
-def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """The largest variance of a mean of differences between low and high, or more.
 
     The second result is the relative standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1))
@@ -292,7 +292,7 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     return total * (units / (units - 1)) / tasks**2, unsure
 
 
-def _carrying_units(low: Floats, high: Floats) -> Floats:
+def _effective_units(low: Floats, high: Floats) -> Floats:
     """(Σ d²)² / Σ d⁴, or a lower bound of it over all differences between low and high.
 
     If squares x are between a and b, Σ x = Σ a + v has Σ x² ≤ Σ a² + h v, where h is the largest a

@@ -61,7 +61,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
     [0.0414, 0.0731, 0.0504]
     """
-    b, c = np.broadcast_arrays(whole_counts("b", b), whole_counts("c", c))
+    b, c = np.broadcast_arrays(checked_whole_counts("b", b), checked_whole_counts("c", c))
     if tasks < 1 or np.any(b + c > tasks):
         raise ValueError("tasks must be at least 1, and at least b + c")
     gaps, discordant = np.abs(b - c).ravel(), (b + c).ravel()
@@ -215,7 +215,7 @@ def score_limits(
     return low.reshape(b.shape), -high.reshape(b.shape)
 
 
-def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
+def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
     """The larger p of two one-sided tests: that p_b − p_c is at most −margin, and that it is at
     least margin.
 
@@ -223,7 +223,7 @@ def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
 
     margin : in (0, 1).  Returns 1 if the difference is not within ±margin.
 
-    >>> round(score_equivalence(100, 6, 5, 0.1), 4)
+    >>> round(score_equivalence_p(100, 6, 5, 0.1), 4)
     0.0115
     """
     return max(_one_sided_p(tasks, b, c, -margin), _one_sided_p(tasks, c, b, -margin))
@@ -289,10 +289,10 @@ def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: fl
     return excess
 
 
-def whole_counts(name: str, value: ArrayLike) -> Ints:
+def checked_whole_counts(name: str, value: ArrayLike) -> Ints:
     """The values as integers; ValueError for negative numbers or fractions.
 
-    >>> whole_counts("b", [3.0, 4.0]).tolist()
+    >>> checked_whole_counts("b", [3.0, 4.0]).tolist()
     [3, 4]
     """
     array = np.asarray(value)

@@ -49,7 +49,7 @@ _LATTICE_TOP = 1 << 20
 _FINEST = 100_000
 
 
-def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
+def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
     """The distinct values of each row, and how often each occurs: two arrays of (rows × atoms).
 
     Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, count as one. Places beyond
@@ -57,7 +57,8 @@ def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
 
     values : (rows × tasks), finite.
 
-    >>> [part.tolist() for part in distinct_of_rows(np.array([[0.5, 0.0, 0.5], [1.0, 1.0, 1.0]]))]
+    >>> rows = np.array([[0.5, 0.0, 0.5], [1.0, 1.0, 1.0]])
+    >>> [part.tolist() for part in distinct_values_per_row(rows)]
     [[[0.0, 0.5], [1.0, 1.0]], [[1.0, 2.0], [3.0, 0.0]]]
     """
     ordered = np.sort(values, axis=1)
@@ -230,11 +231,13 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     """
     # The sign of Y does not depend on the unit of d. This unit keeps c within (0, 1).
     scaled = d / d.max(axis=1, keepdims=True)
-    c = _saddles(scaled, alpha)
+    c = _saddle_points(scaled, alpha)
     e = scaled / (1.0 - c[:, None] * scaled)
     sigma = 1.0 / np.sqrt((alpha * e * e).sum(axis=1) + (1.0 / c) ** 2)
     skew = 2.0 * ((alpha * (e * sigma[:, None]) ** 3).sum(axis=1) - (sigma / c) ** 3)
-    paths = _straightened(_Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0)))
+    paths = _with_straight_paths(
+        _IntegrationPaths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0))
+    )
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
     tails, ends = np.empty(len(d)), _integration_ends(paths)
     # np.unique would import numpy.ma, which takes as long as reading a small file.
@@ -244,7 +247,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     return tails
 
 
-class _Paths(NamedTuple):
+class _IntegrationPaths(NamedTuple):
     """One path per row: saddle point, terms d/(1 − c d), weights of atoms, width and bend."""
 
     c: Floats
@@ -253,9 +256,9 @@ class _Paths(NamedTuple):
     sigma: Floats
     bend: Floats
 
-    def take(self, rows: Places) -> _Paths:
+    def take(self, rows: Places) -> _IntegrationPaths:
         """Selected paths."""
-        return _Paths(*(field[rows] for field in self))
+        return _IntegrationPaths(*(field[rows] for field in self))
 
     def sizes(self, u: Floats) -> Floats:
         """Logarithm of the integrand's size at points u, without the factor exp(K(c))."""
@@ -287,7 +290,7 @@ class _Paths(NamedTuple):
         return logs[:, :, 0]
 
 
-def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
+def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
     """The integral along each path up to u = end, by a trapezoidal rule with a step that is
     halved.
     """
@@ -312,7 +315,7 @@ def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:
     return areas
 
 
-def _straightened(paths: _Paths) -> _Paths:
+def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
     """The paths, with straight ones in place of bent ones on which the integrand would rise again.
 
     An atom of 20,000 tasks near q grows as exp(−x) for a long time before it falls, if the path
@@ -326,7 +329,7 @@ def _straightened(paths: _Paths) -> _Paths:
     return paths._replace(bend=bend)
 
 
-def _integration_ends(paths: _Paths) -> Floats:
+def _integration_ends(paths: _IntegrationPaths) -> Floats:
     """How far along each path the integrand matters."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
     # With many atoms the first place is far enough, and a second check would cost as much again.
@@ -342,7 +345,7 @@ def _integration_ends(paths: _Paths) -> Floats:
     return ends
 
 
-def _saddles(d: Floats, alpha: Floats) -> Floats:
+def _saddle_points(d: Floats, alpha: Floats) -> Floats:
     """The c in (0, 1/max d) of each row with K'(c) = 1/c, by Newton's method inside a bracket."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)

@@ -19,9 +19,14 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.hierarchy import histogram
+from passk_cli.inference.hierarchy import count_histogram
 from passk_cli.metrics.choice import log_choose
-from passk_cli.metrics.order import changes, positions, totals, trend_scores
+from passk_cli.metrics.order import (
+    attempt_positions,
+    attempts_and_passes,
+    neighbour_changes,
+    trend_scores,
+)
 
 # Pairs are compared among this many first attempts, which is half a million pairs.
 MOST_POSITIONS = 1000
@@ -42,26 +47,27 @@ _STEPS = 1 << 12
 _NEGLIGIBLE = 36.0
 
 
-def trend_variance(n: Ints, c: Ints) -> Floats:
+def trend_score_variance(n: Ints, c: Ints) -> Floats:
     """Variance of Σ_i (i − (n−1)/2) x_i over the orders of c passes among n: c(n−c)(n+1)/12.
 
     The mean is 0.  Source: Wilcoxon's rank sum; Lehmann 1975, "Nonparametrics", eq. 1.28.
 
-    >>> trend_variance(np.array([3]), np.array([1])).round(6).tolist()
+    >>> trend_score_variance(np.array([3]), np.array([1])).round(6).tolist()
     [0.666667]
     """
     variance: Floats = c * (n - c) * (n + 1.0) / 12.0
     return variance
 
 
-def change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
+def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     """(mean, variance) of the number of neighbours that differ, over the orders of c passes among
     n.
 
     2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of runs minus one.
     Source: Wald & Wolfowitz 1940.
 
-    >>> [moment.round(6).tolist() for moment in change_moments(np.array([4]), np.array([2]))]
+    >>> moments = neighbour_change_moments(np.array([4]), np.array([2]))
+    >>> [moment.round(6).tolist() for moment in moments]
     [[2.0], [0.666667]]
     """
     twice = 2.0 * c * (n - c)
@@ -87,7 +93,7 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     inner = round(2 * abs(score)) - 1  # how many values of S lie inside (−|score|, |score|)
     if inner <= 0:
         return 1.0
-    sd = math.sqrt(float(trend_variance(n, c).sum()))
+    sd = math.sqrt(float(trend_score_variance(n, c).sum()))
     # The tails of rank sums are not heavier than those of a normal variable with the same variance.
     if abs(score) > _REACH * sd:
         return SMALLEST
@@ -133,13 +139,13 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
     return np.where(turn < count, sine, -sine)
 
 
-def change_distribution(n: int, c: int) -> Floats:
+def neighbour_change_distribution(n: int, c: int) -> Floats:
     """Probabilities of 0, 1, … n−1 neighbours that differ, over the orders of c passes among n.
 
     r runs of passes and s runs of failures (s = r, r ± 1) arise in 2 or 1 times C(c−1, r−1) C(f−1,
     s−1) of the C(n, c) orders, with f = n − c.  Source: Wald & Wolfowitz 1940.
 
-    >>> change_distribution(4, 2).round(6).tolist()
+    >>> neighbour_change_distribution(4, 2).round(6).tolist()
     [0.0, 0.333333, 0.333333, 0.333333]
     """
     probabilities, f = np.zeros(n), n - c
@@ -193,7 +199,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     return first, np.roll(probabilities, -(first % cells))
 
 
-def tail_below(distribution: tuple[int, Floats], values: Ints) -> Floats:
+def lower_tails(distribution: tuple[int, Floats], values: Ints) -> Floats:
     """P(X ≤ value) of each value, for a distribution of whole numbers; at least 1e-12."""
     first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
     p: Floats = np.clip(
@@ -237,11 +243,11 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     >>> test.statistic, round(test.p, 6), test.tasks
     (2.0, 0.222222, 2)
     """
-    n, c = totals(start, passed)
+    n, c = attempts_and_passes(start, passed)
     score = float(trend_scores(start, passed)[0].sum())
     tasks = int(((c > 0) & (c < n)).sum())
     p = rank_sum_tail(n, c, score) if tasks else math.nan
-    return OrderTest(score, 0.0, math.sqrt(float(trend_variance(n, c).sum())), p, tasks)
+    return OrderTest(score, 0.0, math.sqrt(float(trend_score_variance(n, c).sum())), p, tasks)
 
 
 def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
@@ -259,16 +265,16 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     >>> test.statistic, test.mean, round(test.p, 6)
     (1.0, 3.0, 0.2)
     """
-    n, c = totals(start, passed)
+    n, c = attempts_and_passes(start, passed)
     mixed = (c > 0) & (c < n) & (n > 2)
-    changed = changes(start, passed)[mixed]
+    changed = neighbour_changes(start, passed)[mixed]
     n, c = n[mixed], c[mixed]
     if not len(n):
         return OrderTest(0.0, 0.0, 0.0, math.nan, 0)
-    mean, variance = (float(moment.sum()) for moment in change_moments(n, c))
-    tasks = histogram(n, c)
+    mean, variance = (float(moment.sum()) for moment in neighbour_change_moments(n, c))
+    tasks = count_histogram(n, c)
     first, chances = sum_distribution(
-        (change_distribution(*pair), int(task_count))
+        (neighbour_change_distribution(*pair), int(task_count))
         for *pair, task_count in zip(tasks.n.tolist(), tasks.c.tolist(), tasks.times, strict=True)
     )
     observed, away = float(changed.sum()), np.abs(np.arange(first, first + len(chances)) - mean)
@@ -277,7 +283,7 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class CopiesTest:
     """Pairs of attempts and how often their outcomes differ, on the tasks that have both attempts.
 
     first, second : positions from 0.  differ : tasks on which their outcomes differ.
@@ -298,12 +304,12 @@ class Pairs:
     adjusted: Floats
 
     @property
-    def smallest(self) -> float:
+    def smallest_p(self) -> float:
         """p of the hypothesis that no pair agrees more often than by chance; NaN without pairs."""
         return float(self.adjusted.min()) if len(self.adjusted) else math.nan
 
     @property
-    def copied(self) -> Bools:
+    def is_copy(self) -> Bools:
         """Pairs that look like copies of each other.
 
         They differ on at most a tenth of the expected tasks although their pass rates leave room to
@@ -313,7 +319,7 @@ class Pairs:
         return few & (self.by_rates >= _ENOUGH)
 
 
-def copies_test(start: Ints, passed: Ints) -> Pairs:
+def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     """Test of whether two attempts agree on more tasks than by chance, as copies of each other
     would.
 
@@ -321,24 +327,24 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
     Over all orders, each task differs independently with probability 2c(n−c) / (n(n−1)), so the
     number has a Poisson-binomial distribution. Tasks with two attempts, or with attempts that all
     agree, are not informative. If the pass rate changes with the position, pairs also agree more
-    often: see `Pairs.copied`.
+    often: see `CopiesTest.is_copy`.
 
     start, passed : as in `metrics.order`. Pairs among the first 1,000 attempts are compared.
-    Returns `Pairs`, in order of the positions.
+    Returns `CopiesTest`, in order of the positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
     >>> pairs = copies_test(np.array([0, 3, 6, 9]), outcomes)
     >>> pairs.differ.tolist(), pairs.expected.tolist(), pairs.p.round(6).tolist()
     ([0, 3, 3], [2.0, 2.0, 2.0], [0.037037, 1.0, 1.0])
     """
-    n, c = totals(start, passed)
+    n, c = attempts_and_passes(start, passed)
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
     width = min(int(n.max(initial=0)), MOST_POSITIONS)
     # (tasks × positions): 1 if there is an attempt, and 1 if it passed.
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
-    at, place = np.repeat(row, np.diff(start)), positions(start)
+    at, place = np.repeat(row, np.diff(start)), attempt_positions(start)
     inside = (at >= 0) & (place < width)
     attempted, passes_at = np.zeros((2, len(mixed), width))
     attempted[at[inside], place[inside]] = 1.0
@@ -366,9 +372,9 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
             for q, task_count in zip(shares.tolist(), times.tolist(), strict=True)
         )
         counts = differ[first[group], second[group]].astype(np.int64)
-        p[group] = tail_below(distribution, counts)
+        p[group] = lower_tails(distribution, counts)
         expected[group] = shares @ times
-    return Pairs(
+    return CopiesTest(
         first.astype(np.int64), second.astype(np.int64), differ[first, second].astype(np.int64),
         expected, by_rates, tasks.astype(np.int64), p, holm(p),
     )  # fmt: skip

@@ -50,7 +50,7 @@ class Extrapolation:
     >>> n = np.full(200, 50)
     >>> prediction = Extrapolation(n, rng.binomial(n, rng.beta(0.3, 2, 200)))
     >>> low, high = prediction.range(100)
-    >>> point = prediction.point(100)
+    >>> point = prediction.point_estimate(100)
     >>> bool(low < point < high), prediction.largest_known_k
     (True, 50)
     """
@@ -73,7 +73,7 @@ class Extrapolation:
         return self.n - self.c if self.mirrored else self.c
 
     @cached_property
-    def _worth(self) -> float:
+    def _task_weight(self) -> float:
         if self.clusters is None:
             return 1.0
         return len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
@@ -87,29 +87,31 @@ class Extrapolation:
 
     def _rates(self, most_k: int) -> CompatibleRates:
         return CompatibleRates.from_tasks(
-            self.n, self.passes, most_k=most_k, level=self.level, worth=self._worth
+            self.n, self.passes, most_k=most_k, level=self.level, worth=self._task_weight
         )
 
-    def determined(self, k: int) -> bool:
+    def is_determined(self, k: int) -> bool:
         """Whether the range at k is narrow enough for a point."""
         low, high = self.range(k)
         return high - low <= WIDEST
 
-    def average(self, ks: Ints) -> ModelAverage:
+    def model_average(self, ks: Ints) -> ModelAverage:
         """The average of models at each of ks: mean and limits."""
-        estimate = average_models(self.n, self.passes, ks, level=self.level, worth=self._worth)
+        estimate = average_models(
+            self.n, self.passes, ks, level=self.level, worth=self._task_weight
+        )
         if not self.mirrored:
             return estimate
         return ModelAverage(1 - estimate.values, 1 - estimate.high, 1 - estimate.low)
 
-    def point(self, k: int) -> float | None:
+    def point_estimate(self, k: int) -> float | None:
         """The average's mean, moved into the range; None if the range is too wide for a point."""
-        if not self.determined(k):
+        if not self.is_determined(k):
             return None
         low, high = self.range(k)
-        return min(max(float(self.average(np.array([k])).values[0]), low), high)
+        return min(max(float(self.model_average(np.array([k])).values[0]), low), high)
 
-    def line(self, ks: Ints) -> Floats:
+    def logit_line(self, ks: Ints) -> Floats:
         """A heuristic: the line of logit pass@k in log k, fitted to the measured values: (ks,).
 
         NaN if fewer than two of its points are strictly between 0 and 1.
@@ -145,18 +147,18 @@ class Extrapolation:
         low, high = attempts, k
         if _width(future_rates, low) > WIDEST:
             return None
-        while two_digits(low, up=True) < high - 1:
-            middle = two_digits(math.sqrt(low * high), up=True)
+        while round_to_two_digits(low, up=True) < high - 1:
+            middle = round_to_two_digits(math.sqrt(low * high), up=True)
             if middle >= high:
                 break
             low, high = (middle, high) if _width(future_rates, middle) <= WIDEST else (low, middle)
         return AttemptsNeeded(attempts, low)
 
 
-def two_digits(k: float, *, up: bool = False) -> int:
+def round_to_two_digits(k: float, *, up: bool = False) -> int:
     """k rounded to two digits, down or up.
 
-    >>> two_digits(1_287), two_digits(1_287, up=True), two_digits(7)
+    >>> round_to_two_digits(1_287), round_to_two_digits(1_287, up=True), round_to_two_digits(7)
     (1200, 1300, 7)
     """
     unit = 10 ** max(0, math.floor(math.log10(max(k, 1))) - 1)
@@ -166,7 +168,7 @@ def two_digits(k: float, *, up: bool = False) -> int:
 def _range_at(rates: CompatibleRates, k: int) -> tuple[float, float]:
     """The range of pass@k."""
     with np.errstate(divide="ignore"):
-        return rates.range(-np.expm1(k * np.log1p(-rates.rates)))
+        return rates.mean_range(-np.expm1(k * np.log1p(-rates.rates)))
 
 
 def _width(rates: CompatibleRates, k: int) -> float:
@@ -180,13 +182,13 @@ def largest_known_k(n: Ints) -> int:
     return int(np.sort(n)[::-1][tasks - 1])
 
 
-def refusal(n: Ints, c: Ints) -> str:
+def refusal_reason(n: Ints, c: Ints) -> str:
     """Why nothing can be estimated at k beyond the attempts of these tasks; "" if there is no
     reason.
 
     Only attempts that ended with a pass are refused, since their number depends on the outcomes.
 
-    >>> refusal(np.full(12, 4), np.arange(12) % 5)
+    >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''
     """
     if not stopped_on_outcome(n, c):

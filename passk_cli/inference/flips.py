@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import parabola_peaks
-from passk_cli.metrics.choice import binomial
+from passk_cli.metrics.choice import binomial_probabilities
 
 # The unknown common rate runs over a grid in θ, rate = sin²(θ/2). _STEPS is the number of grid
 # points per standard error of a pass rate, _FEWEST the smallest number of points.
@@ -41,7 +41,7 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
 
 @dataclass(frozen=True)
-class ChanceFlips:
+class FlipChances:
     """Probabilities of each task under chance only: an unchanged rate and a given number of passes.
 
     changes : probability that the two pass rates differ.  flips : that they differ by more than ½.
@@ -53,7 +53,7 @@ class ChanceFlips:
     gains: Floats
 
 
-def chance_flips(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFlips:
+def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
     """The probabilities that a task's result changes although its pass rate did not.
 
     With the same rate p in both runs, the s = c + c₀ passes of a task are dealt among its n + n₀
@@ -65,7 +65,7 @@ def chance_flips(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFl
     n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
 
-    >>> chances = chance_flips([1, 2, 2], [1, 2, 2], [1, 2, 4])
+    >>> chances = flip_chances([1, 2, 2], [1, 2, 2], [1, 2, 4])
     >>> chances.flips.round(4).tolist(), chances.changes.round(4).tolist()
     ([1.0, 0.3333, 0.0], [1.0, 0.3333, 0.0])
     """
@@ -74,15 +74,15 @@ def chance_flips(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> ChanceFl
     shape = triples.shape[:-1]
     distinct_chances = np.empty((len(distinct), 3))
     for row, (size, size_base, passed) in zip(distinct_chances, distinct.tolist(), strict=True):
-        c, weights = _dealt_passes(size, size_base, passed)
+        c, weights = _possible_passes(size, size_base, passed)
         sign = flip_signs(size, c, size_base, passed - c)
         changed = c * size_base != (passed - c) * size
         row[:] = weights[changed].sum(), weights[sign != 0].sum(), weights[sign > 0].sum()
     task_chances = distinct_chances[place.ravel()].reshape(*shape, 3)
-    return ChanceFlips(task_chances[..., 0], task_chances[..., 1], task_chances[..., 2])
+    return FlipChances(task_chances[..., 0], task_chances[..., 1], task_chances[..., 2])
 
 
-def _dealt_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
+def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     """Every possible c with this many passes in all, and its hypergeometric probability.
 
     Values of c with a probability below 10⁻³⁰⁰ are left out: P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m),
@@ -162,17 +162,17 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
         if (first + 1) * (second + 1) > MOST_TABLES:
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
-                c, p_by_c = _fisher(first, second, a + b)
+                c, p_by_c = _fisher_p_values(first, second, a + b)
                 # The p of a table that is left out is 0 to all digits.
                 p[row] = p_by_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
         else:
-            p[rows] = _unconditional(first, second)[distinct[rows, 1], distinct[rows, 3]]
+            p[rows] = _boschloo_table(first, second)[distinct[rows, 1], distinct[rows, 3]]
     return p[place.ravel()].reshape(tables.shape[:-1])
 
 
-def _fisher(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """The values of c of `_dealt_passes`, and Fisher's two-sided p of each."""
-    c, weights = _dealt_passes(n, n_base, passes)
+def _fisher_p_values(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
+    """The values of c of `_possible_passes`, and Fisher's two-sided p of each."""
+    c, weights = _possible_passes(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
     last = np.searchsorted(weights[order], weights * (1 + 1e-7), side="right") - 1
@@ -180,11 +180,11 @@ def _fisher(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 
 
 @lru_cache(maxsize=64)
-def _unconditional(n: int, n_base: int) -> Floats:
+def _boschloo_table(n: int, n_base: int) -> Floats:
     """Boschloo's p of every table: (n + 1) × (n₀ + 1)."""
     fisher = np.empty((n + 1, n_base + 1))
     for passes in range(n + n_base + 1):
-        c, p_by_c = _fisher(n, n_base, passes)
+        c, p_by_c = _fisher_p_values(n, n_base, passes)
         fisher[c, passes - c] = p_by_c
     # Tables are in the order of Fisher's p; tables with equal p are counted together.
     order = np.argsort(fisher, axis=None, kind="stable")
@@ -193,7 +193,9 @@ def _unconditional(n: int, n_base: int) -> Floats:
     steps = max(_FEWEST, int(np.ceil(_STEPS * np.pi * np.sqrt(n + n_base))))
     steps += steps % 2
     rates = np.sin(np.linspace(0.0, np.pi, steps + 1) / 2) ** 2
-    first, second = (binomial(m, np.arange(m + 1), rates[:, None]) for m in (n, n_base))
+    first, second = (
+        binomial_probabilities(m, np.arange(m + 1), rates[:, None]) for m in (n, n_base)
+    )
     largest = np.zeros(len(order))
     window: list[Floats] = []
     for first_chances, second_chances in zip(first, second, strict=True):

@@ -19,13 +19,13 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.hull import gain_limits
-from passk_cli.inference.intervals import Sample
+from passk_cli.inference.hull import heterogeneity_gain_limits
+from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means, unit_values
 from passk_cli.metrics.heterogeneity import (
-    Moments,
+    RateMoments,
     mean_power_new_tasks,
     mean_power_these_tasks,
     moments_new_tasks,
@@ -57,7 +57,7 @@ class IntervalSetting:
 
 
 @dataclass(frozen=True)
-class Gains:
+class HeterogeneityGains:
     """Δ_k with its uncertainty: one entry per k in each array; NaN if undefined.
 
     estimate : Δ_k.  bound : the estimated largest possible value, μ − μ^k.
@@ -71,27 +71,29 @@ class Gains:
     high: Floats
 
 
-def gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> Gains:
+def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
     """Δ_k = pass^k − μ^k, corrected for the bias of μ̂^k, with its bound and interval.
 
-    The coverage deficit is the same of the failures: `gains(n, n − c, ks, …)`. For new tasks, μ^k
+    The coverage deficit is the same of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For
+    new tasks, μ^k
     is estimated over k different tasks (clusters), and it is NaN if there are fewer. For these
     tasks it is estimated over tasks drawn with repetition; k = n has an interval, but no standard
     error. The estimate may be negative by chance. Δ_k cannot be, so limits below 0 are 0.
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
-    >>> delta = gains(np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2]), IntervalSetting())
+    >>> n, c, ks = np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2])
+    >>> delta = heterogeneity_gains(n, c, ks, IntervalSetting())
     >>> delta.estimate.round(6).tolist(), delta.bound.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
-    return gains_together(n, (c,), ks, setting)[0]
+    return heterogeneity_gains_of_each(n, (c,), ks, setting)[0]
 
 
-def gains_together(
+def heterogeneity_gains_of_each(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
-) -> list[Gains]:
-    """`gains` for several numbers of passes at the same tasks, from the same draws."""
+) -> list[HeterogeneityGains]:
+    """`heterogeneity_gains` for several numbers of passes at the same tasks, with equal draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
@@ -108,14 +110,18 @@ def gains_together(
         def influence(n: Ints, c: Ints, slope: Floats = slope) -> Floats:
             return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
 
-        se = _errors(influence, n, c, setting)
+        se = _standard_errors(influence, n, c, setting)
         se[np.isnan(estimate)] = np.nan
         low, high = np.full((2, len(ks)), np.nan)
         if setting.level is not None and not new:
             for i, (k, gain) in enumerate(zip(ks.tolist(), estimate.tolist(), strict=True)):
                 if not math.isnan(gain):
-                    low[i], high[i] = gain_limits(n, c, k, gain, setting.tail) if k > 1 else (0, 0)
-        all_gains.append(Gains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0)))
+                    low[i], high[i] = (
+                        heterogeneity_gain_limits(n, c, k, gain, setting.tail) if k > 1 else (0, 0)
+                    )
+        all_gains.append(
+            HeterogeneityGains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0))
+        )
         defined = ~np.isnan(estimate)
         jobs.append(_resampled_gain(rates, powers[defined], ks[defined], estimate[defined]))
     if setting.level is None or not new or not defined.any():
@@ -130,13 +136,13 @@ def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
     return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
 
 
-def _errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
+def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
     """Standard errors of functionals, (functionals,), to first order.
 
     influence : what each task adds to the functionals, (n, c) → (functionals × tasks).
     """
     if setting.population == NEW_TASKS:
-        task_errors = (Sample(row, clusters=setting.clusters).se for row in influence(n, c))
+        task_errors = (IntervalData(row, clusters=setting.clusters).se for row in influence(n, c))
         return np.array([math.nan if se is None else se for se in task_errors])
     errors: Floats = np.sqrt(jackknife_variance(influence, n, c).sum(axis=1)) / len(n)
     return errors
@@ -211,7 +217,7 @@ def guarded_limits(
 
 
 @dataclass(frozen=True)
-class Spread:
+class RateMomentEstimate:
     """A moment of the success rates; None, with a reason, if it has no value or no limits."""
 
     value: float | None
@@ -221,24 +227,27 @@ class Spread:
     reason: str = ""
 
 
-def spread_of_rates(n: Ints, c: Ints, setting: IntervalSetting) -> tuple[Spread, Spread]:
+def sd_and_skewness_of_rates(
+    n: Ints, c: Ints, setting: IntervalSetting
+) -> tuple[RateMomentEstimate, RateMomentEstimate]:
     """Standard deviation and skewness of the success rates over tasks, without attempt noise.
 
     n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
         needs 3 of both, and a spread that differs significantly from 0.
 
-    >>> sd, skewness = spread_of_rates(np.full(4, 9), np.array([0, 9, 0, 9]), IntervalSetting())
+    >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
+    >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())
     >>> round(sd.value, 3), round(skewness.value, 3)
     (0.577, 0.0)
     """
-    if short := _too_few(n, setting, 2):
-        return Spread(None, reason=short), Spread(None, reason=short)
+    if short := _too_few_reason(n, setting, 2):
+        return RateMomentEstimate(None, reason=short), RateMomentEstimate(None, reason=short)
     columns = _powers(n, c, np.array([1, 2, 3])).T
     if setting.population == NEW_TASKS:
         moments = moments_new_tasks(unit_values(columns, setting.clusters))
     else:
         moments = moments_these_tasks(n, c)
-    short = _too_few(n, setting, 3)
+    short = _too_few_reason(n, setting, 3)
     limits: list[tuple[Floats, Floats]] = []
     if setting.level is not None and setting.population == NEW_TASKS:
         rates, squares, _ = columns.T
@@ -248,11 +257,11 @@ def spread_of_rates(n: Ints, c: Ints, setting: IntervalSetting) -> tuple[Spread,
         limits = guarded_limits(jobs, setting)
     sd = _deviation(n, c, moments, setting, limits[:1])
     if short or moments.variance <= 0:
-        return sd, Spread(None, reason=short or sd.reason)
+        return sd, RateMomentEstimate(None, reason=short or sd.reason)
     return sd, _skewness(n, c, moments, setting, sd, limits[1:])
 
 
-def _too_few(n: Ints, setting: IntervalSetting, least: int) -> str:
+def _too_few_reason(n: Ints, setting: IntervalSetting, least: int) -> str:
     if n.min() < least:
         return f"needs {least} attempts on every task"
     unit = "tasks" if setting.clusters is None else "clusters"
@@ -262,9 +271,9 @@ def _too_few(n: Ints, setting: IntervalSetting, least: int) -> str:
     return ""
 
 
-def _resampled_skewness(columns: Floats, moments: Moments) -> GuardedFunctionals:
+def _resampled_skewness(columns: Floats, moments: RateMoments) -> GuardedFunctionals:
     first, second, third = columns.mean(axis=0)
-    plain = Moments(first, second - first**2, third - 3 * second * first + 2 * first**3)
+    plain = RateMoments(first, second - first**2, third - 3 * second * first + 2 * first**3)
 
     def functional(means: Floats) -> Floats:
         first, second, third = means.T
@@ -281,10 +290,10 @@ def _resampled_skewness(columns: Floats, moments: Moments) -> GuardedFunctionals
 def _deviation(
     n: Ints,
     c: Ints,
-    moments: Moments,
+    moments: RateMoments,
     setting: IntervalSetting,
     limits: Sequence[tuple[Floats, Floats]],
-) -> Spread:
+) -> RateMomentEstimate:
     """The standard deviation, with the roots of the limits of the variance."""
 
     def influence(n: Ints, c: Ints) -> Floats:
@@ -292,20 +301,22 @@ def _deviation(
         influences: Floats = (second - 2 * moments.mean * first)[None]
         return influences
 
-    se = float(_errors(influence, n, c, setting)[0])
+    se = float(_standard_errors(influence, n, c, setting)[0])
     reason = "" if moments.variance > 0 else "no spread beyond the noise of the attempts"
     low, high = _limits(moments.variance, se, setting, limits)
     if setting.level is not None and setting.population != NEW_TASKS:
-        low, high = gain_limits(n, c, 2, moments.variance, setting.tail)
+        low, high = heterogeneity_gain_limits(n, c, 2, moments.variance, setting.tail)
     bottom, top = (None if math.isnan(v) else math.sqrt(max(v, 0.0)) for v in (low, high))
     error = se / (2 * moments.sd) if moments.sd > 0 and not math.isnan(se) else None
-    return Spread(moments.sd, error, bottom, top, reason or ("" if top else _no_error(se)))
+    return RateMomentEstimate(
+        moments.sd, error, bottom, top, reason or ("" if top else _missing_error_reason(se))
+    )
 
 
 def _skewness(
-    n: Ints, c: Ints, moments: Moments, setting: IntervalSetting, sd: Spread,
+    n: Ints, c: Ints, moments: RateMoments, setting: IntervalSetting, sd: RateMomentEstimate,
     limits: Sequence[tuple[Floats, Floats]],
-) -> Spread:  # fmt: skip
+) -> RateMomentEstimate:  # fmt: skip
     mean, variance, cubed = moments.mean, moments.variance, moments.variance**1.5
     square = variance + mean**2
 
@@ -318,15 +329,15 @@ def _skewness(
         ]
         return influences
 
-    se = float(_errors(influence, n, c, setting)[0])
+    se = float(_standard_errors(influence, n, c, setting)[0])
     error = None if math.isnan(se) else se
     if setting.level is None or error is None:
-        return Spread(moments.skewness, error, reason=_no_error(se))
+        return RateMomentEstimate(moments.skewness, error, reason=_missing_error_reason(se))
     if not sd.low:
         # The skewness is a ratio to a value that may be 0, so it can be anything.
-        return Spread(None, reason="the spread does not differ significantly from 0")
+        return RateMomentEstimate(None, reason="the spread does not differ significantly from 0")
     low, high = _limits(moments.skewness, se, setting, limits)
-    return Spread(moments.skewness, error, low, high)
+    return RateMomentEstimate(moments.skewness, error, low, high)
 
 
 def _limits(
@@ -342,5 +353,5 @@ def _limits(
     return value - reach, value + reach
 
 
-def _no_error(se: float) -> str:
+def _missing_error_reason(se: float) -> str:
     return "no attempt can be left out: n = k on some task" if math.isnan(se) else ""

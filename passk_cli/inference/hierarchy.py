@@ -37,7 +37,7 @@ _NO_LUMP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
+class CountHistogram:
     """Tasks by their counts: distinct (n, c), and how many tasks have each."""
 
     n: Ints
@@ -53,7 +53,7 @@ class Histogram:
         return hash(self.key)
 
     def __eq__(self, value: object) -> bool:
-        return isinstance(value, Histogram) and self.key == value.key
+        return isinstance(value, CountHistogram) and self.key == value.key
 
     @property
     def tasks(self) -> float:
@@ -61,15 +61,15 @@ class Histogram:
         return float(self.times.sum())
 
 
-def histogram(n: Ints, c: Ints) -> Histogram:
+def count_histogram(n: Ints, c: Ints) -> CountHistogram:
     """The distinct (n, c) of tasks.
 
-    >>> histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).times.tolist()
+    >>> count_histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).times.tolist()
     [2.0, 1.0]
     """
     un, uc, index = unique_pairs(n, c)
     times = np.bincount(index, minlength=len(un))
-    return Histogram(un[times > 0], uc[times > 0], times[times > 0].astype(np.float64))
+    return CountHistogram(un[times > 0], uc[times > 0], times[times > 0].astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RatePosterior:
     cell, never, always, weight : (points,), the Beta of each point, ν, ω, and its probability.
     """
 
-    histogram: Histogram
+    histogram: CountHistogram
     a: Floats
     b: Floats
     cell: Ints
@@ -118,18 +118,18 @@ class RatePosterior:
         t = self.histogram
         passing = bool(t.c[at])
         lump = self.always if passing else self.never
-        logs = _logs(self.a, self.b, t.n[at : at + 1], t.c[at : at + 1])[self.cell, 0]
+        logs = _log_likelihoods(self.a, self.b, t.n[at : at + 1], t.c[at : at + 1])[self.cell, 0]
         smooth = (1.0 - self.never - self.always) * np.exp(logs)
         return at, lump / (lump + smooth), float(passing)
 
 
 @lru_cache(maxsize=64)
-def rate_posterior(tasks: Histogram) -> RatePosterior:
+def rate_posterior(tasks: CountHistogram) -> RatePosterior:
     """The posterior of the rates of these tasks, from a cache for repeated tasks.
 
-    >>> posterior = rate_posterior(histogram(np.full(40, 10), np.full(40, 3)))
-    >>> from passk_cli.metrics.polynomials import passing_all
-    >>> mean, _ = posterior.mean_of(passing_all(1))
+    >>> posterior = rate_posterior(count_histogram(np.full(40, 10), np.full(40, 3)))
+    >>> from passk_cli.metrics.polynomials import pass_hat_k_polynomial
+    >>> mean, _ = posterior.mean_of(pass_hat_k_polynomial(1))
     >>> round(float(posterior.weight @ mean), 2)
     0.3
     """
@@ -168,7 +168,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     >>> rates.shape, round(float(rates.mean()), 1)
     ((200, 40), 0.3)
     """
-    posterior = rate_posterior(histogram(n, c))
+    posterior = rate_posterior(count_histogram(n, c))
     point = generator.choice(len(posterior.weight), draws, p=posterior.weight)
     a, b = posterior.a[posterior.cell[point]], posterior.b[posterior.cell[point]]
     rates = generator.beta(a[:, None] + c, b[:, None] + (n - c))
@@ -181,7 +181,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     return rates
 
 
-def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
     """a and b of the grid's Betas, and the posterior weights: (means × sizes × ν × ω)."""
     from passk_cli.scipy_special import expit
 
@@ -189,7 +189,7 @@ def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, 
     s = np.exp(sizes)
     a, b = (expit(sign * means)[:, None] * s for sign in (1, -1))
     a, b = a.ravel(), b.ravel()
-    logs = _logs(a, b, tasks.n, tasks.c)
+    logs = _log_likelihoods(a, b, tasks.n, tasks.c)
     smooth = np.maximum(1.0 - never[:, None] - always, 0.0)
     zero, full = tasks.c == 0, tasks.c == tasks.n
     inside = ~(zero | full)
@@ -202,12 +202,12 @@ def _weights(tasks: Histogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, 
             lump = never[:, None] if zero[at] else always
             chance = smooth * np.exp(logs[:, at])[:, None, None] + lump
             total = total + tasks.times[at] * np.log(chance)
-    total = total.reshape(len(means), len(sizes), len(never), len(always)) + _prior(axes)
+    total = total.reshape(len(means), len(sizes), len(never), len(always)) + _log_prior(axes)
     weights = np.exp(total - total.max())
     return a, b, weights / weights.sum()
 
 
-def _logs(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
+def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
     """log P(these c of n attempts pass, in their order) for p ~ Beta(a, b): (cells × pairs).
 
     The binomial coefficient is left out. It is the same at every point, and it is 1 at c = 0 and c
@@ -219,7 +219,7 @@ def _logs(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
     return logs
 
 
-def _prior(axes: Sequence[Floats]) -> Floats:
+def _log_prior(axes: Sequence[Floats]) -> Floats:
     """log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
     distance = np.abs(sizes - np.log(_USUAL_SIZE))

@@ -25,7 +25,7 @@ _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
 _BLOCK, _LONGEST = 512, 30.0
 
 
-class Shape(NamedTuple):
+class SuccessCurve(NamedTuple):
     """A curve of success rates.
 
     at : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  eta : P → η.
@@ -48,9 +48,9 @@ def _weibull(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return -hazard, np.log(failing), 1.0 - failing, hazard / failing
 
 
-LOGISTIC = Shape(_logistic, lambda p: math.log(p / (1.0 - p)))
+LOGISTIC = SuccessCurve(_logistic, lambda p: math.log(p / (1.0 - p)))
 # P = exp(−(t/scale)^shape): the survival function of a Weibull time to failure.
-WEIBULL = Shape(_weibull, lambda p: -math.log(-math.log(p)))
+WEIBULL = SuccessCurve(_weibull, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
@@ -64,7 +64,7 @@ def task_weights(families: Ints) -> Floats:
 
 
 def fit_curves(
-    x: Floats, passed: Floats, failed: Floats, shape: Shape = LOGISTIC,
+    x: Floats, passed: Floats, failed: Floats, shape: SuccessCurve = LOGISTIC,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """a and b of the curve g(a + b·x) with the highest weighted likelihood, (rows,) each.
@@ -121,7 +121,7 @@ def fit_curves(
     return a - b * middle, b
 
 
-def horizons(a: Floats, b: Floats, rate: float, shape: Shape = LOGISTIC) -> Floats:
+def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGISTIC) -> Floats:
     """log₂ of the length at which the curve has this rate; infinite if all attempts pass, minus
     infinity if none does, NaN if success does not fall with length."""
     falls = b < -1e-9
@@ -130,12 +130,13 @@ def horizons(a: Floats, b: Floats, rate: float, shape: Shape = LOGISTIC) -> Floa
     return np.where(np.isinf(a), a, log2)
 
 
-def isotonic(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
+def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
     """The best curve that never rises: distinct x, increasing, and the rate at each.
 
     passed, failed : (tasks,) weights.  Pools adjacent violators.
 
-    >>> isotonic(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.1, 0.8]))
+    >>> passed, failed = np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.1, 0.8])
+    >>> isotonic_fit(np.array([1.0, 2.0, 3.0]), passed, failed)
     (array([1., 2., 3.]), array([0.7, 0.7, 0.2]))
     """
     at, place = np.unique(x, return_inverse=True)
@@ -150,7 +151,7 @@ def isotonic(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]
     return at, np.repeat(rates, sizes)
 
 
-def isotonic_horizon(at: Floats, rates: Floats, rate: float) -> float:
+def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
     """log₂ of the length midway between the last one with at least this rate and the next one;
     infinite if all have it, minus infinity if none has."""
     reached = int((rates >= rate - 1e-9).sum())
@@ -183,19 +184,19 @@ def resampled_counts(
         yield passed, made - passed
 
 
-def resampled_horizons(draws: Floats, rate: float, middle: float) -> Floats:
+def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats:
     """log₂ horizons of resamples, whose a and b are the rows of `draws`.
 
     middle : mean of x.  A curve that does not fall is the limit of ever flatter ones, so its
     horizon is infinite if its rate in the middle is higher, and minus infinity if it is lower.
     """
     a, b = draws.T
-    log2 = horizons(a, b, rate)
+    log2 = log2_horizons(a, b, rate)
     flat = np.copysign(math.inf, a + b * middle - LOGISTIC.eta(rate))
     return np.where(np.isnan(log2), flat, log2)
 
 
-def limits(draws: Floats, level: float) -> tuple[float, float]:
+def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
     """Percentile limits of draws; one that is NaN may be any number."""
     tail = (1.0 - level) / 2
     low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
@@ -203,18 +204,18 @@ def limits(draws: Floats, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def minutes_of(log2: float) -> float:
+def minutes_from_log2(log2: float) -> float:
     """The length in minutes: 0 or infinite if it is absurdly short or long."""
     return 2.0**log2 if not abs(log2) > _LONGEST else math.inf if log2 > 0 else 0.0
 
 
-def growth(dates: Floats, log2: Floats) -> Floats:
+def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
     """Doublings per day: the slope of log₂ horizons over dates by least squares, (rows,).
 
     dates : (models,) days.  log2 : (rows × models); a row leaves out what is not finite in it.  NaN
     if fewer than two dates are left.
 
-    >>> growth(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
+    >>> doublings_per_day(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
     [0.01]
     """
     there = np.isfinite(log2)
@@ -224,7 +225,7 @@ def growth(dates: Floats, log2: Floats) -> Floats:
     return np.where(square > 0, (away * y).sum(axis=1) / np.where(square > 0, square, 1), math.nan)
 
 
-def frontier(dates: Sequence[float], log2: Sequence[float]) -> list[int]:
+def frontier_models(dates: Sequence[float], log2: Sequence[float]) -> list[int]:
     """The models whose horizon is at least that of every model released by their date."""
     pairs = [*zip(dates, log2, strict=True)]
     return [place for place, (date, length) in enumerate(pairs)

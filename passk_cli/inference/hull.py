@@ -16,12 +16,12 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.hierarchy import Histogram, histogram, rate_posterior
-from passk_cli.inference.mixing import ErrorDistribution, error_distribution, mixture
+from passk_cli.inference.hierarchy import CountHistogram, count_histogram, rate_posterior
+from passk_cli.inference.mixing import ErrorDistribution, error_distribution, mixing_distribution
 from passk_cli.inference.roots import find_root
 from passk_cli.limits import MOST_STEPS
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
-from passk_cli.metrics.polynomials import Polynomial, merged, passing_all
+from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
 
 # From this coefficient of variation on, a small mean is closer to lognormal than to Beta.
@@ -33,7 +33,7 @@ _LEAST = 1e-140
 
 
 @dataclass(frozen=True)
-class Hull:
+class HullInterval:
     """Limits of the mean of a metric over these tasks if they were attempted without end.
 
     estimate : unbiased.  error : the distribution of estimate − truth.
@@ -47,23 +47,23 @@ class Hull:
     weight: Floats
     mean: Floats
     variance: Floats
-    tasks: Histogram
+    tasks: CountHistogram
     value: Polynomial
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The hull of posterior quantiles, of the estimate minus quantiles of its error, and of
-        `_reaches`.
+        `_extreme_estimates`.
 
         tail : probability left out on either side, in (0, ½).
         """
-        ends = self._reaches(tail)
+        ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
             ends += [self.estimate - self.error.quantile(p), self._quantile(p)]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
         return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
-    def _reaches(self, tail: float) -> list[float]:
+    def _extreme_estimates(self, tail: float) -> list[float]:
         """The estimate, and what it would be at extreme rates of the tasks that never or always
         passed.
 
@@ -85,7 +85,10 @@ class Hull:
         from passk_cli.scipy_special import expit, logit
 
         def excess(at: float) -> float:
-            return float(self.weight @ matched_cdf(float(expit(at)), self.mean, self.variance)) - p
+            return (
+                float(self.weight @ moment_matched_cdf(float(expit(at)), self.mean, self.variance))
+                - p
+            )
 
         mean = float(self.weight @ self.mean)
         square = float(self.weight @ (self.variance + (self.mean - mean) ** 2))
@@ -102,13 +105,14 @@ class Hull:
         return float(expit(find_root(excess, low, high, 1e-10)))
 
 
-def hull(metric: Metric, tasks: Histogram) -> Hull | None:
+def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     """The hull of a hierarchical posterior and of a pivot, for the mean of a metric.
 
     tasks : every n ≥ k.  None for a metric that is not a polynomial in the success rate.
 
-    >>> from passk_cli.metrics.registry import parse
-    >>> bounds = hull(parse("pass@4"), histogram(np.full(50, 4), np.arange(50) % 5))
+    >>> from passk_cli.metrics.registry import parse_metric
+    >>> tasks = count_histogram(np.full(50, 4), np.arange(50) % 5)
+    >>> bounds = hull_of_mean(parse_metric("pass@4"), tasks)
     >>> [round(limit, 2) for limit in bounds.limits(0.025)]
     [0.71, 0.9]
     """
@@ -125,9 +129,9 @@ def hull(metric: Metric, tasks: Histogram) -> Hull | None:
         return 1.0 - values if complement else values
 
     estimate = float(statistic(tasks.n, tasks.c) @ tasks.times) / tasks.tasks
-    error = error_distribution(mixture(tasks), (statistic, value.at))
+    error = error_distribution(mixing_distribution(tasks), (statistic, value.at))
     posterior = rate_posterior(tasks)
-    return Hull(
+    return HullInterval(
         estimate, error, posterior.weight, *posterior.mean_of(value), tasks, value, complement
     )
 
@@ -146,21 +150,21 @@ class MetricCounts:
         return float(self.metric.values(self.n, self.c).mean())
 
     @property
-    def possible(self) -> bool:
+    def has_hull(self) -> bool:
         """Whether there is a hull: the metric is a polynomial in the success rate, and n ≤
         100,000.
         """
         return int(self.n.max()) <= MOST_STEPS and self.metric.expectation is not None
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The limits of the hull at a tail probability; see `Hull.limits`.
+        """The limits of the hull at a tail probability; see `HullInterval.limits`.
 
         For a single task they are the metric at the exact limits of its success rate (Clopper &
         Pearson 1934), extended to the estimate. Each limit is wrong with probability at most
         `tail`.
 
-        >>> from passk_cli.metrics.registry import parse
-        >>> one = MetricCounts(parse("pass^2"), np.array([10]), np.array([3]))
+        >>> from passk_cli.metrics.registry import parse_metric
+        >>> one = MetricCounts(parse_metric("pass^2"), np.array([10]), np.array([3]))
         >>> [round(limit**0.5, 3) for limit in one.limits(0.025)]  # of the rate
         [0.067, 0.652]
         """
@@ -170,19 +174,21 @@ class MetricCounts:
             rates = np.concatenate(rate_limits(self.n, self.c, 1.0 - 2.0 * tail))
             low, high = ((1.0 - value.at(rates)) if complement else value.at(rates)).tolist()
             return min(low, self.mean), max(high, self.mean)
-        return _cached_limits(self.metric, histogram(self.n, self.c), tail)
+        return _cached_limits(self.metric, count_histogram(self.n, self.c), tail)
 
 
 @lru_cache(maxsize=1 << 12)
-def _cached_limits(metric: Metric, tasks: Histogram, tail: float) -> tuple[float, float]:
+def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[float, float]:
     """The limits of a hull, from a cache, since simulations draw the same few histograms again."""
-    bounds = hull(metric, tasks)
+    bounds = hull_of_mean(metric, tasks)
     if bounds is None:
         raise ValueError(f"{metric.name} has no hull")
     return bounds.limits(tail)
 
 
-def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[float, float]:
+def heterogeneity_gain_limits(
+    n: Ints, c: Ints, k: int, gain: float, tail: float
+) -> tuple[float, float]:
     """Limits of Δ_k = mean p^k − (mean p)^k over these tasks: the same hull, applied to Δ_k.
 
     To first order Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). Given a point of the
@@ -191,16 +197,17 @@ def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[flo
     n, c : (tasks,), every n ≥ k.  k : at least 2.  gain : its estimate; the pivot is centred on it.
     Returns limits ≥ 0.
     """
-    tasks, power = histogram(n, c), passing_all(k)
+    tasks, power = count_histogram(n, c), pass_hat_k_polynomial(k)
     slope = k * float((c / n).mean()) ** (k - 1)
     error = error_distribution(
-        mixture(tasks),
+        mixing_distribution(tasks),
         (lambda n, c: pass_hat_k_pairs(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
     )
     posterior = rate_posterior(tasks)
     sums, squares = posterior.totals(
-        [power, passing_all(1), merged((*power.terms, *passing_all(1).terms)), power.square,
-         passing_all(2), passing_all(k + 1)]
+        [power, pass_hat_k_polynomial(1), sum_of_terms((*power.terms, *pass_hat_k_polynomial(
+        1).terms)), power.square,
+         pass_hat_k_polynomial(2), pass_hat_k_polynomial(k + 1)]
     )  # fmt: skip
     count = tasks.tasks
     products = squares[0], squares[1], (squares[2] - squares[0] - squares[1]) / 2
@@ -230,7 +237,7 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
     return math.exp(find_root(excess, low, high, 1e-10)) if excess(high) > 0 else math.exp(high)
 
 
-def matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
+def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
     """P(≤ x) of distributions on [0, 1] with these means and variances.
 
     They are Beta distributions. If a mean near 0 has a standard deviation of more than half of it,

@@ -29,7 +29,7 @@ _PARTNERS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement:
+class ClosestPartners:
     """The submission that each submission agrees with most, beyond what difficulty explains.
 
     partner : index of that submission.
@@ -122,7 +122,7 @@ def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     return expit(ability[:, None] + ease), -ease
 
 
-def agreement(n: Ints, c: Ints) -> Agreement:
+def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     """The closest partner of each of three or more submissions.
 
     r_st = (c − n p) / √(n p (1 − p)) with p of `success_rates`, and for a pair z = Σ_t r_st r_ut /
@@ -134,7 +134,7 @@ def agreement(n: Ints, c: Ints) -> Agreement:
     >>> rng = np.random.default_rng(0)
     >>> c = rng.binomial(4, rng.random(200), (12, 200))
     >>> c[11] = c[3]
-    >>> result = agreement(np.full(c.shape, 4), c)
+    >>> result = closest_partners(np.full(c.shape, 4), c)
     >>> int(result.partner[3]), int(result.agreeing[3]), bool(result.p[3] < 1e-6 < result.p[4])
     (11, 800, True)
     """
@@ -161,7 +161,7 @@ def agreement(n: Ints, c: Ints) -> Agreement:
     logs = c * np.log(rates) + (n - c) * np.log1p(-rates)
     differ = (c != c[partner]) & (n == n[partner])
     fits = ((logs - logs[partner]) * differ).sum(axis=1) >= 0
-    return Agreement(
+    return ClosestPartners(
         partner, np.array(agreeing), np.array(shared), np.array(expected), p, fits
     )  # fmt: skip
 
@@ -194,7 +194,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
     In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
     every attempt, and the rest follows `success_rates` with an ability that is fitted again (EM).
     The statistic is √(2 log likelihood ratio) against π = 0. It is compared with that of all
-    submissions, as in `agreement`. Only tasks with two or more attempts count.
+    submissions, as in `closest_partners`. Only tasks with two or more attempts count.
 
     n, c : as in `success_rates`.
     """
@@ -213,14 +213,14 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
     for _ in range(_MIXTURE_ROUNDS):
         model_rates = expit(odds + shift[:, None])
-        parts = _parts(shares, likelihood(model_rates), passes, fails)
+        parts = _likelihood_parts(shares, likelihood(model_rates), passes, fails)
         weights = parts / parts.sum(axis=0)
         shares = (weights[:2] * several).sum(axis=2) / np.maximum(tasks, 1)
         slope = (weights[2] * (c - n * model_rates)).sum(axis=1)
         shift += slope / (
             (weights[2] * n * model_rates * (1 - model_rates)).sum(axis=1) + 1 / _ABILITY
         )
-    parts = _parts(shares, likelihood(expit(odds + shift[:, None])), passes, fails)
+    parts = _likelihood_parts(shares, likelihood(expit(odds + shift[:, None])), passes, fails)
     gain = (np.log(parts.sum(axis=0)) - np.log(likelihood(rates))).sum(axis=1, where=several)
     statistic = np.sqrt(2 * np.maximum(gain, 0.0))
     expected = (rates**n + (1 - rates) ** n).sum(axis=1, where=several)
@@ -228,7 +228,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
     return CertainTasks(number, tasks, expected, _normal_tail(statistic, statistic))
 
 
-def _parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
+def _likelihood_parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
     """Likelihood of a task that always passes, of one that always fails, and of any other task."""
     always, never = shares[:, :, None]
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
@@ -274,13 +274,13 @@ def equal_texts(
     submissions : the number of submissions.
     """
     words, judged, group = (
-        _attempts(submissions, submission, _codes(task, *keys), times)
+        _attempt_matrix(submissions, submission, _row_codes(task, *keys), times)
         for keys in ((text,), (passed, text), (passed,))
     )
     equal = (words @ (words > 0).T).toarray()
     np.fill_diagonal(equal, 0)
     all_judged, all_groups = judged.sum(axis=0), group.sum(axis=0)
-    of_judged, of_group = _codes(task, passed, text), _codes(task, passed)
+    of_judged, of_group = _row_codes(task, passed, text), _row_codes(task, passed)
     pairs = submissions * (submissions - 1) / 2
     partner, p = np.full(submissions, -1), np.ones(submissions)
     for row in range(submissions):
@@ -296,14 +296,14 @@ def equal_texts(
                 all_groups[groups] - group[[row]].toarray()[0][groups] - partner_attempts
             )
             chance = 1 - (1 - (third + 0.5) / (third_attempts + 1)) ** partner_attempts
-            tail = _at_least(chance, int((same > 0).sum())) * pairs
+            tail = _chance_of_at_least(chance, int((same > 0).sum())) * pairs
             if partner[row] < 0 or tail < p[row]:
                 partner[row], p[row] = candidate, min(tail, 1.0)
     number = np.where(partner < 0, 0, equal[np.arange(submissions), partner])
     return EqualTexts(partner, number, np.asarray(words.sum(axis=1)), p)
 
 
-def _attempts(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
+def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
     """Numbers of attempts as a sparse array, (submissions, codes)."""
     from scipy.sparse import csr_array
 
@@ -311,12 +311,12 @@ def _attempts(submissions: int, submission: Ints, code: Ints, times: Ints) -> An
     return csr_array((times, (submission, code)), shape=shape)
 
 
-def _codes(*columns: Ints) -> Ints:
+def _row_codes(*columns: Ints) -> Ints:
     """One number per distinct row."""
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
 
 
-def _at_least(chance: Floats, number: int) -> float:
+def _chance_of_at_least(chance: Floats, number: int) -> float:
     """P(at least `number` of these independent events happen)."""
     from passk_cli.inference.flips import poisson_binomial
 

@@ -14,12 +14,12 @@ from passk_cli.arrays import Floats, Ints, group_by, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
-from passk_cli.inference.discordance import score_equivalence, score_limits
+from passk_cli.inference.discordance import score_equivalence_p, score_limits
 from passk_cli.inference.exact import (
     NORMAL,
     BootstrapDistribution,
     dirichlet_quantiles,
-    distinct_of_rows,
+    distinct_values_per_row,
 )
 from passk_cli.inference.lognormal_mean import amount_reach
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -53,7 +53,7 @@ _SMALLEST, _LARGEST = 1e-8, 0.499
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sample:
+class IntervalData:
     """Data of an interval: the values of one metric over tasks.
 
     values : (tasks,) finite.
@@ -89,7 +89,7 @@ class Sample:
     between: tuple[Floats, Floats] | None = None
     hidden: float = 0.0
     degrees: int | None = None
-    few: Floats | None = None
+    values_near_bound: Floats | None = None
     resamples: int = 10_000
     seed: int = 0
 
@@ -143,7 +143,7 @@ class Sample:
         return float(sizes @ sizes / sizes.sum())
 
     @property
-    def one_value(self) -> bool:
+    def all_equal(self) -> bool:
         """Whether all values are equal up to rounding, so that they show no spread."""
         low, high = float(self.values.min()), float(self.values.max())
         return high - low <= ROUNDING * max(-low, high)
@@ -156,12 +156,12 @@ class Sample:
         to the choice of tasks. None if it cannot be estimated: n ≤ k at some task, one task, or all
         values equal.
 
-        >>> Sample(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
+        >>> IntervalData(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
         0.5
         """
         if self.within is None or np.isnan(self.within).any() or len(self.values) < 2:
             return None
-        if self.one_value:
+        if self.all_equal:
             return None
         return min(float(self.within.mean()) / float(self.values.var(ddof=1)), 1.0)
 
@@ -208,7 +208,10 @@ FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % a
 
 
 def interval(
-    sample: Sample, method: str | None = None, level: float = 0.95, population: str = NEW_TASKS
+    sample: IntervalData,
+    method: str | None = None,
+    level: float = 0.95,
+    population: str = NEW_TASKS,
 ) -> Interval:
     """The interval of a mean over tasks.
 
@@ -219,7 +222,7 @@ def interval(
     values that need more than counts, `hull` is replaced by the jackknife, which the result names.
     Errors: ParameterError for a method that does not exist or is not for the population.
 
-    >>> limits = interval(Sample(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
+    >>> limits = interval(IntervalData(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
     >>> round(limits.low, 3), round(limits.high, 3)
     (0.18, 0.946)
     """
@@ -227,7 +230,7 @@ def interval(
 
 
 def intervals(
-    samples: Sequence[Sample],
+    samples: Sequence[IntervalData],
     method: str | None = None,
     level: float = 0.95,
     population: str = NEW_TASKS,
@@ -236,7 +239,8 @@ def intervals(
 
     The other samples of a call change a limit only by rounding, 1e-12.
 
-    >>> samples = [Sample(np.array([0.0, 0.5, -1.0]), low=-1.0), Sample(np.ones(3), low=-1.0)]
+    >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
+    >>> samples = [IntervalData(one, low=-1.0) for one in values]
     >>> [round(limits.low, 3) for limits in intervals(samples, "guard")]
     [-0.871, -0.393]
     """
@@ -249,7 +253,7 @@ def intervals(
         suits = (bounds or not requested.needs_bounds) and (
             sample.passes or not requested.needs_counts
         )
-        method_name = name if suits else requested.instead
+        method_name = name if suits else requested.alternative
         if sample.degrees is not None and not METHODS[name].for_differences:
             # Values that labels correct may leave their bounds, which other methods rely on.
             method_name = LOGIT_T
@@ -263,11 +267,13 @@ def intervals(
         for place, at in enumerate(part):
             sample = samples[at]
             try:
-                ends: Limits | _Undefined = together[place] if together else limits(sample, tail)
-                if isinstance(ends, _Undefined):
+                ends: Limits | _UndefinedLimitsError = (
+                    together[place] if together else limits(sample, tail)
+                )
+                if isinstance(ends, _UndefinedLimitsError):
                     raise ends
-                remark = _remark(sample, population, method_name, ends)
-            except _Undefined as undefined:
+                remark = _remark_without_spread(sample, population, method_name, ends)
+            except _UndefinedLimitsError as undefined:
                 results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
             # Amounts have no highest value, so there is no remedy to say.
@@ -284,8 +290,8 @@ def intervals(
     return [results[at] for at in range(len(samples))]
 
 
-def equivalences(
-    samples: Sequence[Sample], margin: float, method: str, population: str = NEW_TASKS
+def equivalence_p_values(
+    samples: Sequence[IntervalData], margin: float, method: str, population: str = NEW_TASKS
 ) -> list[float]:
     """The p of two one-sided tests of the hypothesis that a mean difference is not within ±margin.
 
@@ -295,26 +301,26 @@ def equivalences(
 
     margin : > 0.  Source: Schuirmann 1987.
 
-    >>> samples = [Sample(np.array([0.1, -0.1, 0.0, 0.05, -0.1, 0.1]), low=-1.0)]
-    >>> [round(p, 4) for p in equivalences(samples, 0.2, GUARDED_T)]
+    >>> samples = [IntervalData(np.array([0.1, -0.1, 0.0, 0.05, -0.1, 0.1]), low=-1.0)]
+    >>> [round(p, 4) for p in equivalence_p_values(samples, 0.2, GUARDED_T)]
     [0.0028]
     """
     if method == GUARDED_T:
         answers = np.empty(len(samples))
         for places, law in difference_distributions(samples):
-            answers[places] = law.equivalence(margin)
+            answers[places] = law.equivalence_p(margin)
         return answers.tolist()
     if method != PAIRED_SCORE:
-        return [_equivalence(sample, margin, method, population) for sample in samples]
+        return [_equivalence_p(sample, margin, method, population) for sample in samples]
     limits = intervals(samples, method, population=population)
     return [
-        math.nan if limit.low is None else score_equivalence(*_discordant(sample), margin)
+        math.nan if limit.low is None else score_equivalence_p(*_discordant_counts(sample), margin)
         for limit, sample in zip(limits, samples, strict=True)
     ]
 
 
-def _equivalence(sample: Sample, margin: float, method: str, population: str) -> float:
-    """p of equivalence from the limits at many levels; see `equivalences`."""
+def _equivalence_p(sample: IntervalData, margin: float, method: str, population: str) -> float:
+    """p of equivalence from the limits at many levels; see `equivalence_p_values`."""
 
     def room(log: float) -> float:
         limits = interval(sample, method, 1.0 - 2 * math.exp(log), population)
@@ -353,35 +359,39 @@ def check_method(method: str | None, level: float, population: str) -> str:
     return name
 
 
-class _Undefined(Exception):
+class _UndefinedLimitsError(Exception):
     """Raised if a method has no value for a sample, with the reason."""
 
 
-def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str:
-    """A remark on limits of data without spread; `_Undefined` if attempts at tasks do differ."""
+def _remark_without_spread(
+    sample: IntervalData, population: str, method: str, limits: Limits
+) -> str:
+    """A remark on limits of data without spread; raises an error if attempts at tasks differ."""
     if population == THESE_TASKS:
         if METHODS[method].needs_draws and sample.draws is None:
-            raise _Undefined(f"{method} for these tasks needs draws of new attempts; use hull")
+            raise _UndefinedLimitsError(
+                f"{method} for these tasks needs draws of new attempts; use hull"
+            )
         if limits[1] - limits[0] <= ROUNDING and sample.mixed:
             tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
-            raise _Undefined(
+            raise _UndefinedLimitsError(
                 f"the attempts differ at {tasks}, but too few of them to change the metric, so"
                 " there is no spread to measure; make more attempts per task to get an interval"
             )
         if sample.within is None or sample.within.any() or sample.mixed or method == "hull":
             return ""
         return "every task always passes or always fails; a width of 0 does not mean certainty"
-    if sample.few is not None:
+    if sample.values_near_bound is not None:
         off, bound = min(
-            (int(np.count_nonzero(np.abs(sample.few - bound) > ROUNDING)), bound)
+            (int(np.count_nonzero(np.abs(sample.values_near_bound - bound) > ROUNDING)), bound)
             for bound in (sample.low, sample.high)
         )
         which_tasks = f"all but {off} of" if off else "all"
         return (
-            f"{which_tasks} {len(sample.few)} labelled tasks have the value {bound:g}: the interval"
-            " is as wide as that of their labels; label more tasks"
+            f"{which_tasks} {len(sample.values_near_bound)} labelled tasks have the value"
+            f" {bound:g}: the interval is as wide as that of their labels; label more tasks"
         )
-    if not sample.one_value:
+    if not sample.all_equal:
         return ""
     words = f"every task has the value {sample.values[0]:g}"
     width = sample.high - sample.low
@@ -410,8 +420,8 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     clusters, y is the sum over a cluster of m tasks, v is m times as large, and the unit is a
     cluster of average size.)
 
-    away : (… × units) y, from `distances`. Only ratios matter, however small the values are.
-    sizes, counts : (… × units) tasks in a unit, > 0, and the number of units like it, ≥ 0.
+    away : (… × units) y, from `distances_to_bound`. Only ratios matter, however small the values
+    are. sizes, counts : (… × units) tasks in a unit, > 0, and the number of units like it, ≥ 0.
     Returns (…) floats in [0.5, 0.93].
     Source: benchmarks/coverage.md.
 
@@ -439,7 +449,7 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     return np.where(all_on_bound, _HEAVIEST, 0.5 + (_HEAVIEST - 0.5) * np.exp(-_SMOOTHING * spread))
 
 
-def distances(
+def distances_to_bound(
     totals: Floats, sizes: Floats, bound: Floats | float, opposite: Floats | float
 ) -> Floats:
     """Distance of each total from `bound` times its size; 0 if it is only rounding.
@@ -449,17 +459,18 @@ def distances(
 
     totals, sizes : (… × units).  bound, opposite : the two bounds, finite.
 
-    >>> distances(np.array([1.0 - 1e-16, 0.5]), np.ones(2), bound=1.0, opposite=0.0).tolist()
+    >>> totals = np.array([1.0 - 1e-16, 0.5])
+    >>> distances_to_bound(totals, np.ones(2), bound=1.0, opposite=0.0).tolist()
     [0.0, 0.5]
     """
     away = np.abs(totals - sizes * bound)
     return np.where(away > ROUNDING * sizes * np.abs(opposite - bound), away, 0.0)
 
 
-def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _UndefinedLimitsError]:
     """Guarded quantiles for values with bounds; `amount_reach` gives the limits of amounts."""
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
-    answers: dict[int, Limits | _Undefined]
+    answers: dict[int, Limits | _UndefinedLimitsError]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
     for at, sample in enumerate(samples):
         units = len(sample.totals[1])
@@ -474,7 +485,7 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
     return [answers[at] for at in range(len(samples))]
 
 
-def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
+def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
     """Quantiles of Dirichlet distributions with an atom per task (or cluster) and a guard atom.
 
     The guard atom is at the bound on the side of the limit, with a weight from `guard_weights`.
@@ -483,7 +494,7 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
     for places in _batches(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
         part = [samples[at] for at in places]
         if part[0].clusters is None:
-            atoms, counts = distinct_of_rows(np.stack([sample.values for sample in part]))
+            atoms, counts = distinct_values_per_row(np.stack([sample.values for sample in part]))
             sizes = np.ones_like(atoms)
             size = np.ones((len(part), 1))
         else:
@@ -494,7 +505,7 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
         # Lower and upper limits are computed together, which takes half as long.
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
-        away = distances(atoms, sizes, bound, opposite)
+        away = distances_to_bound(atoms, sizes, bound, opposite)
         weight = guard_weights(away, sizes, counts)[:, None]
         a = np.concatenate([size * bound, atoms], axis=1)
         alpha = np.concatenate([weight, counts], axis=1)
@@ -506,21 +517,23 @@ def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
     return [answers[at] for at in range(len(samples))]
 
 
-def _batches(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
+def _batches(
+    samples: Sequence[IntervalData], key: Callable[[IntervalData], Hashable]
+) -> Iterator[list[int]]:
     """Places of samples with the same key, in batches that fit into memory."""
     for group in group_by(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[group[0]].values)
         yield from (group[block] for block in row_blocks(len(group), tasks, _VALUES_TOGETHER))
 
 
-def _quantile(sample: Sample, p: float) -> float:
+def _quantile(sample: IntervalData, p: float) -> float:
     law = sample.bootstrap
     if isinstance(law, BootstrapDistribution):
         return law.quantile(p)
     return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
 
 
-def _percentile(sample: Sample, tail: float) -> Limits:
+def _percentile(sample: IntervalData, tail: float) -> Limits:
     """Quantiles of the bootstrap distribution (over repeated attempts for "these tasks")."""
     if sample.draws is not None:
         low, high = np.quantile(sample.draws, [tail, 1 - tail])
@@ -528,7 +541,7 @@ def _percentile(sample: Sample, tail: float) -> Limits:
     return _quantile(sample, tail), _quantile(sample, 1 - tail)
 
 
-def _bca(sample: Sample, tail: float) -> Limits:
+def _bca(sample: IntervalData, tail: float) -> Limits:
     """The bias-corrected and accelerated bootstrap.  Source: Efron & Tibshirani 1993, chapter
     14.
     """
@@ -540,7 +553,9 @@ def _bca(sample: Sample, tail: float) -> Limits:
     else:
         below = float((law < mean).mean() + (law <= mean).mean()) / 2
     if not 0.0 < below < 1.0:
-        raise _Undefined("BCa has no value: all bootstrap means are on one side of the estimate")
+        raise _UndefinedLimitsError(
+            "BCa has no value: all bootstrap means are on one side of the estimate"
+        )
     bias, skew = NORMAL.inv_cdf(below), acceleration(sample)
     limits = []
     for z in (NORMAL.inv_cdf(tail), NORMAL.inv_cdf(1 - tail)):
@@ -549,7 +564,7 @@ def _bca(sample: Sample, tail: float) -> Limits:
     return limits[0], limits[1]
 
 
-def acceleration(sample: Sample) -> float:
+def acceleration(sample: IntervalData) -> float:
     """BCa's acceleration from the jackknife over tasks (or clusters).
 
     Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each of them.
@@ -567,7 +582,7 @@ def acceleration(sample: Sample) -> float:
     return float((d**3).sum() / (6 * square**1.5))
 
 
-def _t(sample: Sample, tail: float) -> Limits:
+def _student_t(sample: IntervalData, tail: float) -> Limits:
     """Student's t with the (clustered) standard error; the limits may exceed the bounds."""
     from passk_cli.scipy_special import stdtrit
 
@@ -577,19 +592,24 @@ def _t(sample: Sample, tail: float) -> Limits:
     return sample.mean - reach, sample.mean + reach
 
 
-def _corrected(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
-    """Limits of values that labels correct: `_logit_t`, and the guarded quantiles of `few`."""
+def _corrected(
+    samples: Sequence[IntervalData], tail: float
+) -> list[Limits | _UndefinedLimitsError]:
+    """Limits of values that labels correct: `_logit_t`, and the guarded quantiles of
+    `values_near_bound`.
+    """
     limits = [_logit_t(sample, tail) for sample in samples]
-    few = {at: Sample(sample.few, sample.low, sample.high)
-           for at, sample in enumerate(samples) if sample.few is not None}  # fmt: skip
+    few = {at: IntervalData(sample.values_near_bound, sample.low, sample.high)
+           for at, sample in enumerate(samples)
+           if sample.values_near_bound is not None}  # fmt: skip
     for at, (least, most) in zip(few, _guarded([*few.values()], tail), strict=True):
         ends = limits[at]
-        if not isinstance(ends, _Undefined):
+        if not isinstance(ends, _UndefinedLimitsError):
             limits[at] = min(ends[0], least), max(ends[1], most)
     return limits
 
 
-def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
+def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
     """Student's t on the logit scale, between the bounds.
 
     The scale is taken at the estimate, or one standard error inside a bound that is nearer than
@@ -611,18 +631,18 @@ def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
     return sample.low + width * low, sample.low + width * high
 
 
-def _jackknife(sample: Sample, tail: float) -> Limits:
+def _jackknife(sample: IntervalData, tail: float) -> Limits:
     """Normal limits with the jackknife variance over attempts, cut off at the bounds."""
     if sample.within is None or np.isnan(sample.within).any():
-        raise _Undefined(
+        raise _UndefinedLimitsError(
             "no attempt can be left out: n = k on some task (it needs n > k), or order matters"
         )
     reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(sample.within.sum())) / len(sample.values)
     return max(sample.mean - reach, sample.low), min(sample.mean + reach, sample.high)
 
 
-def _hull(sample: Sample, tail: float) -> Limits:
-    """Limits of `Hull`, for one mean or for a difference of two.
+def _hull(sample: IntervalData, tail: float) -> Limits:
+    """Limits of `HullInterval`, for one mean or for a difference of two.
 
     A difference uses the variances that the limits of both means imply, (limit − estimate)².
     Source: Zou & Donner 2008 for differences.
@@ -638,7 +658,7 @@ def _hull(sample: Sample, tail: float) -> Limits:
     return max(difference - below, sample.low), min(difference + above, sample.high)
 
 
-def _wilson(sample: Sample, tail: float) -> Limits:
+def _wilson(sample: IntervalData, tail: float) -> Limits:
     """Wilson's score interval of a proportion.  Source: Wilson 1927."""
     _require_one_attempt(sample)
     z, count, mean = NORMAL.inv_cdf(1 - tail), len(sample.values), sample.mean
@@ -648,7 +668,7 @@ def _wilson(sample: Sample, tail: float) -> Limits:
     return max(centre - reach, 0.0), min(centre + reach, 1.0)
 
 
-def _clopper_pearson(sample: Sample, tail: float) -> Limits:
+def _clopper_pearson(sample: IntervalData, tail: float) -> Limits:
     """The exact binomial interval.  Source: Clopper & Pearson 1934."""
     _require_one_attempt(sample)
     passes = round(float(sample.values.sum()))
@@ -656,18 +676,22 @@ def _clopper_pearson(sample: Sample, tail: float) -> Limits:
     return float(low[0]), float(high[0])
 
 
-def _paired_score(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+def _paired_score(
+    samples: Sequence[IntervalData], tail: float
+) -> list[Limits | _UndefinedLimitsError]:
     """Score intervals of means of −1, 0 and 1; see `discordance.score_limits`."""
-    answers: dict[int, Limits | _Undefined] = {}
+    answers: dict[int, Limits | _UndefinedLimitsError] = {}
     tables: dict[int, list[tuple[int, int, int]]] = {}
     for at, sample in enumerate(samples):
-        tasks, plus, minus = _discordant(sample)
+        tasks, plus, minus = _discordant_counts(sample)
         size = np.abs(sample.values)
         if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
-            answers[at] = _Undefined("needs differences of two models in passing, and no clusters")
+            answers[at] = _UndefinedLimitsError(
+                "needs differences of two models in passing, and no clusters"
+            )
         # Σ (|d| − 1)² over the values other than 0 must be 0.
         elif not size.sum() == size @ size == plus + minus:
-            answers[at] = _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
+            answers[at] = _UndefinedLimitsError("needs differences of −1, 0 and 1: n = 1 or k = n")
         else:
             tables.setdefault(tasks, []).append((at, plus, minus))
     for tasks, rows in tables.items():
@@ -677,18 +701,18 @@ def _paired_score(samples: Sequence[Sample], tail: float) -> list[Limits | _Unde
     return [answers[at] for at in range(len(samples))]
 
 
-def _discordant(sample: Sample) -> tuple[int, int, int]:
+def _discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
     """Number of tasks, and numbers that only the first and only the second model passes."""
     d = sample.values
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
 
 def difference_distributions(
-    samples: Sequence[Sample],
+    samples: Sequence[IntervalData],
 ) -> Iterator[tuple[list[int], DifferenceDistribution]]:
     """Distributions of the mean differences, with their places, in batches over the same tasks."""
 
-    def tasks(sample: Sample) -> Hashable:
+    def tasks(sample: IntervalData) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
         return len(sample.values), codes, sample.high, sample.between is not None
 
@@ -711,15 +735,17 @@ def difference_distributions(
             )
 
 
-def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+def _guarded_t(
+    samples: Sequence[IntervalData], tail: float
+) -> list[Limits | _UndefinedLimitsError]:
     """Limits of mean differences from the distribution of their test.
 
     See `difference_distribution`.
     """
-    answers: dict[int, Limits | _Undefined] = {}
+    answers: dict[int, Limits | _UndefinedLimitsError] = {}
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
-            answers[at] = _Undefined("needs differences of two models")
+            answers[at] = _UndefinedLimitsError("needs differences of two models")
         elif math.isinf(sample.high) and len(sample.totals[1]) < 2:
             answers[at] = _too_few_units(sample)
     usable = [at for at in range(len(samples)) if at not in answers]
@@ -729,18 +755,20 @@ def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefin
     return [answers[at] for at in range(len(samples))]
 
 
-def _too_few_units(sample: Sample) -> _Undefined:
-    return _Undefined(f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}")
+def _too_few_units(sample: IntervalData) -> _UndefinedLimitsError:
+    return _UndefinedLimitsError(
+        f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}"
+    )
 
 
-def _require_one_attempt(sample: Sample) -> None:
+def _require_one_attempt(sample: IntervalData) -> None:
     single = sample.attempts is not None and bool(np.all(sample.attempts == 1))
     if not single or sample.clusters is not None:
-        raise _Undefined("needs k = 1, one attempt per task and no clusters")
+        raise _UndefinedLimitsError("needs k = 1, one attempt per task and no clusters")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Method:
+class IntervalMethod:
     """One interval method: its limits and the question that it answers.
 
     limits : sample, tail → its limits; raises _Undefined with the reason.
@@ -758,7 +786,7 @@ class Method:
     """
 
     limits: Callable[..., Any]
-    words: str
+    description: str
     cites: str
     populations: tuple[str, ...] = (NEW_TASKS,)
     vectorised: bool = False
@@ -766,37 +794,37 @@ class Method:
     steady: bool = True
     needs_bounds: bool = False
     needs_counts: bool = False
-    instead: str = ""
+    alternative: str = ""
     for_amounts: bool = False
     for_differences: bool = False
     for_binary: bool = False
 
 
 # Name → method. A new method is one function and one line here.
-METHODS: dict[str, Method] = {
-    "guard": Method(
+METHODS: dict[str, IntervalMethod] = {
+    "guard": IntervalMethod(
         _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
         "rubin1981 learnedmiller2019", vectorised=True, needs_bounds=True, for_amounts=True,
-        instead="bca"),
-    GUARDED_T: Method(
+        alternative="bca"),
+    GUARDED_T: IntervalMethod(
         _guarded_t, "Student's t with a guard for few tasks", "student1908", vectorised=True,
         for_differences=True),
-    "percentile": Method(_percentile, "the percentile bootstrap", "efron1993",
+    "percentile": IntervalMethod(_percentile, "the percentile bootstrap", "efron1993",
                          (NEW_TASKS, THESE_TASKS), needs_draws=True),
-    "bca": Method(_bca, "the BCa bootstrap", "efron1993", needs_draws=True, steady=False),
-    "t": Method(_t, "Student's t", "student1908", steady=False),
-    LOGIT_T: Method(
+    "bca": IntervalMethod(_bca, "the BCa bootstrap", "efron1993", needs_draws=True, steady=False),
+    "t": IntervalMethod(_student_t, "Student's t", "student1908", steady=False),
+    LOGIT_T: IntervalMethod(
         _corrected, "Student's t on the logit scale", "student1908", vectorised=True),
-    "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
-    "clopper-pearson": Method(
+    "wilson": IntervalMethod(_wilson, "Wilson's score", "wilson1927"),
+    "clopper-pearson": IntervalMethod(
         _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
-    PAIRED_SCORE: Method(
+    PAIRED_SCORE: IntervalMethod(
         _paired_score, "a score interval with the critical value of the exact test",
         "tango1998 suissa1991", vectorised=True, for_differences=True, for_binary=True),
-    "hull": Method(
+    "hull": IntervalMethod(
         _hull, "the hull of a hierarchical posterior and a bootstrap of attempts", "",
-        (THESE_TASKS,), needs_counts=True, instead="jackknife"),
-    "jackknife": Method(
+        (THESE_TASKS,), needs_counts=True, alternative="jackknife"),
+    "jackknife": IntervalMethod(
         _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
 }  # fmt: skip
 # The methods that you can choose.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.intervals import Sample
+from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
@@ -48,17 +48,17 @@ class CorrectedValues(NamedTuple):
     values: Floats
     hidden: float
     degrees: int
-    few: Floats | None = None
+    values_near_bound: Floats | None = None
 
 
-class Labels(NamedTuple):
+class JudgeLabels(NamedTuple):
     """Attempts by the judge's verdict and by their label, for each task.
 
     n, c : attempts, and attempts that the judge passes: (tasks,).
     table : labelled attempts by verdict (fails, passes) and truth: (tasks × 2 × 2).
 
     >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
-    >>> Labels.from_truth(np.array([4]), np.array([2]), bag).table.tolist()
+    >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).table.tolist()
     [[[0, 0], [1, 0]]]
     """
 
@@ -67,7 +67,7 @@ class Labels(NamedTuple):
     table: Ints
 
     @classmethod
-    def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> Labels:
+    def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> JudgeLabels:
         """Labels from the truth of each attempt: 1, 0, or NaN if it has no label."""
         table = np.zeros((len(n), 2, 2), dtype=np.int64)
         labelled = ~np.isnan(truth.value)
@@ -83,19 +83,19 @@ class Labels(NamedTuple):
         return label_counts
 
     @property
-    def true(self) -> Ints:
+    def passing_labels(self) -> Ints:
         """Number of labels of each task that mark the attempt as passing."""
         true: Ints = self.table[:, :, 1].sum(axis=1)
         return true
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every attempt has a label."""
         return bool(np.all(self.label_counts == self.n))
 
-    def for_tasks(self, tasks: Ints) -> Labels:
+    def for_tasks(self, tasks: Ints) -> JudgeLabels:
         """The labels of some tasks."""
-        return Labels(self.n[tasks], self.c[tasks], self.table[tasks])
+        return JudgeLabels(self.n[tasks], self.c[tasks], self.table[tasks])
 
     @property
     def labels_per_task(self) -> int:
@@ -104,7 +104,7 @@ class Labels(NamedTuple):
         It is 0 if labels are scattered over attempts: some task has one label and more attempts.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
-        >>> Labels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
+        >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
         3
         """
         labelled = self.label_counts > 0
@@ -127,7 +127,7 @@ class Labels(NamedTuple):
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
-        strata = Strata.from_labels(self)
+        strata = JudgeStrata.from_labels(self)
         size = np.bincount(strata.code.ravel(), strata.size.ravel(), 4)
         code, label_counts = strata.code, strata.label_counts
         if np.any((label_counts == 0) & (size > 0)):
@@ -148,16 +148,16 @@ class Labels(NamedTuple):
         return ("fails", "passes")[lacking[0]] if lacking else ""
 
     @property
-    def concentrated(self) -> bool:
+    def is_concentrated(self) -> bool:
         """Whether scattered labels cover fewer than half as many tasks as a random draw would."""
         label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
-        if self.labels_per_task or self.complete or label_count < FEWEST_LABELS:
+        if self.labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
             return False
         expected = float((1 - (1 - label_count / attempts) ** self.n).sum())
         return bool(np.count_nonzero(self.label_counts) < expected / 2)
 
     @property
-    def rate_p(self) -> float:
+    def selection_p(self) -> float:
         """p of the hypothesis that labels were drawn regardless of how often the judge passes a
         task.
 
@@ -165,7 +165,7 @@ class Labels(NamedTuple):
         Its variance is that of the same number of labels drawn at random (hypergeometric). All
         strata are added up.
         """
-        strata, score = Strata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
+        strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.table.sum(axis=2), 0.0, 0.0
         for code in range(4):
             in_stratum = strata.code == code
@@ -184,7 +184,7 @@ class Labels(NamedTuple):
         return math.erfc(abs(off) / math.sqrt(2 * variance)) if variance > 0 else 1.0
 
     @property
-    def pairs(self) -> int:
+    def label_pairs(self) -> int:
         """Number of pairs of labels of one task."""
         label_counts = self.label_counts
         return int((label_counts * (label_counts - 1) // 2).sum())
@@ -192,21 +192,21 @@ class Labels(NamedTuple):
     @property
     def largest_k(self) -> int:
         """The largest k that the labels can correct."""
-        if self.complete:
+        if self.is_complete:
             return int(self.n.max())
-        return self.labels_per_task or (MOST_SCATTERED if self.pairs >= FEWEST_PAIRS else 1)
+        return self.labels_per_task or (MOST_SCATTERED if self.label_pairs >= FEWEST_PAIRS else 1)
 
-    def refusal(self, metric: Metric) -> str:
+    def refusal_reason(self, metric: Metric) -> str:
         """Why these labels are not enough for a metric, and which labels would be; "" if they are.
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
-        >>> Labels(np.full(40, 8), np.full(40, 4), table).refusal(Metric("pass^", 8))
+        >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
         'labels are scattered over attempts; k = 8 needs 8 in each of 15 tasks or more'
         """
         k, label_count = metric.k, int(self.label_counts.sum())
         if verdict := self.unlabelled_verdict:
             return f"no attempt that the judge {verdict} has a label"
-        if label_count < FEWEST_LABELS and not self.complete:
+        if label_count < FEWEST_LABELS and not self.is_complete:
             return f"{label_count} labels are too few; at least {FEWEST_LABELS} are needed"
         several = f"k = {k} needs {k} in each of {FEWEST_TASKS} tasks or more"
         if self.labels_per_task:
@@ -219,8 +219,8 @@ class Labels(NamedTuple):
             return f"labels are scattered over attempts; {several}"
         if k == 1:
             return ""
-        if self.pairs < FEWEST_PAIRS:
-            return f"{self.pairs} pairs of labels of one task; {several}"
+        if self.label_pairs < FEWEST_PAIRS:
+            return f"{self.label_pairs} pairs of labels of one task; {several}"
         complement = metric.family == "pass@"
         share = correct_scattered(metric, self).values.mean()
         if (1 - share if complement else share) < RAREST:
@@ -237,7 +237,7 @@ class Labels(NamedTuple):
         )
 
 
-class Strata(NamedTuple):
+class JudgeStrata(NamedTuple):
     """Strata of a judge: the verdict, and whether most verdicts of the task are passes.
 
     A verdict that contradicts the task's other attempts is wrong more often.
@@ -254,7 +254,7 @@ class Strata(NamedTuple):
     label_counts: Ints
 
     @classmethod
-    def from_labels(cls, labels: Labels) -> Strata:
+    def from_labels(cls, labels: JudgeLabels) -> JudgeStrata:
         """The strata of labels that were drawn at random."""
         size = np.stack([labels.n - labels.c, labels.c], axis=1)
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
@@ -279,7 +279,7 @@ class Strata(NamedTuple):
         )
 
 
-def correct_scattered(metric: Metric, labels: Labels) -> CorrectedValues:
+def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     """pass@k or pass^k with k ≤ 2, from labels of randomly drawn attempts.
 
     An attempt counts as ỹ = μ + (Y − μ)/π if it has a label Y, and as μ if it has none. μ and π are
@@ -294,11 +294,11 @@ def correct_scattered(metric: Metric, labels: Labels) -> CorrectedValues:
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
-    >>> everything = Labels(np.array([2, 1]), np.array([1, 1]), table)
+    >>> everything = JudgeLabels(np.array([2, 1]), np.array([1, 1]), table)
     >>> correct_scattered(Metric("pass@", 1), everything).values.tolist()
     [0.5, 0.0]
     """
-    strata, n = Strata.from_labels(labels), labels.n[:, None]
+    strata, n = JudgeStrata.from_labels(labels), labels.n[:, None]
     complement = metric.family == "pass@"
     mean, share = strata.mean[strata.code], np.maximum(strata.share[strata.code], 1e-300)
     credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
@@ -320,11 +320,11 @@ def correct_scattered(metric: Metric, labels: Labels) -> CorrectedValues:
     tasks = int(np.count_nonzero(labels.label_counts))
     return CorrectedValues(
         1 - values if complement else values, strata.unlabelled(slope, rare), tasks - 1,
-        _values_near_bound(_labelled(metric, labels), 1),
+        _values_near_bound(_labelled_task_values(metric, labels), 1),
     )  # fmt: skip
 
 
-def correct_by_task(metric: Metric, labels: Labels) -> CorrectedValues:
+def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     """Any metric of counts, from k or more labels in each of m randomly drawn tasks of T.
 
     λ g + mean(u − λ g), where g is the judge's value of a task and u the value of its labels. λ is
@@ -336,14 +336,14 @@ def correct_by_task(metric: Metric, labels: Labels) -> CorrectedValues:
     Source: Angelopoulos, Duchi & Zrnic 2023.
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
-    >>> labels = Labels(np.full(4, 2), np.array([2, 0, 2, 2]), table)
+    >>> labels = JudgeLabels(np.full(4, 2), np.array([2, 0, 2, 2]), table)
     >>> float(correct_by_task(Metric("pass^", 2), labels).values.mean())
     0.375
     """
     judged = metric.values(labels.n, labels.c)
     labelled = labels.label_counts >= metric.k
     tasks, m = len(judged), int(np.count_nonzero(labelled))
-    g, u = judged[labelled], _labelled(metric, labels)
+    g, u = judged[labelled], _labelled_task_values(metric, labels)
     spread = float(((g - g.mean()) ** 2).sum())
     slope = float(((g - g.mean()) * (u - u.mean())).sum()) / spread if spread > 0 else 0.0
     slope = min(max(slope, 0.0), 1.0)
@@ -376,10 +376,10 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
     return CorrectedValues(values, spread / (s - f) ** 2, min(len(n), true, false) - 1)
 
 
-def _labelled(metric: Metric, labels: Labels) -> Floats:
+def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
     """The values of the tasks with k labels, by their labels only."""
     full = labels.label_counts >= metric.k
-    return metric.values(labels.label_counts[full], labels.true[full])
+    return metric.values(labels.label_counts[full], labels.passing_labels[full])
 
 
 def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
@@ -397,29 +397,29 @@ def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
 
-def error_rate(several: Sequence[Labels], truth: int) -> Sample | None:
+def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | None:
     """Share of the attempts with this truth that the judge gets wrong; None if there are none.
 
     several : the labels of one model, or of several together.
 
     >>> table = np.array([[[3, 0], [1, 0]], [[2, 1], [0, 1]]])
-    >>> round(error_rate([Labels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
+    >>> round(error_rate([JudgeLabels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
     0.167
     """
     part, base = np.zeros((2, 2)), np.zeros((2, 2))
     part[1 - truth, truth] = 1
     base[:, truth] = 1
-    return _share(several, part, base)
+    return _weighted_share(several, part, base)
 
 
-def confusion(labels: Labels, verdict: int, truth: int) -> Sample | None:
+def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
     """Share of all attempts that have this verdict and this truth; None without labels."""
     part = np.zeros((2, 2))
     part[verdict, truth] = 1
-    return _share([labels], part, np.ones((2, 2)))
+    return _weighted_share([labels], part, np.ones((2, 2)))
 
 
-def kappa(labels: Labels) -> Sample | None:
+def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     """Cohen's κ of judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
 
     p_o is the share on which both agree, and p_e is that of two raters with the same rates that
@@ -427,8 +427,8 @@ def kappa(labels: Labels) -> Sample | None:
     without labels, or if both always give the same verdict.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
-    >>> agree = Labels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
-    >>> kappa(agree).mean
+    >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
+    >>> cohens_kappa(agree).mean
     1.0
     """
     table = labels.weights[:, :, None] * labels.table
@@ -447,12 +447,14 @@ def kappa(labels: Labels) -> Sample | None:
     size = table[labelled].sum(axis=(1, 2))
     off = (table[labelled] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
     hidden = _hidden_share_variance([labels], slope, float(total))
-    return Sample(
+    return IntervalData(
         (value + 1 + off / size.mean()) / 2, hidden=hidden / 4, degrees=max(len(size) - 1, 1)
     )
 
 
-def _share(several: Sequence[Labels], part: Floats, base: Floats) -> Sample | None:
+def _weighted_share(
+    several: Sequence[JudgeLabels], part: Floats, base: Floats
+) -> IntervalData | None:
     """Weighted labels in a part of the table of verdict × truth, divided by those in a base.
 
     As a ratio of totals, each task with some labels has the value R + (part − R · base) / mean
@@ -468,10 +470,10 @@ def _share(several: Sequence[Labels], part: Floats, base: Floats) -> Sample | No
     rate = float(top.sum()) / total
     values = rate + (top - rate * bottom)[counted] / bottom[counted].mean()
     hidden = _hidden_share_variance(several, part - rate * base, total)
-    return Sample(values, hidden=hidden, degrees=max(len(values) - 1, 1))
+    return IntervalData(values, hidden=hidden, degrees=max(len(values) - 1, 1))
 
 
-def _hidden_share_variance(several: Sequence[Labels], slope: Floats, total: float) -> float:
+def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
     """Variance of a share due to truths that the labels of a verdict do not show.
 
     slope : of the share by the weighted label, times `total`: (2 × 2), verdict × truth.
@@ -486,7 +488,7 @@ def _hidden_share_variance(several: Sequence[Labels], slope: Floats, total: floa
     return hidden
 
 
-class Clustering(NamedTuple):
+class ErrorClustering(NamedTuple):
     """Pairs of errors of one task and truth, the number expected by chance, and p.
 
     p is the probability of at least this many pairs if errors are independent of the task.
@@ -497,7 +499,7 @@ class Clustering(NamedTuple):
     p: float
 
 
-def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
+def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClustering:
     """Whether a judge's errors occur together within tasks.
 
     Errors are dealt at random among the labelled attempts of each truth. The size is at most 0.05.
@@ -510,7 +512,7 @@ def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
         dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
         pair_draws += (dealt * (dealt - 1) // 2).sum(axis=1)
     p = (1 + int(np.count_nonzero(pair_draws >= pairs))) / (resamples + 1)
-    return Clustering(pairs, float(pair_draws.mean()), p)
+    return ErrorClustering(pairs, float(pair_draws.mean()), p)
 
 
 class LabelNeed(NamedTuple):
@@ -536,7 +538,7 @@ class LabelNeed(NamedTuple):
         return math.ceil(1 / ((variance - self.least) / max(self.slope, 1e-300) + 1 / self.most))
 
 
-def required_labels(metric: Metric, labels: Labels) -> LabelNeed:
+def label_need(metric: Metric, labels: JudgeLabels) -> LabelNeed:
     """The precision that more labels of the same kind would give.
 
     The labels are scattered for k = 1. For other metrics there are k in each task, as in the tasks
@@ -551,11 +553,11 @@ def required_labels(metric: Metric, labels: Labels) -> LabelNeed:
     if per_task:
         full = labels.label_counts >= metric.k
         labelled, most = int(np.count_nonzero(full)), tasks
-        residuals = _labelled(metric, labels) - metric.values(labels.n, labels.c)[full]
+        residuals = _labelled_task_values(metric, labels) - metric.values(labels.n, labels.c)[full]
         part = float(residuals.var(ddof=1)) * (1 / labelled - 1 / most) + hidden
     else:
         labelled, most = int(labels.label_counts.sum()), int(labels.n.sum())
-        strata = Strata.from_labels(labels)
+        strata = JudgeStrata.from_labels(labels)
         spread = np.where(strata.label_counts > 0, strata.mean * (1 - strata.mean), 0.0)
         part = hidden + strata.unlabelled(1 / labels.n[:, None], spread)
     visible = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks

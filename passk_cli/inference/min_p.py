@@ -25,7 +25,7 @@ _LONGER = 16
 _MOST = 1 << 26
 
 
-class Differences(NamedTuple):
+class PairwiseDifferences(NamedTuple):
     """Column j is values[:, first_j] − values[:, second_j].
 
     Signs are then multiplied by the values of m models and not by the differences of m² / 2 pairs:
@@ -75,7 +75,7 @@ class MinP:
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.tests, 1) * p)
         return np.minimum(twice, 1.0)
 
-    def error(self, p: ArrayLike) -> Floats:
+    def monte_carlo_error(self, p: ArrayLike) -> Floats:
         """Monte-Carlo standard error of each adjusted p; 0 if it does not depend on draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
@@ -84,11 +84,11 @@ class MinP:
         noise = np.sqrt(adjusted * (1.0 - adjusted) / max(len(self.draws), 1))
         return np.where(simulated, noise, 0.0)
 
-    def level(self, alpha: float) -> float:
+    def level_per_test(self, alpha: float) -> float:
         """The largest p whose adjusted p is at most alpha, which is the level of each test and
         interval.
 
-        >>> MinP(2, np.array([0.01, 0.02, 0.5, 0.9])).level(0.5)
+        >>> MinP(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
         if self.tests < 2:
@@ -103,22 +103,26 @@ class MinP:
         return min(alpha, max(below, alpha / self.tests))
 
 
-class Family(NamedTuple):
+class FamilyOfTests(NamedTuple):
     """Tests of the mean differences in each column, which share one level.
 
-    differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
-    sizes : tasks of each unit.  shared : (units × columns), False if a pair lacks a task.
+    differences : (units × columns), or `PairwiseDifferences`; units are tasks, or totals of
+    clusters. sizes : tasks of each unit.  shared : (units × columns), False if a pair lacks a task.
     p : the p-values to be adjusted.
     """
 
-    differences: ArrayLike | Differences
+    differences: ArrayLike | PairwiseDifferences
     sizes: ArrayLike = 1.0
     shared: ArrayLike | None = None
     p: ArrayLike = ()
 
 
 def draw_min_p(
-    families: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
+    families: Sequence[FamilyOfTests],
+    *,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> list[MinP]:
     """The distribution of the smallest p of each of several families.
 
@@ -138,10 +142,10 @@ def draw_min_p(
     wild bootstrap).
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
-    >>> draw_min_p([Family(together)])[0].adjusted([0.125, 0.6]).tolist()
+    >>> draw_min_p([FamilyOfTests(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
-    distributions = [MinP(_columns(tests), np.empty(0)) for tests in families]
+    distributions = [MinP(_column_count(tests), np.empty(0)) for tests in families]
     by_units: dict[int, list[tuple[int, _Residuals]]] = {}
     for at, tests in enumerate(families):
         if distributions[at].tests > 1:
@@ -179,9 +183,9 @@ def draw_min_p(
     return distributions
 
 
-def _columns(tests: Family) -> int:
+def _column_count(tests: FamilyOfTests) -> int:
     differences = tests.differences
-    if isinstance(differences, Differences):
+    if isinstance(differences, PairwiseDifferences):
         return len(differences.first)
     return int(np.shape(np.atleast_2d(differences))[1])
 
@@ -202,9 +206,9 @@ class _Residuals:
     degrees: Ints
 
     @classmethod
-    def from_family(cls, tests: Family) -> _Residuals:
+    def from_family(cls, tests: FamilyOfTests) -> _Residuals:
         differences, sizes, shared = tests.differences, np.asarray(tests.sizes, float), tests.shared
-        if isinstance(differences, Differences):
+        if isinstance(differences, PairwiseDifferences):
             models, first, second = differences
         else:
             models = np.atleast_2d(np.asarray(differences, dtype=np.float64))

@@ -17,8 +17,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.hierarchy import Histogram
-from passk_cli.metrics.choice import binomial
+from passk_cli.inference.hierarchy import CountHistogram
+from passk_cli.metrics.choice import binomial_probabilities
 
 # (n, c) → values of a statistic of one task; and p → its expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
@@ -45,7 +45,7 @@ _OUTCOMES = 160
 
 
 @dataclass(frozen=True)
-class Mixture:
+class MixingDistribution:
     """Rates on a grid, and how likely the tasks are at each rate.
 
     rates : (rates,).
@@ -53,12 +53,12 @@ class Mixture:
         largest value.
     """
 
-    tasks: Histogram
+    tasks: CountHistogram
     rates: Floats
     chances: Floats
 
     @cached_property
-    def likeliest(self) -> Floats:
+    def most_likely_weights(self) -> Floats:
         """The mixing distribution of greatest likelihood, a little smoothed: (rates,)."""
         even = np.full((1, len(self.rates)), 1.0 / len(self.rates))
         return np.asarray(self._improved(even, np.zeros(even.shape), _STEPS)[0])
@@ -88,7 +88,7 @@ class Mixture:
         """
         top = variance.max()
         pulls = _PULLS[:, None] * (variance / top if top > 0 else variance)
-        best = self.likeliest
+        best = self.most_likely_weights
         rows = self._improved(np.tile(best, (len(pulls), 1)), pulls, _PULLED_STEPS)
         least = self._likelihood(best) - _COST
         for row in rows:
@@ -114,7 +114,7 @@ class Mixture:
 
 
 @lru_cache(maxsize=64)
-def mixture(tasks: Histogram) -> Mixture:
+def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     """The grid of rates and the likelihoods of these tasks on it, from a cache for repeated
     tasks.
     """
@@ -123,25 +123,25 @@ def mixture(tasks: Histogram) -> Mixture:
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
     # Pairs (n, c) that contain more information than needed are merged if their n are similar and
     # their logits are nearly equal.
-    many = _pairs(tasks) > _INFORMATION
+    many = _logit_information(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
     sizes = np.floor(np.log(tasks.n[many]) / math.log(_ALIKE))
     key[many] = 1e4 * sizes + np.round(logit / _NEARLY)
     key[~many] = -1.0 - np.arange(np.count_nonzero(~many))
     _, first, index = np.unique(key, return_index=True, return_inverse=True)
-    tasks = Histogram(
+    tasks = CountHistogram(
         tasks.n[first], tasks.c[first], np.bincount(index, tasks.times).astype(np.float64)
     )
     passes, failures = tasks.c.astype(np.float64), (tasks.n - tasks.c).astype(np.float64)
     logits = np.linspace(-reach, reach, 2 * round(reach / _STEP) + 1)
     rates = np.concatenate([[0.0], expit(logits), [1.0]])
     logs = xlogy(passes[:, None], rates) + xlog1py(failures[:, None], -rates)
-    logs *= np.minimum(1.0, _INFORMATION / np.maximum(_pairs(tasks), 1e-9))[:, None]
-    return Mixture(tasks, rates, np.exp(logs - logs.max(axis=1)[:, None]))
+    logs *= np.minimum(1.0, _INFORMATION / np.maximum(_logit_information(tasks), 1e-9))[:, None]
+    return MixingDistribution(tasks, rates, np.exp(logs - logs.max(axis=1)[:, None]))
 
 
-def _pairs(tasks: Histogram) -> Floats:
+def _logit_information(tasks: CountHistogram) -> Floats:
     """c (n − c) / n, the information that counts contain about their logit."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
@@ -160,7 +160,7 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
     count = int(((last - first) // steps).max()) + 1
     c = (first[:, None] + steps[:, None] * np.arange(count)).astype(np.int64)
     inside, c = c <= last[:, None], np.minimum(c, n)
-    chances = np.where(inside, binomial(n, c, rates[:, None]), 0.0)
+    chances = np.where(inside, binomial_probabilities(n, c, rates[:, None]), 0.0)
     distinct, where = np.unique(c, return_inverse=True)
     where = where.reshape(c.shape)
     values = [
@@ -205,7 +205,7 @@ class ErrorDistribution:
         return sd * skew / 2 * (reached - shape)
 
 
-def error_distribution(model: Mixture, statistic: Statistic) -> ErrorDistribution:
+def error_distribution(model: MixingDistribution, statistic: Statistic) -> ErrorDistribution:
     """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
     Variance and third moment are expected values under the mixing distribution with the most
@@ -224,13 +224,13 @@ def error_distribution(model: Mixture, statistic: Statistic) -> ErrorDistributio
     return ErrorDistribution(float(variance) / tasks.tasks**2, float(third) / tasks.tasks**3)
 
 
-def error_covariance(model: Mixture, statistics: Sequence[Statistic]) -> Floats:
+def error_covariance(model: MixingDistribution, statistics: Sequence[Statistic]) -> Floats:
     """Covariances of estimate − truth of several statistics over these tasks: (s × s).
 
     They are computed under the likeliest mixing distribution, since the correlation of errors
     matters less than their size.
     """
-    at_rates = model.tasks_at(model.likeliest)
+    at_rates = model.tasks_at(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))
     for n, at in attempt_groups(model.tasks.n):
         errors, chances = errors_at(statistics, n, model.rates)

@@ -27,7 +27,7 @@ class NoiseSplit(NamedTuple):
     attempts: float
 
     @property
-    def share(self) -> float:
+    def share_of_attempts(self) -> float:
         """Share of the variance that comes from attempts; NaN if nothing varies."""
         total = self.tasks + self.attempts
         return self.attempts / total if total > 0 else math.nan

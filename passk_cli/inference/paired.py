@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
-from passk_cli.inference.discordance import whole_counts
+from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.streams import named_generator
 
 # Resamples drawn from one stream. They are part of the meaning of a seed: another number changes
@@ -34,7 +34,7 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class SignFlip:
+class SignFlipResult:
     """Sign-flip p-values, one per column.
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
@@ -48,10 +48,10 @@ class SignFlip:
     smallest: Floats
 
 
-def sign_flip(
+def sign_flip_test(
     differences: ArrayLike, *, resamples: int = 10_000, seed: int = 0, enumerate_up_to: int = 16,
     mid: bool = False,
-) -> SignFlip:  # fmt: skip
+) -> SignFlipResult:  # fmt: skip
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
     p is the share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ
@@ -72,7 +72,7 @@ def sign_flip(
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
     mid : whether patterns that only tie with the observed sum count half (mid-p). This gives more
         power if sums often tie, but not the guarantee (benchmarks/comparison.md).
-    Returns `SignFlip`, arrays of shape (columns,), one column for (tasks,).
+    Returns `SignFlipResult`, arrays of shape (columns,), one column for (tasks,).
 
     The random signs depend on the task's position, the number of tasks and the seed. Other columns
     and threads do not change p at all. Sums within 1e-9 of Σ|d| of the observed one count as ties.
@@ -83,8 +83,8 @@ def sign_flip(
     Phipson & Smyth 2010, "Permutation p-values should never be zero" ((b+1)/(m+1)); Hoeffding 1963
     (the bound); Horowitz & Sahni 1974 (counting from two halves).
 
-    >>> sign_flip([1, 1, 1, 1, 0, 1])
-    SignFlip(p=array([0.0625]), exact=array([ True]), smallest=array([0.0625]))
+    >>> sign_flip_test([1, 1, 1, 1, 0, 1])
+    SignFlipResult(p=array([0.0625]), exact=array([ True]), smallest=array([0.0625]))
     """
     columns = _columns(differences)
     if resamples < 1:
@@ -115,7 +115,9 @@ def sign_flip(
         more = _share_reached(columns_left, observed + slack + 1, sampled, on, resamples, seed)
         p[undecided] = (p[undecided] + more) / 2
     smallest = np.minimum(np.exp2(1.0 - moving), 1.0) / (2 if mid else 1)
-    return SignFlip(np.where(finite, p, np.nan), exact & finite, np.where(finite, smallest, np.nan))
+    return SignFlipResult(
+        np.where(finite, p, np.nan), exact & finite, np.where(finite, smallest, np.nan)
+    )
 
 
 def _share_reached(
@@ -142,7 +144,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 
     It is for one attempt per task. Only the first model passes b of the tasks, and only the second
     passes c. Tasks on which both agree contain no information. The result equals the exact
-    `sign_flip` of differences in {−1, 0, 1}.
+    `sign_flip_test` of differences in {−1, 0, 1}.
 
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, with a
         relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
@@ -152,7 +154,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
     [1.0, 0.0625, 0.038574]
     """
-    b, c = np.broadcast_arrays(whole_counts("b", b), whole_counts("c", c))
+    b, c = np.broadcast_arrays(checked_whole_counts("b", b), checked_whole_counts("c", c))
     pairs = np.stack([np.minimum(b, c).ravel(), np.maximum(b, c).ravel()])
     unique, index = np.unique(pairs, axis=1, return_inverse=True)
     p = np.array([_binomial_two_sided(int(low), int(high)) for low, high in unique.T])

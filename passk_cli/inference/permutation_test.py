@@ -10,10 +10,10 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.attempt_permutation import (
     SAME,
-    Deals,
-    Stratum,
-    deals_of_attempts,
-    deals_of_counts,
+    DifferenceStratum,
+    PossibleDifferences,
+    differences_from_attempts,
+    differences_from_counts,
 )
 from passk_cli.inference.rounding import common_denominator
 from passk_cli.inference.streams import named_generator
@@ -29,7 +29,7 @@ _BLOCK_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Permutation:
+class PermutationResult:
     """A p-value, the smallest p that these totals allow, and whether p has no Monte-Carlo error."""
 
     p: float
@@ -37,10 +37,10 @@ class Permutation:
     exact: bool
 
 
-def permutation_within_tasks(
+def permutation_test_within_tasks(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints], *, resamples: int = 10_000,
     seed: int = 0,
-) -> Permutation:  # fmt: skip
+) -> PermutationResult:  # fmt: skip
     """Two-sided p-value of the mean difference, with attempts permuted between models within tasks.
 
     Hypothesis: at every one of these tasks both models pass with the same probability. Then the n_A
@@ -62,50 +62,54 @@ def permutation_within_tasks(
     Errors: ValueError for a metric that needs more than counts.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
 
-    >>> from passk_cli.metrics.registry import parse
+    >>> from passk_cli.metrics.registry import parse_metric
     >>> n = np.array([3, 3])
     >>> always, never = np.array([3, 3]), np.array([0, 0])
-    >>> round(permutation_within_tasks(parse("pass@1"), (n, always), (n, never)).p, 12)
+    >>> round(permutation_test_within_tasks(parse_metric("pass@1"), (n, always), (n, never)).p, 12)
     0.005
     """
-    if metric.kind.needs:
+    if metric.kind.required_attempt_data:
         raise ValueError(f"{metric.name} needs more of the attempts than their counts")
     observed = float((metric.values(*first) - metric.values(*second)).sum())
-    return _test(deals_of_counts(metric, first, second), observed, resamples, seed)
+    return _test_of_sum(differences_from_counts(metric, first, second), observed, resamples, seed)
 
 
-def permutation_of_attempts(
+def permutation_test_of_attempts(
     metric: Metric, first: Attempts, second: Attempts, *, resamples: int = 10_000, seed: int = 0
-) -> Permutation:
-    """`permutation_within_tasks` for a metric of scores, answers or solutions.
+) -> PermutationResult:
+    """`permutation_test_within_tasks` for a metric of scores, answers or solutions.
 
     Hypothesis: at every one of these tasks the attempts of both models have the same distribution,
     in everything that the metric uses. Two models that give different answers, each right as often,
     violate it, although the metric may not show this: p is for the difference in the metric. Every
     way to deal a task's attempts is counted if there are few, otherwise a sample that includes the
-    observed one (`deals_of_attempts`).
+    observed one (`differences_from_attempts`).
 
     metric : of the attempts' multiset (`kind.exchangeable`).
     first, second : the attempts of each model at the same tasks, n ≥ k at each.
     Errors: ValueError for a metric of counts, or of the order of attempts.
 
-    >>> from passk_cli.metrics.registry import parse
+    >>> from passk_cli.metrics.registry import parse_metric
     >>> from passk_cli.outcomes.attempts import Attempts
     >>> better = Attempts.from_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
     >>> worse = Attempts.from_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
-    >>> round(permutation_of_attempts(parse("best@2"), better, worse).p, 12)
+    >>> round(permutation_test_of_attempts(parse_metric("best@2"), better, worse).p, 12)
     0.005
     """
-    if not metric.kind.needs or not metric.kind.exchangeable:
+    if not metric.kind.required_attempt_data or not metric.kind.exchangeable:
         raise ValueError(
             f"{metric.name} cannot be tested by permuting attempts, because it depends on their"
             " order, or only on their counts"
         )
     observed = float((metric.values_of(first) - metric.values_of(second)).sum())
-    return _test(deals_of_attempts(metric, first, second, seed), observed, resamples, seed)
+    return _test_of_sum(
+        differences_from_attempts(metric, first, second, seed), observed, resamples, seed
+    )
 
 
-def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutation:
+def _test_of_sum(
+    deals: PossibleDifferences, observed: float, resamples: int, seed: int
+) -> PermutationResult:
     """Two-sided p of a sum over tasks, among all sums that deals of their attempts can give."""
     distribution = _SumDistribution(deals.strata)
     observed -= deals.fixed
@@ -113,19 +117,19 @@ def _test(deals: Deals, observed: float, resamples: int, seed: int) -> Permutati
     tails = distribution.exact_tails(observed)
     if tails is not None:
         p = min(1.0, 2 * min(tails))
-        return Permutation(max(p, smallest), smallest, exact=deals.complete)
+        return PermutationResult(max(p, smallest), smallest, exact=deals.complete)
     reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
     # Chernoff's bound exp(K(θ) − θS) on the smaller tail, at its best θ.
     bound = 2 * math.exp(min(distribution.tilted(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
-    return Permutation(p, min(p, smallest), exact=False)
+    return PermutationResult(p, min(p, smallest), exact=False)
 
 
 class _SumDistribution:
     """The distribution of a sum of independent differences, one per task."""
 
-    def __init__(self, strata: list[Stratum]) -> None:
+    def __init__(self, strata: list[DifferenceStratum]) -> None:
         self.strata = strata
         self._values: Floats = np.concatenate(
             [np.empty(0), *(stratum.values for stratum in strata)]
@@ -220,7 +224,7 @@ class _SumDistribution:
 
 
 def _count_reached(
-    strata: list[Stratum], observed: float, resamples: int, seed: int
+    strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
     """How many of the random permutations have a sum of at most, and of at least, the observed
     one.

@@ -36,7 +36,7 @@ class PairedTest:
     >>> test = PairedTest(1.0)
     >>> round(test.power(0.5, 34), 4), test.tasks_needed(0.5, 0.8)
     (0.8078, 34)
-    >>> round(test.detectable(34, 0.8), 3)
+    >>> round(test.detectable_difference(34, 0.8), 3)
     0.495
     """
 
@@ -57,7 +57,7 @@ class PairedTest:
         variance = self.variance * max(1.0 - self.bend * difference**2, 0.0)
         if variance <= 0.0:
             return 1.0 if away > 0 else 1.0 - self.level
-        return _rejects(away * math.sqrt(tasks / variance), tasks - 1, self.level)
+        return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
         """The fewest tasks with at least this power; None above a billion, or if it is unknown.
@@ -78,7 +78,7 @@ class PairedTest:
             low, high = (low, middle) if enough else (middle, high)
         return high
 
-    def detectable(self, tasks: int, target_power: float) -> float:
+    def detectable_difference(self, tasks: int, target_power: float) -> float:
         """The smallest difference that is rejected with this power; NaN as in `power`.
 
         target_power : in (1 − level, 1). The result may be larger than any possible difference.
@@ -111,7 +111,7 @@ def lattice_step(n: int, k: int) -> float:
     return 1.0 / math.comb(n, k) if min(k, n - k) <= _MOST_CHOSEN else 0.0
 
 
-def _rejects(away: float, degrees: int, level: float) -> float:
+def _rejection_chance(away: float, degrees: int, level: float) -> float:
     """P(|Z + away| > t·S), S² = χ²/degrees: |t'| beyond its critical value.
 
     The mean of Φ(away − tS) + Φ(−away − tS) by the trapezoidal rule over u = log S, whose density
@@ -131,7 +131,7 @@ def _noncentrality(degrees: int, level: float, target_power: float) -> float:
     """The noncentrality that is rejected with this power, from a cache, since designs share it."""
 
     def lacking(away: float) -> float:
-        return _rejects(away, degrees, level) - target_power
+        return _rejection_chance(away, degrees, level) - target_power
 
     high = 4.0
     while lacking(high) < 0:

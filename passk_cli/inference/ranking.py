@@ -13,7 +13,7 @@ from passk_cli.arrays import Bools, Floats, Ints, Places
 _TIE = 1e-12
 
 
-def letters(different: Bools) -> list[str]:
+def compact_letters(different: Bools) -> list[str]:
     """Letters for models: two models share a letter exactly if the test does not tell them apart.
 
     different : (models × models) symmetric, True if a test tells two models apart; models in order
@@ -22,7 +22,7 @@ def letters(different: Bools) -> list[str]:
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
     comparisons" (insert and absorb).
 
-    >>> letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
+    >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
     ['a', 'ab', 'b']
     """
     count = len(different)
@@ -115,13 +115,13 @@ def rank_limits(better: Bools) -> Ints:
     return np.stack([1 + beaten_by, len(better) - beats], axis=1).astype(np.int64)
 
 
-def lead_change(gap: Floats) -> Floats:
+def first_lead_change(gap: Floats) -> Floats:
     """The first k of each row at which the gap has the opposite sign from k = 1.
 
     gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k = 1 is the first gap
         that is not zero.  Returns floats (rows,); infinity if the lead never changes.
 
-    >>> lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
+    >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
     """
     signs = np.sign(np.where(np.abs(gap) <= _TIE, 0.0, gap))
@@ -132,7 +132,7 @@ def lead_change(gap: Floats) -> Floats:
     return np.where(turned.any(axis=1), np.argmax(turned, axis=1) + 1.0, np.inf)
 
 
-class CodeRun(NamedTuple):
+class CodeSpan(NamedTuple):
     """Neighbouring k's with the same code: their first and last place, and the code."""
 
     first: int
@@ -140,17 +140,17 @@ class CodeRun(NamedTuple):
     code: int
 
 
-def code_runs(codes: Ints) -> list[CodeRun]:
+def code_spans(codes: Ints) -> list[CodeSpan]:
     """The runs of equal codes, in order; an empty list for no codes.
 
-    >>> [tuple(run) for run in code_runs(np.array([1, 1, 0]))]
+    >>> [tuple(run) for run in code_spans(np.array([1, 1, 0]))]
     [(0, 1, 1), (2, 2, 0)]
     """
     if not len(codes):
         return []
     firsts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1)).tolist()
     lasts = [first - 1 for first in firsts[1:]] + [len(codes) - 1]
-    return [CodeRun(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
+    return [CodeSpan(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
 
 
 class CrossingSet(NamedTuple):
@@ -175,7 +175,7 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
     [CrossingSet(first=2, last=4, certain=True)]
     """
     sets = []
-    sign_runs = code_runs(signs)
+    sign_runs = code_spans(signs)
     for before, run in pairwise(sign_runs):
         if run.code and before.code:
             sets.append(CrossingSet(int(ks[before.last]) + 1, int(ks[run.first]), True))

@@ -71,7 +71,7 @@ def average_models(
     rarest = math.log(_RAREST_LUMP / max(attempts for attempts, _ in bins))
     answers = [
         _by_model(smooth, box, lump, bins, at, rarest)
-        for smooth, box in ((_beta, _BETA), (_logit_normal, _NORMAL))
+        for smooth, box in ((_beta_model, _BETA), (_logit_normal_model, _NORMAL))
         for lump in _LUMPS
     ]
     passing = np.concatenate([values for values, _ in answers])
@@ -161,7 +161,7 @@ def _with_more_passes(chance: Floats) -> Floats:
     return np.concatenate([chance, more_passes], axis=1)
 
 
-def _ways(n: int, c: Ints) -> Floats:
+def _log_choose(n: int, c: Ints) -> Floats:
     """log C(n, c)."""
     from passk_cli.scipy_special import gammaln
 
@@ -175,22 +175,24 @@ def _binomial(rates: Floats, n: int, bins: int) -> Floats:
 
     c = np.arange(bins - 1)
     return _with_more_passes(
-        np.exp(_ways(n, c) + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
+        np.exp(_log_choose(n, c) + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
     )
 
 
-def _beta(log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats) -> tuple[Floats, Floats]:
+def _beta_model(
+    log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats
+) -> tuple[Floats, Floats]:
     """Beta distributions with this a and this logit of the mean a / (a + b)."""
     from passk_cli.scipy_special import betaln
 
     a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
     b = a * np.exp(-logit)[:, None]
     log_beta = betaln(a, b)
-    chance = np.exp(_ways(n, c) + betaln(a + c, b + n - c) - log_beta)
+    chance = np.exp(_log_choose(n, c) + betaln(a + c, b + n - c) - log_beta)
     return _with_more_passes(chance), np.exp(betaln(a, b + ks) - log_beta)
 
 
-def _logit_normal(
+def _logit_normal_model(
     log_sd: Floats, mean: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
     """Normal distributions of the logit of the rate; beyond the last cell tasks never pass."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.hull import MetricCounts
-from passk_cli.inference.intervals import Sample, interval, intervals
+from passk_cli.inference.intervals import IntervalData, interval, intervals
 from passk_cli.inference.lognormal_mean import amount_reach, soften_lower_reach
-from passk_cli.inference.min_p import Family, draw_min_p
+from passk_cli.inference.min_p import FamilyOfTests, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
@@ -25,7 +25,7 @@ _CARRY = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class Spending:
+class TaskCosts:
     """Cost and pass rate of each task: one entry per task.
 
     cost : mean cost of its attempts, ≥ 0; attempts without a cost count as 0.  rate : mean outcome.
@@ -46,12 +46,12 @@ class Spending:
     @classmethod
     def from_attempts(
         cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
-    ) -> Spending:
-        """Spending from the attempts of each task, as in `passk_cli.outcomes.attempts`; NaN is no
+    ) -> TaskCosts:
+        """Costs from the attempts of each task, as in `passk_cli.outcomes.attempts`; NaN is no
         cost.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
-        >>> spent = Spending.from_attempts(*one)
+        >>> spent = TaskCosts.from_attempts(*one)
         >>> spent.cost.tolist(), spent.rate.tolist(), spent.within[:, 0].tolist()
         ([2.5], [0.5], [2.25, 0.25, -0.75])
         """
@@ -84,13 +84,13 @@ class Spending:
         return self.missing_cost is not None and bool(self.missing_cost.any())
 
     @property
-    def few_carry(self) -> int:
+    def effective_tasks_if_few(self) -> int:
         """Number of tasks that carry the costs, (Σx)² / Σx², if that is too few for the limits;
         else 0.
 
         It is too few if it is below 10 and below a quarter of the tasks (benchmarks/cost.md).
 
-        >>> Spending(np.array([50.0, *[1.0] * 19]), np.ones(20)).few_carry
+        >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
         2
         """
         square = float(self.cost @ self.cost)
@@ -111,7 +111,7 @@ class Spending:
         return variance
 
     @property
-    def units(self) -> int:
+    def unit_count(self) -> int:
         """Number of tasks, or of clusters."""
         return len(self.cost) if self.clusters is None else int(self.clusters.max()) + 1
 
@@ -122,22 +122,22 @@ class Spending:
         residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
         return residuals
 
-    def undefined(self, population: str) -> str:
+    def refusal_reason(self, population: str) -> str:
         """Why there are no limits; "" if there are limits."""
         if population == THESE_TASKS:
             if self.within is None or self.attempts is None:
                 return "unknown for these tasks, since it is not a mean of attempts"
             return "needs two attempts at every task" if np.isnan(self.within).any() else ""
         noun = "tasks" if self.clusters is None else "clusters"
-        return f"needs at least 2 {noun}" if self.units < 2 else ""
+        return f"needs at least 2 {noun}" if self.unit_count < 2 else ""
 
-    def quantile(self, level: float, population: str) -> float:
+    def student_quantile(self, level: float, population: str) -> float:
         """Student's quantile, with units − 1 degrees of freedom, or attempts − tasks for these
         tasks.
         """
         from passk_cli.scipy_special import stdtrit
 
-        degrees = self.units - 1
+        degrees = self.unit_count - 1
         if population == THESE_TASKS and self.attempts is not None:
             degrees = int((self.attempts - 1).sum())
         return float(-stdtrit(degrees, (1.0 - level) / 2))
@@ -188,7 +188,7 @@ class _MeanReach(NamedTuple):
 
 
 def cost_per_success(
-    spending: Spending, level: float = 0.95, population: str = NEW_TASKS
+    spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
     """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failures.
 
@@ -209,7 +209,7 @@ def cost_per_success(
     Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
     Taleban 2009 (lognormal means).
 
-    >>> spent = Spending(np.array([0.1, 0.3, 0.2, 0.4, 0.1]), np.array([1.0, 0.0, 0.5, 0.0, 1.0]))
+    >>> spent = TaskCosts(np.array([0.1, 0.3, 0.2, 0.4, 0.1]), np.array([1.0, 0.0, 0.5, 0.0, 1.0]))
     >>> answer = cost_per_success(spent)
     >>> round(answer.value, 3), round(answer.low, 3), round(answer.high, 2)
     (0.44, 0.038, 4.15)
@@ -218,70 +218,75 @@ def cost_per_success(
 
 
 def mean_cost(
-    spending: Spending, level: float = 0.95, population: str = NEW_TASKS
+    spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt.
 
     Its limits come from `amount_reach`, and for these tasks from the jackknife over attempts.
     """
-    limits_over_tasks = _of_means(spending, level, population, None)
+    limits_over_tasks = _mean_cost_interval(spending, level, population, None)
     if population != THESE_TASKS or spending.within is None or limits_over_tasks.low is None:
         return limits_over_tasks
-    sample = Sample(spending.cost, high=np.inf, within=spending.within[0])
+    sample = IntervalData(spending.cost, high=np.inf, within=spending.within[0])
     limits = interval(sample, "jackknife", level, population)
     return replace(limits_over_tasks, low=limits.low, high=limits_over_tasks.upper or limits.high)
 
 
 def _costs_per_success(
-    spendings: Sequence[Spending], level: float, population: str
+    spendings: Sequence[TaskCosts], level: float, population: str
 ) -> list[RatioInterval]:
     """`cost_per_success` of each model; the limits of their pass rates are computed together."""
     reaches = _rate_reaches(spendings, level, population)
     return [
-        _of_means(spending, level, population, reach)
+        _mean_cost_interval(spending, level, population, reach)
         for spending, reach in zip(spendings, reaches, strict=True)
     ]
 
 
-def _of_means(
-    spending: Spending, level: float, population: str, passing: _MeanReach | None
+def _mean_cost_interval(
+    spending: TaskCosts, level: float, population: str, passing: _MeanReach | None
 ) -> RatioInterval:
     """The limits of the mean cost divided by `passing`; of the mean cost if that is None."""
     y, r = passing or _MeanReach(1.0, 0.0, 0.0), 0.0
     value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
     upper = np.inf if spending.has_missing_cost else None
-    if reason := spending.undefined(population):
+    if reason := spending.refusal_reason(population):
         return RatioInterval(value, upper, None, None, reason)
     x = _cost_reach(spending, level, population)
     if passing is not None:
         r = _correlation(spending, population)
-    low = _root(x.mean, y.mean, x.below**2, r * x.below * y.above, y.above**2)[0]
-    high = _root(x.mean, y.mean, x.above**2, r * x.above * y.below, y.below**2)[1]
+    low = _ratio_roots(x.mean, y.mean, x.below**2, r * x.below * y.above, y.above**2)[0]
+    high = _ratio_roots(x.mean, y.mean, x.above**2, r * x.above * y.below, y.below**2)[1]
     reason = "" if value is not None else "no attempt passed"
     return RatioInterval(value, upper, low, high if upper is None else upper, reason)
 
 
-def _cost_reach(spending: Spending, level: float, population: str) -> _MeanReach:
+def _cost_reach(spending: TaskCosts, level: float, population: str) -> _MeanReach:
     cost = spending.cost
     mean = float(cost.mean())
     if mean == 0.0:
         return _MeanReach(0.0, 0.0, 0.0)
-    q = spending.quantile(level, population)
+    q = spending.student_quantile(level, population)
     if population == THESE_TASKS and spending.within is not None:
         off = q * float(np.sqrt(spending.within[0].sum())) / len(cost) / mean
         return _MeanReach(mean, mean * soften_lower_reach(off), mean * float(np.expm1(off)))
     return _MeanReach(mean, *amount_reach(cost, q, spending.clusters))
 
 
-def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) -> list[_MeanReach]:
+def _rate_reaches(
+    spendings: Sequence[TaskCosts], level: float, population: str
+) -> list[_MeanReach]:
     """Distances of the limits of pass@1 from its mean; 0 if there are no limits."""
     reaches = [_MeanReach(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
-    places, samples = [at for at, one in enumerate(spendings) if not one.undefined(population)], []
+    places, samples = (
+        [at for at, one in enumerate(spendings) if not one.refusal_reason(population)],
+        [],
+    )
     for one in (spendings[at] for at in places):
         passes, n = tuple[MetricCounts, ...](), one.attempts
         if population == THESE_TASKS and n is not None:
             passes = (MetricCounts(Metric("pass@", 1), n, np.rint(one.rate * n).astype(np.int64)),)
-        samples.append(Sample(one.rate, attempts=n, clusters=one.clusters, passes=passes))
+        samples.append(IntervalData(one.rate, attempts=n, clusters=one.clusters, passes=passes))
     for at, limits in zip(places, intervals(samples, None, level, population), strict=True):
         mean, low, high = reaches[at].mean, limits.low or 0.0, limits.high
         above = (1.0 if high is None else high) - mean
@@ -289,7 +294,7 @@ def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) 
     return reaches
 
 
-def _correlation(spending: Spending, population: str) -> float:
+def _correlation(spending: TaskCosts, population: str) -> float:
     """Correlation of the mean cost and the mean outcome; 0 if one of them has no spread."""
     if population == THESE_TASKS and spending.within is not None:
         xx, yy, xy = spending.within.sum(axis=1).tolist()
@@ -299,11 +304,11 @@ def _correlation(spending: Spending, population: str) -> float:
     return float(np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)) if xx > 0 and yy > 0 else 0.0
 
 
-def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
+def _ratio_roots(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
     """The roots of (x − θ y)² = xx − 2 θ xy + θ² yy on either side of x/y; 0 and ∞ if there are
     none.
 
-    >>> [round(root, 3) for root in _root(2.0, 1.0, 0.25, 0.0, 0.04)]
+    >>> [round(root, 3) for root in _ratio_roots(2.0, 1.0, 0.25, 0.0, 0.04)]
     [1.425, 2.742]
     """
     a, p, c = y * y - yy, x * y - xy, x * x - xx
@@ -313,7 +318,7 @@ def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, f
 
 
 def compare_costs(
-    spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]] | None = None,
+    spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]] | None = None,
     level: float = 0.95, population: str = NEW_TASKS, *, adjust: bool = True,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[RatioComparison]:  # fmt: skip
@@ -336,14 +341,15 @@ def compare_costs(
     values in their place give, up to rounding.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
-    >>> cheap = Spending(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1]), np.array([1, 0, 1, 0.5, 1, 1.0]))
-    >>> dear = Spending(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
+    >>> costs = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
+    >>> cheap = TaskCosts(costs, np.array([1, 0, 1, 0.5, 1, 1.0]))
+    >>> dear = TaskCosts(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
     >>> answer = compare_costs([cheap, dear])[0]
     >>> round(answer.ratio.value, 3), answer.p < 0.05, answer.ratio.high < 1
     (0.222, True, True)
     """
     pairs = list(combinations(range(len(spendings)), 2) if pairs is None else pairs)
-    reasons = [spending.undefined(population) for spending in spendings]
+    reasons = [spending.refusal_reason(population) for spending in spendings]
     tested = [(i, j) for i, j in pairs if not (reasons[i] or reasons[j])]
     distributions = _pair_distributions(spendings, tested, population)
     p = np.array([distribution.p for distribution in distributions])
@@ -355,9 +361,9 @@ def compare_costs(
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
         sizes = cluster_totals(first.cost[:, None], first.clusters)[1]
-        tests = Family(columns, sizes, p=p)
+        tests = FamilyOfTests(columns, sizes, p=p)
         (min_p,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
-        alpha, adjusted = min_p.level(alpha), min_p.adjusted(p)
+        alpha, adjusted = min_p.level_per_test(alpha), min_p.adjusted(p)
     elif adjust and distributions:
         alpha, adjusted = alpha / len(distributions), np.minimum(p * len(distributions), 1.0)
     model_limits = _costs_per_success(spendings, 1.0 - alpha, population)
@@ -377,20 +383,20 @@ def compare_costs(
 
 
 def _pair_distributions(
-    spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]], population: str
+    spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_PairDistribution]:
     """The distribution of each pair of models whose limits are defined."""
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
     reaches = _rate_reaches(tested, _USUAL, population)
     models = {
-        at: _Model.from_spending(spending, reach, population)
+        at: _ModelMeans.from_spending(spending, reach, population)
         for at, spending, reach in zip(places, tested, reaches, strict=True)
     }
     return [_PairDistribution(models[i], models[j]) for i, j in pairs]
 
 
-class _Model(NamedTuple):
+class _ModelMeans(NamedTuple):
     """A model's means, and what its units add to their errors.
 
     x, y : mean cost and mean rate.
@@ -410,7 +416,7 @@ class _Model(NamedTuple):
     has_missing_cost: bool
 
     @classmethod
-    def from_spending(cls, spending: Spending, reach: _MeanReach, population: str) -> _Model:
+    def from_spending(cls, spending: TaskCosts, reach: _MeanReach, population: str) -> _ModelMeans:
         """reach : of the pass rate, at the usual level."""
         tasks = len(spending.cost)
         if population == THESE_TASKS and spending.within is not None:
@@ -419,10 +425,13 @@ class _Model(NamedTuple):
             residuals = (axes * np.sqrt(np.maximum(root, 0.0))).T
             degrees = int((np.asarray(spending.attempts) - 1).sum())
         else:
-            residuals, units = spending.residuals(spending.cost, spending.rate), spending.units
+            residuals, units = spending.residuals(spending.cost, spending.rate), spending.unit_count
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
-        q, visible = spending.quantile(_USUAL, population), float(residuals[:, 1] @ residuals[:, 1])
+        q, visible = (
+            spending.student_quantile(_USUAL, population),
+            float(residuals[:, 1] @ residuals[:, 1]),
+        )
         below, above = (max((side / q) ** 2 - visible, 0.0) for side in (reach.below, reach.above))
         return cls(
             float(spending.cost.mean()), reach.mean, residuals, below, above, degrees,
@@ -433,8 +442,8 @@ class _Model(NamedTuple):
 class _PairDistribution(NamedTuple):
     """Two models with means (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of its parts."""
 
-    first: _Model
-    second: _Model
+    first: _ModelMeans
+    second: _ModelMeans
 
     @property
     def slopes(self) -> Floats:
@@ -491,12 +500,14 @@ def _without_limits(
     first: RatioInterval, second: RatioInterval, reason: str
 ) -> tuple[RatioInterval, RatioInterval]:
     """Difference and ratio without limits."""
-    values = _values(first.value, second.value)
+    values = _difference_and_ratio(first.value, second.value)
     difference, ratio = (RatioInterval(value, None, None, None, reason) for value in values)
     return difference, ratio
 
 
-def _values(first: float | None, second: float | None) -> tuple[float | None, float | None]:
+def _difference_and_ratio(
+    first: float | None, second: float | None
+) -> tuple[float | None, float | None]:
     if first is None or second is None:
         return None, None
     return first - second, first / second if second > 0 else None
@@ -526,7 +537,7 @@ def _limits(
         if open_end:
             continue
         v = square * pair.variances(side == 0)
-        ratio = _root(x1 * y2, x2 * y1, v[0, 0], v[0, 1], v[1, 1])[side]
+        ratio = _ratio_roots(x1 * y2, x2 * y1, v[0, 0], v[0, 1], v[1, 1])[side]
         if np.isinf(ratio) and low_2 > 0:
             ratio = high_1 / low_2
         away = v[0, 0] - 2 * v[0, 1] + v[1, 1], v[0, 2] - v[1, 2], v[2, 2]
@@ -552,7 +563,8 @@ def _limits(
     reason = "" if y1 > 0 and y2 > 0 else "a model passed no attempt"
     answers = []
     for value, limits, ends in zip(
-        _values(first_limits.value, second_limits.value), (differences, ratios), ((-np.inf, np.inf),
+        _difference_and_ratio(first_limits.value, second_limits.value), (differences, ratios), ((
+        -np.inf, np.inf),
         (0.0, np.inf)),
         strict=True,
     ):  # fmt: skip
@@ -572,7 +584,7 @@ def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> floa
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
 
 
-def _most_lead(dear: _Model, cheap: _Model, high: float, low: float) -> float:
+def _most_lead(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
     """How far θ₁ − θ₂ may reach if the first model is more expensive; −∞ if it is not.
 
     The distances of high, the upper limit of θ₁, and of low, the lower limit of θ₂, add as squares,

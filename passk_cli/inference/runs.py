@@ -200,7 +200,7 @@ def run_variance(values: Floats) -> float:
     return max(of_means - by_chance, 0.0)
 
 
-def run_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
+def run_difference_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
     """How far a single run and the mean of several may differ only by the effect of the run.
 
     The variance of their difference due to runs is σ² (1 + 1/R), so h = t_{H−1} σ √(1 + 1/R).
@@ -208,7 +208,7 @@ def run_reach(variance: float, runs: int, history: int, level: float = 0.95) -> 
     variance : σ², estimated from H runs (history).  runs : R, the runs that are averaged.
     Errors: ValueError for H < 2.
 
-    >>> round(run_reach(0.02**2, 5, 20), 4)
+    >>> round(run_difference_reach(0.02**2, 5, 20), 4)
     0.0459
     """
     from passk_cli.scipy_special import stdtrit
@@ -225,7 +225,7 @@ def widen_limits(estimate: float, low: float, high: float, reach: float) -> tupl
     limits).
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
-    >>> low, high = widen_limits(0.0, -0.03, 0.03, run_reach(0.02**2, 5, 20))
+    >>> low, high = widen_limits(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
     >>> round(low, 4), round(high, 4)
     (-0.0548, 0.0548)
     """
@@ -291,7 +291,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     return run_means, chance_variances(n, logs, squares)
 
 
-def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
+def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the middle of its task, for `exact_change_p`.
 
     The middle is the value above which the share of attempts is closest to a half. For example, if
@@ -303,7 +303,7 @@ def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     Edge cases: a task whose amounts are all equal has none above.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
-    >>> above_middle(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
+    >>> above_task_middle(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
     [True, False, False, False]
     """
     order = np.lexsort((amounts, tasks))
@@ -373,7 +373,7 @@ def change_points(
             continue
         if _deviate(correlated_t(stretch, split), len(stretch) - 2) <= threshold:
             continue
-        if not _ranks_show(stretch, split, threshold):
+        if not _ranks_confirm_change(stretch, split, threshold):
             continue
         if counts is not None and exact_change_p(*counts, start, start + split, end) > rare:
             continue
@@ -388,7 +388,7 @@ def change_points(
     ]
 
 
-def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
+def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
     """Whether the ranks of the runs show a change at a split, too."""
     from passk_cli.scipy_special import ndtri
 
@@ -480,7 +480,7 @@ def least_detectable_change(
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
     least, separated = np.inf, np.arange(runs, dtype=np.float64)
     for split in range(1, runs):
-        if not _ranks_show(separated, split, _THRESHOLDS[alpha]):
+        if not _ranks_confirm_change(separated, split, _THRESHOLDS[alpha]):
             continue
         square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
         plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
-from passk_cli.inference.compatible_rates import count_likelihood, highest_likelihood, rate_grid
+from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
 # Below this chance, a relation between numbers of attempts and outcomes is not an accident.
 LEVEL = 0.01
@@ -36,7 +36,7 @@ _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stopping:
+class OptionalStopping:
     """How sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
@@ -57,9 +57,9 @@ class Stopping:
     beyond: int = 0
 
 
-def stopping(
+def detect_optional_stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
-) -> Stopping | None:
+) -> OptionalStopping | None:
     """How sampling seems to have stopped, with its chance; None if nothing suggests that it did.
 
     n, c : (tasks,), attempts kept and passes; n ≥ 1, 0 ≤ c ≤ n.
@@ -78,10 +78,11 @@ def stopping(
     The smaller of the first two is multiplied by the third. If tasks have several passes, the
     chance is that of `_missing_zeros_p` instead.
 
-    >>> evidence = stopping(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
+    >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
+    >>> evidence = detect_optional_stopping(n, c)
     >>> evidence.kind, round(evidence.chance, 6), evidence.at_once, evidence.solved
     ('first pass', 1.9e-05, 0.04, 0.2)
-    >>> stopping(np.full(25, 10), np.arange(25) % 2) is None
+    >>> detect_optional_stopping(np.full(25, 10), np.arange(25) % 2) is None
     True
     """
     numbered = n if numbered is None else numbered
@@ -91,7 +92,7 @@ def stopping(
     if np.any(numbered > n) and early.any() and np.all(passed[early]):
         # At every task whose numbers end early, the last attempt passed.
         chance, first = math.exp(_log_fisher(early, passed)), (numbered == 1) & solved
-        return Stopping(
+        return OptionalStopping(
             REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
             float(solved.mean()),
         )  # fmt: skip
@@ -117,7 +118,7 @@ def stopping(
     at_once = float(np.mean((n == 1) & solved)) if single else None
     kind = FIRST_PASS if single else ONCE_PASSED
     beyond = int(((c > 1) | (solved & (last == 0))).sum())
-    return Stopping(
+    return OptionalStopping(
         kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean()), beyond
     )
 
@@ -125,12 +126,13 @@ def stopping(
 def stopped_on_outcome(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> bool:
-    """Whether sampling stopped because of outcomes, beyond reasonable doubt; see `stopping`.
+    """Whether sampling stopped because of outcomes, beyond reasonable doubt; see
+    `detect_optional_stopping`.
 
     >>> stopped_on_outcome(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
     True
     """
-    evidence = stopping(n, c, numbered, last)
+    evidence = detect_optional_stopping(n, c, numbered, last)
     return evidence is not None and evidence.chance < LEVEL
 
 
@@ -151,7 +153,7 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
         chance = count_likelihood(np.full(len(passes), size), passes, rates)
         any_pass = 1 - (1 - rates) ** size
         (truncated, *_), (free, *_) = (
-            highest_likelihood(chances, tasks.astype(np.float64))
+            maximum_likelihood(chances, tasks.astype(np.float64))
             for chances in (chance / any_pass, chance)
         )
         gain += truncated - free

@@ -44,7 +44,7 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
     values, sizes = values[order] - values[order].mean(), np.bincount(groups[order])
     sizes = sizes[sizes > 0]
     starts, tasks = np.cumsum(sizes) - sizes, len(values)
-    observed = float(_between(values[None], starts, sizes)[0])
+    observed = float(_squares_between_groups(values[None], starts, sizes)[0])
     total, between = float(values @ values), len(sizes) - 1
     within = tasks - len(sizes)
     if total == 0 or within == 0:
@@ -55,19 +55,19 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
     reached = observed - 1e-9 * total
     deals = math.factorial(tasks) // math.prod(map(math.factorial, sizes.tolist()))
     if deals <= MOST_COUNTED:
-        dealt = values[np.array(list(_deals(tuple(range(tasks)), sizes.tolist())))]
-        return float(np.mean(_between(dealt, starts, sizes) >= reached))
+        dealt = values[np.array(list(_group_assignments(tuple(range(tasks)), sizes.tolist())))]
+        return float(np.mean(_squares_between_groups(dealt, starts, sizes) >= reached))
     draws, above, drawn_so_far = math.ceil(_DRAWS / level) - 1, 0, 0
     rng, block = named_generator(0, "tasks to groups"), max(1, _BLOCK // tasks)
     while drawn_so_far < draws and above + 1 <= level * (draws + 1):
         rows = min(block, draws - drawn_so_far)
         dealt = rng.permuted(np.broadcast_to(values, (rows, tasks)), axis=1)
-        above += int((_between(dealt, starts, sizes) >= reached).sum())
+        above += int((_squares_between_groups(dealt, starts, sizes) >= reached).sum())
         drawn_so_far += rows
     return (above + 1) / (drawn_so_far + 1)
 
 
-def _between(values: Floats, starts: Ints, sizes: Ints) -> Floats:
+def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats:
     """Σ_g (Σ y)² / m_g of each row.
 
     values : (rows, T), ordered by group.  starts, sizes : of the groups.
@@ -77,11 +77,11 @@ def _between(values: Floats, starts: Ints, sizes: Ints) -> Floats:
     return squares
 
 
-def _deals(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
+def _group_assignments(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
     """All ways to deal tasks to groups of these sizes; the tasks of a group are consecutive."""
     if len(sizes) == 1:
         yield tasks
         return
     for members in combinations(tasks, sizes[0]):
         outsiders = tuple(task for task in tasks if task not in members)
-        yield from (members + deal for deal in _deals(outsiders, sizes[1:]))
+        yield from (members + deal for deal in _group_assignments(outsiders, sizes[1:]))

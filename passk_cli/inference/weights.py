@@ -23,7 +23,7 @@ _BLOCK_CELLS = 1 << 18
 _KEPT = 1 << 26
 
 
-def multinomial(rng: np.random.Generator, out: Floats) -> None:
+def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
     """Fill rows with weights of the ordinary bootstrap, how often each unit is drawn."""
     rows, units = out.shape
     cells = rng.integers(0, units, out.shape)
@@ -31,21 +31,21 @@ def multinomial(rng: np.random.Generator, out: Floats) -> None:
     out[:] = np.bincount(cells.ravel(), minlength=rows * units).reshape(out.shape)
 
 
-def dirichlet(rng: np.random.Generator, out: Floats) -> None:
+def fill_dirichlet_weights(rng: np.random.Generator, out: Floats) -> None:
     """Fill rows with weights of the Bayesian bootstrap, Dirichlet(1, …, 1) times the units."""
     rng.standard_exponential(out=out)
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
 
 KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
-    "multinomial": multinomial,
-    "dirichlet": dirichlet,
+    "multinomial": fill_multinomial_weights,
+    "dirichlet": fill_dirichlet_weights,
 }
 # The types in which weights are cached.
 _STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
-def _draw(
+def _use_weight_blocks(
     use: Callable[[slice, Floats], None],
     kind: str, units: int, resamples: int, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
@@ -76,7 +76,7 @@ def _cached_weights(
     Whole numbers take a byte each. One unit of hundreds is never drawn 256 times.
     """
     weights = np.empty((resamples, units), dtype=_STORED[kind])
-    _draw(weights.__setitem__, kind, units, resamples, seed, threads)
+    _use_weight_blocks(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
 
 
@@ -109,7 +109,7 @@ def bootstrap_means(
         np.divide(weights @ totals, base, out=means[rows])
 
     if resamples * len(sizes) * np.dtype(_STORED[kind]).itemsize > _KEPT:
-        _draw(average, *arguments)
+        _use_weight_blocks(average, *arguments)
     else:
         weights = _cached_weights(*arguments)
         for rows in row_blocks(resamples, len(sizes), _BLOCK_CELLS):
@@ -118,7 +118,9 @@ def bootstrap_means(
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
-def attempt_means(n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int) -> Floats:
+def repeated_attempt_means(
+    n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
+) -> Floats:
     """Means over fixed tasks whose n attempts are repeated: (resamples × metrics).
 
     c* ~ Binomial(n, c/n) in every task. The values are shifted by the bias of resampling with

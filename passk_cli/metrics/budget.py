@@ -34,7 +34,7 @@ _DECIMALS, _BITS = 9, 44
 _TOGETHER = 1 << 22
 
 
-def pass_within(
+def pass_within_budget(
     start: Ints, value: Floats, count: Ints, passed: Ints, budget: ArrayLike
 ) -> tuple[Floats, Floats]:
     """Lowest and highest probability that a cell's task is solved within a budget.
@@ -63,7 +63,7 @@ def pass_within(
     2024; coverage at cost as in arXiv 2601.21522.
 
     >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
-    >>> low, high = pass_within(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
+    >>> low, high = pass_within_budget(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
     >>> low[:, 0].round(6).tolist()
     [0.0, 0.333333, 0.5, 1.0]
     """
@@ -83,13 +83,15 @@ def pass_within(
         rows = value[first:last], count[first:last], passed[first:last]
         key = tuple(row.tobytes() for row in rows)
         if key not in remembered:
-            remembered[key] = _ends(*rows, distinct_budgets)
+            remembered[key] = _solved_range(*rows, distinct_budgets)
         low[cell], high[cell] = remembered[key]
     shape = (*budgets.shape, shape[0])
     return low.T[back].reshape(shape), high.T[back].reshape(shape)
 
 
-def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Floats, Floats]:
+def _solved_range(
+    cost: Floats, count: Ints, passed: Ints, budgets: Floats
+) -> tuple[Floats, Floats]:
     """Both ends of one cell at each budget, ascending."""
     lacking = np.isnan(cost)
     dearest = _Cell.from_costs(np.where(lacking, np.inf, cost), count, passed, budgets)
@@ -105,7 +107,7 @@ def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Flo
     return np.clip(low, 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
 
 
-class _Sums(NamedTuple):
+class _SubsetSums(NamedTuple):
     """Sums of sets of failures, ascending, with the size of their sets.
 
     share : the share of these sets among all sets of that size.
@@ -199,7 +201,8 @@ class _Cell(NamedTuple):
         else:
             return None
         first, second = (
-            _sums(failures[part], failed[part], most) for part in (slice(half), slice(half, None))
+            _subset_sums(failures[part], failed[part], most)
+            for part in (slice(half), slice(half, None))
         )
         sizes = int(failed[:half].sum()), int(failed[half:].sum())
         weight = _pair_weights(self.n, *sizes)
@@ -286,7 +289,7 @@ def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
     return float(np.logaddexp.reduce(logs) / np.log(2.0))
 
 
-def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
+def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
     """Sums of all sets of these failures, up to `most`; if there are many, equal ones are
     merged.
     """
@@ -312,7 +315,7 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
             at = np.flatnonzero(first)
             total, size, share = total[at], size[at], np.add.reduceat(share[order], at)
     order = np.argsort(total, kind="stable")
-    return _Sums(total[order], size[order], share[order])
+    return _SubsetSums(total[order], size[order], share[order])
 
 
 @lru_cache(maxsize=1 << 10)

@@ -23,11 +23,13 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
     return logs
 
 
-def binomial(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
+def binomial_probabilities(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
     """P(c of n attempts pass) at a success rate in [0, 1]; arrays are broadcast.
 
-    >>> binomial(2, [0, 1, 2], 0.5).round(9).tolist(), binomial(2, 2, 1.0).tolist()
-    ([0.25, 0.5, 0.25], 1.0)
+    >>> binomial_probabilities(2, [0, 1, 2], 0.5).round(9).tolist()
+    [0.25, 0.5, 0.25]
+    >>> binomial_probabilities(2, 2, 1.0).tolist()
+    1.0
     """
     from passk_cli.scipy_special import xlog1py, xlogy
 
@@ -36,12 +38,12 @@ def binomial(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
     return chances
 
 
-def hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
+def hypergeometric_probabilities(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` attempts drawn without replacement pass) for x = 0 … size.
 
     n, c : (cells,), attempts and passes, n ≥ size.  Returns (cells × (size + 1)).
 
-    >>> hypergeometric(np.array([4]), np.array([3]), 2).round(9).tolist()
+    >>> hypergeometric_probabilities(np.array([4]), np.array([3]), 2).round(9).tolist()
     [[0.0, 0.5, 0.5]]
     """
     n, c, x = n[:, None], c[:, None], np.arange(size + 1)

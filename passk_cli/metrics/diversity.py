@@ -79,31 +79,31 @@ def pass_at_k_distinct(
     return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
-def distinct(start: Ints, times: Ints) -> Ints:
+def distinct_solutions(start: Ints, times: Ints) -> Ints:
     """Number of different solutions of each cell, which grows with the number of attempts.
 
     times : (rows,) attempts with each solution, all (`count`) or those that pass (`passed`).
 
-    >>> distinct(np.array([0, 3]), np.array([5, 1, 0]))
+    >>> distinct_solutions(np.array([0, 3]), np.array([5, 1, 0]))
     array([2])
     """
     return np.add.reduceat((times > 0).astype(np.int64), start[:-1])
 
 
-def duplicates(start: Ints, times: Ints) -> Floats:
+def duplicate_share(start: Ints, times: Ints) -> Floats:
     """Share of a cell's attempts that only repeat a solution: 1 − distinct / attempts.
 
     It grows with the number of attempts.  NaN for a cell without (passing) attempts.
 
-    >>> duplicates(np.array([0, 3]), np.array([5, 1, 0])).round(6)
+    >>> duplicate_share(np.array([0, 3]), np.array([5, 1, 0])).round(6)
     array([0.666667])
     """
     attempts = np.add.reduceat(times, start[:-1])
-    kinds = distinct(start, times)
+    kinds = distinct_solutions(start, times)
     return np.where(attempts > 0, 1.0 - kinds / np.maximum(attempts, 1), np.nan)
 
 
-def agreement(start: Ints, times: Ints) -> Floats:
+def solution_agreement(start: Ints, times: Ints) -> Floats:
     """Chance that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
     It is unbiased for Simpson's Σ p² for any n, and equals 2 − distinct@2. Its inverse, the
@@ -111,7 +111,7 @@ def agreement(start: Ints, times: Ints) -> Floats:
     with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
-    >>> agreement(np.array([0, 2]), np.array([3, 1]))
+    >>> solution_agreement(np.array([0, 2]), np.array([3, 1]))
     array([0.5])
     """
     n = np.add.reduceat(times, start[:-1])

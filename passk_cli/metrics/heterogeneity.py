@@ -155,7 +155,7 @@ def _chances_given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
 
 
 @dataclass(frozen=True)
-class Moments:
+class RateMoments:
     """Mean, variance and third central moment of the success rates over tasks; NaN if undefined."""
 
     mean: float
@@ -173,7 +173,7 @@ class Moments:
         return self.third / self.variance**1.5 if self.variance > 0 else math.nan
 
 
-def moments_of_rates(rates: Floats) -> Moments:
+def moments_of_rates(rates: Floats) -> RateMoments:
     """Moments of exact rates over exactly these tasks (divided by T, and not by T − 1).
 
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
@@ -181,10 +181,10 @@ def moments_of_rates(rates: Floats) -> Moments:
     """
     mean = float(_mean(rates))
     deviations = rates - mean
-    return Moments(mean, float((deviations**2).mean()), float((deviations**3).mean()))
+    return RateMoments(mean, float((deviations**2).mean()), float((deviations**3).mean()))
 
 
-def moments_new_tasks(values: Floats) -> Moments:
+def moments_new_tasks(values: Floats) -> RateMoments:
     """Moments of the success rates in the population from which the tasks are drawn.
 
     E p^j is estimated by the mean of pass^j, and products by means over different tasks. So the
@@ -201,10 +201,10 @@ def moments_new_tasks(values: Floats) -> Moments:
         across_tasks = first.sum() * second.sum() - (first * second).sum()
         mixed = across_tasks / (count * (count - 1))
     square, cube = mean_power_new_tasks(first, np.array([2, 3]))
-    return Moments(float(mean), float(two - square), float(three - 3 * mixed + 2 * cube))
+    return RateMoments(float(mean), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 
-def moments_these_tasks(n: Ints, c: Ints) -> Moments:
+def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     """Moments of the success rates of exactly these tasks, without the noise of the attempts.
 
     n, c : (tasks,).  NaN: the variance needs n ≥ 2 everywhere, the third moment n ≥ 3.
@@ -212,7 +212,7 @@ def moments_these_tasks(n: Ints, c: Ints) -> Moments:
     first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2
     square, cube = mean_power_these_tasks(n, c, np.array([2, 3]))
-    return Moments(
+    return RateMoments(
         float(first.mean()),
         float(second.mean() - square),
         float(third.mean() - 3 * mixed + 2 * cube),

@@ -45,19 +45,19 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
     return chances
 
 
-def totals(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
+def attempts_and_passes(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
     """(n, c): attempts and passes of each task.
 
-    >>> totals(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
+    >>> attempts_and_passes(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
     (array([3, 1]), array([2, 0]))
     """
     return np.diff(start), np.add.reduceat(passed, start[:-1])
 
 
-def positions(start: Ints) -> Ints:
+def attempt_positions(start: Ints) -> Ints:
     """The place of each row among the attempts of its task: 0, 1, 2, …
 
-    >>> positions(np.array([0, 3, 5])).tolist()
+    >>> attempt_positions(np.array([0, 3, 5])).tolist()
     [0, 1, 2, 0, 1]
     """
     sizes = np.diff(start)
@@ -98,14 +98,14 @@ def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
     ([1.0], [2.0])
     """
     n = np.diff(start).astype(np.float64)
-    centred = positions(start) - np.repeat((n - 1) / 2, np.diff(start))
+    centred = attempt_positions(start) - np.repeat((n - 1) / 2, np.diff(start))
     return np.add.reduceat(centred * passed, start[:-1]), n * (n**2 - 1) / 12
 
 
-def changes(start: Ints, passed: Ints) -> Ints:
+def neighbour_changes(start: Ints, passed: Ints) -> Ints:
     """The number of neighbouring attempts of a task that differ: #{i : x_i ≠ x_{i+1}}.
 
-    >>> changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
+    >>> neighbour_changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
     [2, 0]
     """
     differ = np.zeros(len(passed), dtype=np.int64)
@@ -114,29 +114,30 @@ def changes(start: Ints, passed: Ints) -> Ints:
     return np.add.reduceat(differ, start[:-1])
 
 
-def lag_one(changed: Ints, n: Ints, c: Ints) -> float:
+def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
     """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
 
     It is 0 on average if every order of a task's outcomes is equally likely. Above 0 neighbours are
     alike, and below 0 they alternate. If they are alike, it is less than their correlation, and
     more so the fewer attempts there are.
 
-    changed : from `changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if no task has
-        both passes and failures.
+    changed : from `neighbour_changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if
+        no task has both passes and failures.
 
-    >>> lag_one(np.array([1]), np.array([4]), np.array([2]))
+    >>> neighbour_correlation(np.array([1]), np.array([4]), np.array([2]))
     0.5
     """
     expected = float((2 * c * (n - c) / n).sum())
     return 1.0 - float(changed.sum()) / expected if expected > 0 else float("nan")
 
 
-def lag_of_trend(slope: float, n: Ints, c: Ints) -> float:
-    """The `lag_one` that a straight trend by itself causes: Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
+def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
+    """The `neighbour_correlation` that a straight trend by itself causes: Σ b²(n²−1)(n−2)/6 / Σ
+    2c(n−c)/n.
 
     slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
 
-    >>> round(lag_of_trend(0.02, np.array([10]), np.array([5])), 4)
+    >>> round(neighbour_correlation_of_trend(0.02, np.array([10]), np.array([5])), 4)
     0.0106
     """
     expected = float((2 * c * (n - c) / n).sum())
@@ -151,11 +152,11 @@ def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
     (array([2, 2]), array([ True, False]))
     """
     n = np.diff(start)
-    place = np.where(passed == 1, positions(start) + 1, np.repeat(n, n))
+    place = np.where(passed == 1, attempt_positions(start) + 1, np.repeat(n, n))
     return np.minimum.reduceat(place, start[:-1]), np.add.reduceat(passed, start[:-1]) > 0
 
 
-def unsolved(attempts: Ints, solved: Bools) -> Floats:
+def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
     """Share of tasks still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
 
     d_j tasks are solved by their j-th attempt, of r_j that have a j-th attempt and were not solved
@@ -166,7 +167,7 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
     attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
     Source: Kaplan & Meier 1958.
 
-    >>> unsolved(np.array([1, 2, 2]), np.array([True, False, True])).round(3).tolist()
+    >>> unsolved_shares(np.array([1, 2, 2]), np.array([True, False, True])).round(3).tolist()
     [1.0, 0.667, 0.333]
     """
     longest = int(attempts.max())
@@ -176,26 +177,28 @@ def unsolved(attempts: Ints, solved: Bools) -> Floats:
     return np.cumprod(1.0 - solved_at / risk)
 
 
-def attempts_needed(survival: Floats, share: float) -> int | None:
+def attempts_for_share(survival: Floats, share: float) -> int | None:
     """The fewest attempts that solve this share of the tasks; None if all attempts do not.
 
-    survival : from `unsolved`.  share : in (0, 1].
+    survival : from `unsolved_shares`.  share : in (0, 1].
 
-    >>> attempts_needed(np.array([1.0, 0.6, 0.4]), 0.5), attempts_needed(np.array([1.0, 0.6]), 0.5)
-    (2, None)
+    >>> attempts_for_share(np.array([1.0, 0.6, 0.4]), 0.5)
+    2
+    >>> attempts_for_share(np.array([1.0, 0.6]), 0.5) is None
+    True
     """
     # A share that is reached up to rounding counts as reached.
     enough = 1.0 - survival >= share - 1e-12
     return int(enough.argmax()) if enough.any() else None
 
 
-def attempts_used(survival: Floats, budget: int) -> float:
+def mean_attempts_used(survival: Floats, budget: int) -> float:
     """Mean attempts per task if you stop at the first pass or after `budget`: Σ_{i<b} S_i.
 
-    survival : from `unsolved`.  Returns a number in [1, budget]; NaN beyond the attempts made,
-        unless every task is solved by then.
+    survival : from `unsolved_shares`.  Returns a number in [1, budget]; NaN beyond the attempts
+        made, unless every task is solved by then.
 
-    >>> attempts_used(np.array([1.0, 0.6, 0.4]), 2)
+    >>> mean_attempts_used(np.array([1.0, 0.6, 0.4]), 2)
     1.6
     """
     complete = budget < len(survival) or survival[-1] == 0

@@ -51,7 +51,7 @@ class Polynomial:
 
     def times(self, factor: Polynomial) -> Polynomial:
         """The product of the two polynomials, with equal powers merged."""
-        return merged(
+        return sum_of_terms(
             (log + more, sign * same, passes + p, failures + f)
             for log, sign, passes, failures in self.terms
             for more, same, p, f in factor.terms
@@ -63,7 +63,7 @@ class Polynomial:
         return self.times(self)
 
 
-def merged(terms: Iterable[Term]) -> Polynomial:
+def sum_of_terms(terms: Iterable[Term]) -> Polynomial:
     """The sum of the terms, with equal powers merged."""
     groups: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for log, sign, passes, failures in terms:
@@ -76,12 +76,12 @@ def merged(terms: Iterable[Term]) -> Polynomial:
     return Polynomial(tuple(sums))
 
 
-def passing_all(k: int) -> Polynomial:
+def pass_hat_k_polynomial(k: int) -> Polynomial:
     """p^k: pass^k."""
     return Polynomial(((0.0, 1.0, k, 0),))
 
 
-def failing_all(k: int) -> Polynomial:
+def all_fail_polynomial(k: int) -> Polynomial:
     """(1 − p)^k: 1 − pass@k."""
     return Polynomial(((0.0, 1.0, 0, k),))
 
@@ -91,7 +91,7 @@ _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
 
 
-def expectation(values: Floats) -> Expectation | None:
+def expectation_of_metric(values: Floats) -> Expectation | None:
     """Expectation of a metric of k attempts, as a polynomial in the success rate.
 
     Σ_i v_i C(k, i) p^i (1−p)^(k−i).
@@ -99,7 +99,7 @@ def expectation(values: Floats) -> Expectation | None:
     Returns (polynomial, False), or (that of 1 − metric, True) if it has fewer terms, for example (1
     − p)^k for pass@k; None if both have more than 200 terms.
 
-    >>> polynomial, complement = expectation(np.array([0.0, 1.0, 1.0]))
+    >>> polynomial, complement = expectation_of_metric(np.array([0.0, 1.0, 1.0]))
     >>> float(polynomial.at(0.25)), complement
     (0.5625, True)
     """

@@ -27,14 +27,19 @@ from passk_cli.metrics.pass_k import (
     rate_pairs,
     unique_pairs,
 )
-from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
+from passk_cli.metrics.polynomials import (
+    Expectation,
+    all_fail_polynomial,
+    expectation_of_metric,
+    pass_hat_k_polynomial,
+)
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean_or_list, respell_metric, share_meant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Kind:
+class MetricDefinition:
     """A family of metrics, with one metric at each k.
 
     meaning : one sentence, with {k}, and {share} for τ.
@@ -57,7 +62,7 @@ class Kind:
 
     values: Callable[..., Floats]
     meaning: str
-    needs: str = ""
+    required_attempt_data: str = ""
     bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
     has_k: bool = True
     has_share: bool = False
@@ -70,30 +75,32 @@ class Kind:
 
 
 # A new metric is one function and one entry here.
-FAMILIES: dict[str, Kind] = {
-    "pass@": Kind(
+FAMILIES: dict[str, MetricDefinition] = {
+    "pass@": MetricDefinition(
         pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
     ),
-    "pass^": Kind(pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
-    "gpass@": Kind(
+    "pass^": MetricDefinition(
+        pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"
+    ),
+    "gpass@": MetricDefinition(
         gpass_pairs,
         "Probability that at least {share} of {k} attempts pass.",
         has_share=True,
         cites="liu2024",
     ),
-    "mgpass@": Kind(
+    "mgpass@": MetricDefinition(
         mgpass_pairs,
         "gpass@{k} averaged over shares from 0.5 to 1.",
         cites="liu2024",
         bounds=lambda k: (0.0, (k - k % 2) / k),
     ),
-    "gain@": Kind(
+    "gain@": MetricDefinition(
         gain_pairs,
         "Gain from {k} attempts in place of one: pass@{k} minus pass@1.",
         monotone=False,
         cites="chen2021",
     ),
-    "cover@": Kind(
+    "cover@": MetricDefinition(
         rate_pairs,
         "Share of tasks with a true success rate of at least {share}.",
         has_k=False,
@@ -101,41 +108,55 @@ FAMILIES: dict[str, Kind] = {
         ranged=True,
         cites="kiefer1956",
     ),
-    "first@": Kind(
+    "first@": MetricDefinition(
         first_at_k,
         "Probability that one of the first {k} attempts passes, in the order they were made.",
-        needs="attempt",
+        required_attempt_data="attempt",
         exchangeable=False,
     ),
-    "maj@": Kind(
+    "maj@": MetricDefinition(
         majority_at_k,
         "Probability that the most frequent answer of {k} attempts passes.",
-        needs="answer",
+        required_attempt_data="answer",
         cites="wang2022",
     ),
-    "best@": Kind(best_at_k, "Expected highest score of {k} attempts.", needs="score", bounds=None),
-    "worst@": Kind(
-        worst_at_k, "Expected lowest score of {k} attempts.", needs="score", bounds=None
+    "best@": MetricDefinition(
+        best_at_k,
+        "Expected highest score of {k} attempts.",
+        required_attempt_data="score",
+        bounds=None,
     ),
-    "mean": Kind(mean_score, "Mean score of an attempt.", needs="score", bounds=None, has_k=False),
-    "distinct@": Kind(
+    "worst@": MetricDefinition(
+        worst_at_k,
+        "Expected lowest score of {k} attempts.",
+        required_attempt_data="score",
+        bounds=None,
+    ),
+    "mean": MetricDefinition(
+        mean_score,
+        "Mean score of an attempt.",
+        required_attempt_data="score",
+        bounds=None,
+        has_k=False,
+    ),
+    "distinct@": MetricDefinition(
         distinct_at_k,
         "Expected number of different solutions among {k} attempts.",
-        needs="solution",
+        required_attempt_data="solution",
         bounds=lambda k: (1.0, float(k)),
         cites="hurlbert1971",
     ),
-    "distinct-correct@": Kind(
+    "distinct-correct@": MetricDefinition(
         distinct_passing_at_k,
         "Expected number of different passing solutions among {k} attempts.",
-        needs="solution",
+        required_attempt_data="solution",
         bounds=lambda k: (0.0, float(k)),
         cites="hurlbert1971",
     ),
-    "distinct-pass@": Kind(
+    "distinct-pass@": MetricDefinition(
         pass_at_k_distinct,
         "Probability that one of {k} different solutions passes.",
-        needs="solution",
+        required_attempt_data="solution",
         cites="hurlbert1971",
     ),
 }
@@ -149,8 +170,8 @@ AMOUNTS = {
     "turns": ("turns", "turns"),
 }
 for _amount, (_unit, _noun) in AMOUNTS.items():
-    _mean = Kind(
-        mean_score, f"Mean {_noun} of an attempt.", needs=_amount,
+    _mean = MetricDefinition(
+        mean_score, f"Mean {_noun} of an attempt.", required_attempt_data=_amount,
         bounds=lambda k: (0.0, math.inf), has_k=False, quantity=_unit,
     )  # fmt: skip
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
@@ -173,9 +194,9 @@ class Metric:
 
     share : τ of a family that takes one, exactly as written.
 
-    >>> parse("pass@10")
+    >>> parse_metric("pass@10")
     Metric(family='pass@', k=10, share=None)
-    >>> parse("gpass@16:0.75").name
+    >>> parse_metric("gpass@16:0.75").name
     'gpass@16:0.75'
     """
 
@@ -184,7 +205,7 @@ class Metric:
     share: Fraction | None = None
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> MetricDefinition:
         """The family's entry in the registry."""
         return FAMILIES[self.family]
 
@@ -240,16 +261,20 @@ class Metric:
 
     @property
     def expectation(self) -> Expectation | None:
-        """Its expectation, as a polynomial in the success rate; see `expectation`.
+        """Its expectation, as a polynomial in the success rate; see `expectation_of_metric`.
 
         None for a metric that needs more than counts, or has too many terms.
         """
         if self.family in ("pass@", "pass^"):
             complement = self.family == "pass@"
-            return (failing_all if complement else passing_all)(self.k), complement
-        if self.kind.needs or self.kind.ranged or self.k > _MOST_VALUES:
+            return (all_fail_polynomial if complement else pass_hat_k_polynomial)(
+                self.k
+            ), complement
+        if self.kind.required_attempt_data or self.kind.ranged or self.k > _MOST_VALUES:
             return None
-        return expectation(self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1)))
+        return expectation_of_metric(
+            self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1))
+        )
 
     def at(self, rates: Floats) -> Floats:
         """The metric at success rates: exactly, or for one of many terms at their nearest counts.
@@ -257,7 +282,7 @@ class Metric:
         rates : in [0, 1], of any shape.
         Errors: as for `values`, for families that need more than counts.
 
-        >>> parse("pass^2").at(np.array([0.5, 1.0])).tolist()
+        >>> parse_metric("pass^2").at(np.array([0.5, 1.0])).tolist()
         [0.25, 1.0]
         """
         if self.expectation is None:
@@ -276,7 +301,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Change(Metric):
+class MetricChange(Metric):
     """A model's change from one metric to another: its value at `end` − its value at `start`.
 
     k is the larger of the two.
@@ -289,7 +314,7 @@ class Change(Metric):
     end: Metric = Metric("pass@", 1)
 
     @classmethod
-    def from_metrics(cls, start: Metric, end: Metric) -> Change:
+    def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
         """The change from `start` to `end`.
 
         Errors: ParameterError for the same metric twice, or two of different units.
@@ -309,7 +334,9 @@ class Change(Metric):
                 f"{ranged} is a range, which has no change per task; give pass@k or pass^k",
                 name="contradicting-options",
             )
-        units = [m.unit if m.unit == "share" else m.kind.needs for m in (start, end)]
+        units = [
+            m.unit if m.unit == "share" else m.kind.required_attempt_data for m in (start, end)
+        ]
         if units[0] != units[1]:
             raise ParameterError(
                 "a change needs two metrics of the same unit; choose another pair",
@@ -318,13 +345,13 @@ class Change(Metric):
         return cls("", max(start.k, end.k), start=start, end=end)
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> MetricDefinition:
         """A kind for both metrics: what either of them needs to know about the attempts."""
         kinds = self.start.kind, self.end.kind
-        return Kind(
+        return MetricDefinition(
             self.values, "Difference of two metrics.",
-            needs=" and ".join(needs((self.start, self.end))), bounds=None,
-            exchangeable=all(kind.exchangeable for kind in kinds), monotone=False,
+            required_attempt_data=" and ".join(required_attempt_data((self.start, self.end))),
+            bounds=None, exchangeable=all(kind.exchangeable for kind in kinds), monotone=False,
         )  # fmt: skip
 
     @cached_property
@@ -337,7 +364,7 @@ class Change(Metric):
         """Lowest and highest possible change of one set of k attempts; None if it depends on
         scores.
         """
-        if self.kind.needs or self.k > _MOST_VALUES:
+        if self.kind.required_attempt_data or self.k > _MOST_VALUES:
             sides = self.start.bounds, self.end.bounds
             return None if None in sides else self.bounds_within((0.0, 1.0))
         values = self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1))
@@ -366,13 +393,13 @@ class Change(Metric):
             for totals in (attempts.count, attempts.passed)
         )
         start, end = (
-            side.values_of(attempts) if side.kind.needs else side.values(n, c)
+            side.values_of(attempts) if side.kind.required_attempt_data else side.values(n, c)
             for side in (self.start, self.end)
         )
         return end - start
 
 
-def parse_change(text: str) -> Change:
+def parse_change(text: str) -> MetricChange:
     """A change from its name, for example "pass@1:pass@100".
 
     Errors: ValueError for a text that does not name two metrics, ParameterError for two metrics
@@ -382,16 +409,16 @@ def parse_change(text: str) -> Change:
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:
         raise ValueError(text)
-    return Change.from_metrics(*map(parse, names.groups()))
+    return MetricChange.from_metrics(*map(parse_metric, names.groups()))
 
 
-def parse(text: str) -> Metric:
+def parse_metric(text: str) -> Metric:
     """A metric from its name, in letters of any size, or as code spells it: pass_at_1, passhat3.
 
     Errors: ParameterError for another, with the nearest names.
 
-    >>> parse("maj@8").k, parse("mean").name, parse("passhat3").name, parse("cover@.80").name
-    (8, 'mean', 'pass^3', 'cover@0.8')
+    >>> [parse_metric(text).name for text in ("maj@8", "mean", "passhat3", "cover@.80")]
+    ['maj@8', 'mean', 'pass^3', 'cover@0.8']
     """
     name = text.strip()
     start, _, rate = respell_metric(name).partition("@")
@@ -401,7 +428,9 @@ def parse(text: str) -> Metric:
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.has_k:
         number = re.search(r"[1-9][0-9]*", name)
-        names = [pattern.replace("K", number[0] if number else "1") for pattern in patterns()]
+        names = [
+            pattern.replace("K", number[0] if number else "1") for pattern in family_patterns()
+        ]
         question = did_you_mean_or_list(
             respell_metric(name), names, "`passk help metrics` lists them"
         )
@@ -436,7 +465,7 @@ def _threshold(name: str, text: str) -> Fraction:
 
 def parse_list(text: str) -> tuple[Metric, ...]:
     """Metrics from a comma-separated list, without repetitions, in the given order."""
-    return tuple(dict.fromkeys(parse(part) for part in text.split(",") if part.strip()))
+    return tuple(dict.fromkeys(parse_metric(part) for part in text.split(",") if part.strip()))
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -482,14 +511,16 @@ def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
     return (*(Metric("pass@", k) for k in ks), *hats)
 
 
-def needs(metrics: Iterable[Metric]) -> tuple[str, ...]:
+def required_attempt_data(metrics: Iterable[Metric]) -> tuple[str, ...]:
     """What metrics need to know about attempts in addition to counts, without repetitions."""
-    return tuple(dict.fromkeys(m.kind.needs for m in metrics if m.kind.needs))
+    return tuple(
+        dict.fromkeys(m.kind.required_attempt_data for m in metrics if m.kind.required_attempt_data)
+    )
 
 
-def scores_only(metrics: Sequence[Metric]) -> bool:
+def uses_only_scores(metrics: Sequence[Metric]) -> bool:
     """Whether only scores matter, and not which attempts pass."""
-    return bool(metrics) and all(metric.kind.needs == "score" for metric in metrics)
+    return bool(metrics) and all(metric.kind.required_attempt_data == "score" for metric in metrics)
 
 
 def task_values(
@@ -500,25 +531,26 @@ def task_values(
     n, c : int arrays of one shape (cells,).  NaN if n < k.
     attempts : for metrics that need more than counts: what they need → the cells' multisets.
 
-    >>> task_values([parse("pass@1"), parse("pass^2")], np.array([2, 2]), np.array([1, 2]))
+    >>> metrics = [parse_metric("pass@1"), parse_metric("pass^2")]
+    >>> task_values(metrics, np.array([2, 2]), np.array([1, 2]))
     array([[0.5, 1. ],
            [0. , 1. ]])
     """
     un, uc, index = unique_pairs(n, c)
     return np.array(
         [
-            metric.values_of((attempts or {})[metric.kind.needs])
-            if metric.kind.needs
+            metric.values_of((attempts or {})[metric.kind.required_attempt_data])
+            if metric.kind.required_attempt_data
             else cached_values(type(metric).values, metric, un, uc)[index]
             for metric in metrics
         ]
     )
 
 
-def completions(incomplete: str) -> list[str]:
+def metric_completions(incomplete: str) -> list[str]:
     """Lists of metrics that begin with a text, for completion in a shell.
 
-    >>> completions("pass@10,mean,dis")[0], completions("gpass@1")
+    >>> metric_completions("pass@10,mean,dis")[0], metric_completions("gpass@1")
     ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
     """
     complete_names, comma, part = incomplete.rpartition(",")
@@ -530,7 +562,7 @@ def completions(incomplete: str) -> list[str]:
     return [complete_names + comma + name for name in names if name.startswith(part)]
 
 
-def patterns() -> dict[str, str]:
+def family_patterns() -> dict[str, str]:
     """Every family as you write it, for example "gpass@K:τ" → what it means."""
     return {
         family

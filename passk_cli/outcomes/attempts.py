@@ -68,18 +68,20 @@ class Attempts:
         sizes = np.diff(self.start)[cells]
         start = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
-        return self._with(start, self.value[rows], self.count[rows], self.passed[rows])
+        return self._with_rows(start, self.value[rows], self.count[rows], self.passed[rows])
 
     def cell_slice(self, cells: slice) -> Attempts:
         """The attempts of a range of cells, without copying the arrays."""
         ends = self.start[cells.start : cells.stop + 1]
         rows = slice(int(ends[0]), int(ends[-1]))
-        return self._with(ends - ends[0], self.value[rows], self.count[rows], self.passed[rows])
+        return self._with_rows(
+            ends - ends[0], self.value[rows], self.count[rows], self.passed[rows]
+        )
 
     def select_rows(self, mask: NDArray[np.bool_]) -> Attempts:
         """The attempts in the rows that the mask selects."""
         start = np.concatenate([[0], np.cumsum(mask)])[self.start]
-        return self._with(start, self.value[mask], self.count[mask], self.passed[mask])
+        return self._with_rows(start, self.value[mask], self.count[mask], self.passed[mask])
 
     def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
         """The attempts under new cell indices: new_cell[i] is the new index of cell i, or −1 to
@@ -101,7 +103,7 @@ class Attempts:
             for a in (self.count, self.passed)
         )
         start = np.searchsorted(cell[first], np.arange(cells + 1))
-        return self._with(start, value[first], count, passed)
+        return self._with_rows(start, value[first], count, passed)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Attempts]) -> Attempts:
@@ -113,7 +115,7 @@ class Attempts:
             for column in ("value", "count", "passed")
         )
         start = np.sum([part.start for part in parts], axis=0)
-        return parts[0]._with(start, value, count, passed)
+        return parts[0]._with_rows(start, value, count, passed)
 
-    def _with(self, start: Ints, value: NDArray[Any], count: Ints, passed: Ints) -> Attempts:
+    def _with_rows(self, start: Ints, value: NDArray[Any], count: Ints, passed: Ints) -> Attempts:
         return replace(self, start=start, value=value, count=count, passed=passed)

@@ -206,7 +206,7 @@ class Counts:
         return tuple(
             name
             for name, place in places
-            if name in self.facts.numeric
+            if name in self.facts.numeric_groups
             and parse_numbers(s[place] for s in self.series) is not None
         )
 
@@ -225,14 +225,14 @@ class Counts:
             columns[str(self.cluster)] = np.array(self.clusters, dtype=object)[tasks]
         return columns
 
-    def filled(self, *, passing: bool) -> Counts:
+    def with_missing_as(self, *, passing: bool) -> Counts:
         """Counts in which every attempt without an outcome passes, or every one fails.
 
         >>> counts = Counts.from_columns(
         ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
         ... )
-        >>> counts.filled(passing=True).c.tolist(), counts.filled(passing=False).c.tolist()
-        ([4], [1])
+        >>> [counts.with_missing_as(passing=passing).c.tolist() for passing in (True, False)]
+        [[4], [1]]
         """
         if self.missing is None:
             return self

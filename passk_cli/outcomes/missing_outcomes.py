@@ -23,7 +23,7 @@ class MissingOutcomes:
 
     >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
     ...     3, 1])
-    >>> losses.shares_of_model("a"), losses.shares_of_model("b")
+    >>> losses.missing_and_attempts_of_model("a"), losses.missing_and_attempts_of_model("b")
     ((3, 8), (1, 4))
     """
 
@@ -68,34 +68,35 @@ class MissingOutcomes:
         """
         if series[0] not in self.models:
             return None
-        rows = self._rows(series)
+        rows = self._rows_of_series(series)
         missing, attempts = self.missing[rows], self.attempts[rows]
         return int(missing.sum()), int((missing == attempts).sum())
 
-    def shares(self, series: Sequence[str]) -> tuple[int, int]:
+    def missing_and_attempts(self, series: Sequence[str]) -> tuple[int, int]:
         """(attempts without an outcome, attempts) of a model in one group; (0, 0) for an unknown
         model.
 
-        >>> MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
+        >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
+        >>> losses.missing_and_attempts(("a",))
         (3, 8)
         """
         if series[0] not in self.models:
             return 0, 0
-        rows = self._rows(series)
+        rows = self._rows_of_series(series)
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
-    def _rows(self, series: Sequence[str]) -> Ints:
+    def _rows_of_series(self, series: Sequence[str]) -> Ints:
         """The rows of a model in one group."""
-        rows = self.cells(series[0])
+        rows = self.rows_of_model(series[0])
         if len(self.units[0]) > 1:
             # A group that was computed from the counts is not part of the units.
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.units]
             rows = rows[np.array(inside)[self.unit_codes[rows]]]
         return rows
 
-    def shares_of_model(self, model: str) -> tuple[int, int]:
+    def missing_and_attempts_of_model(self, model: str) -> tuple[int, int]:
         """(attempts without an outcome, attempts) of a model."""
-        rows = self.cells(model)
+        rows = self.rows_of_model(model)
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
     def emptied_tasks(self) -> dict[tuple[str, ...], int]:
@@ -112,7 +113,7 @@ class MissingOutcomes:
         series = ((self.models[m], *self.units[u][1:]) for m, u in zip(models, units, strict=True))
         return dict(Counter(series))
 
-    def cells(self, model: str) -> Ints:
+    def rows_of_model(self, model: str) -> Ints:
         """The rows of a model."""
         return np.flatnonzero(self.model_codes == self.models.index(model))
 
@@ -120,7 +121,7 @@ class MissingOutcomes:
         """Missing outcomes without those of these tasks.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
-        >>> losses.without_tasks(["u"]).shares_of_model("a")
+        >>> losses.without_tasks(["u"]).missing_and_attempts_of_model("a")
         (0, 4)
         """
         keep = np.array([unit[0] not in names for unit in self.units])[self.unit_codes]

@@ -120,7 +120,7 @@ class ReadFacts:
     empty_files: int = 0
     emptied: int = 0
     not_understood: int = 0
-    numeric: tuple[str, ...] = ()
+    numeric_groups: tuple[str, ...] = ()
     pooled_unnumbered: tuple[str, ...] = ()
     columns: tuple[ColumnChoice, ...] = ()
     where: str = ""

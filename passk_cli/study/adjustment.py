@@ -123,9 +123,9 @@ class Adjustment:
         tested, words = [c for c in self.comparisons if c.test], []
         if any(c.test == WITHIN for c in tested):
             words.append("test: attempts permuted within tasks")
-            more = [c.first.metric for c in tested if c.first.metric.kind.needs]
+            more = [c.first.metric for c in tested if c.first.metric.kind.required_attempt_data]
             names = ", ".join(dict.fromkeys(metric.name for metric in more))
-            needs = ", ".join(dict.fromkeys(metric.kind.needs for metric in more))
+            needs = ", ".join(dict.fromkeys(metric.kind.required_attempt_data for metric in more))
             if more:
                 words[0] += f" ({names}: equal models give every {needs} equally often)"
         tests = {c.first.metric.name: c.test for c in tested}

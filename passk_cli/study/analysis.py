@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.inference.intervals import FIELLER, RANGE, Sample, intervals
+from passk_cli.inference.intervals import FIELLER, RANGE, IntervalData, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
@@ -81,7 +81,8 @@ class Analysis:
     def missing_bounds(self) -> tuple[Analysis, ...]:
         """The analysis if all missing outcomes fail, and if all of them pass."""
         return tuple(
-            replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
+            replace(self, counts=self.counts.with_missing_as(passing=passing))
+            for passing in (False, True)
         )
 
     def is_k_in_short_table(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
@@ -256,7 +257,7 @@ class Analysis:
             return replace(fact, estimate=replace(nothing, reason="no task has enough attempts"))
         clusters = cluster_codes(self.counts, tasks[present])
         spread = None if within is None else within[present]
-        sample = Sample(
+        sample = IntervalData(
             values[present], *bounds, attempts=attempts, within=spread, mixed=mixed,
             clusters=clusters, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
@@ -315,7 +316,7 @@ class Analysis:
 
 
 def _with_limits(
-    facts: Sequence[Result], samples: Sequence[Sample], confidence: Confidence
+    facts: Sequence[Result], samples: Sequence[IntervalData], confidence: Confidence
 ) -> list[Result]:
     """Results with the means of their samples, and limits, or standard errors for the method
     "none".
@@ -348,13 +349,13 @@ def _with_limits(
 def range_estimate(values: TaskValues, level: float) -> Estimate:
     """The range of a ranged metric, and a value if it is narrow enough; neither if sampling
     stopped at a pass."""
-    from passk_cli.inference.extrapolation import refusal
+    from passk_cli.inference.extrapolation import refusal_reason
 
-    if reason := refusal(values.n, values.c):
+    if reason := refusal_reason(values.n, values.c):
         return Estimate(None, reason=reason)
     cover = values.cover_range(level)
-    reason = "" if cover.point is not None else "the range is too wide for an estimate"
-    return Estimate(cover.point, None, *cover.limits, reason)
+    reason = "" if cover.point_estimate is not None else "the range is too wide for an estimate"
+    return Estimate(cover.point_estimate, None, *cover.limits, reason)
 
 
 def sort_by_score(scores: Mapping[Series, float]) -> list[Series]:

@@ -10,20 +10,20 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, arrays_equal, group_by, group_pairs, row_blocks
 from passk_cli.errors import DataError
-from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.attempts import attempt_variance_floor
 from passk_cli.inference.discordance import score_limits
 from passk_cli.inference.hull import MetricCounts
 from passk_cli.inference.intervals import (
     GUARDED_T,
     PAIRED_SCORE,
     Interval,
-    Sample,
-    equivalences,
+    IntervalData,
+    equivalence_p_values,
     intervals,
 )
 from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.metrics.registry import Change
+from passk_cli.metrics.registry import MetricChange
 from passk_cli.report.model import Cell, Estimate, number_or_range
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.rules import ALL
@@ -245,7 +245,7 @@ class Comparison:
         metric = self.first.metric
         if self.hidden_variance[1] is not None:
             return "values are corrected by labels"
-        if isinstance(metric, Change):
+        if isinstance(metric, MetricChange):
             return f"values of {metric.name} can lie between −1 and 1"
         if self.clusters is not None:
             return "tasks have clusters"
@@ -424,7 +424,7 @@ def equivalence_tests(
     answers: dict[int, float] = {}
     for part, method, _ in _batches(plain, range(len(plain)), [0.0] * len(plain), confidence):
         samples = difference_samples([plain[at] for at in part], confidence)
-        tests = equivalences(samples, margin, method, confidence.population)
+        tests = equivalence_p_values(samples, margin, method, confidence.population)
         answers |= zip(part, tests, strict=True)
     in_order = iter(answers[at] for at in range(len(plain)))
     return [
@@ -453,7 +453,9 @@ def _batches(
             yield members[first : first + size], method, level
 
 
-def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:
+def difference_samples(
+    comparisons: Sequence[Comparison], confidence: Confidence
+) -> list[IntervalData]:
     """Samples for intervals and tests of differences that are not ranges."""
     samples = []
     for c in with_variance_floors(comparisons, confidence):
@@ -465,7 +467,7 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
             within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
             mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
             passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
-        samples.append(Sample(
+        samples.append(IntervalData(
             c.differences, between=c.difference_bounds, floor=c.floor or 0.0, low=low - high,
             high=high - low,
             hidden=c.hidden_variance[0], degrees=c.hidden_variance[1],
@@ -485,7 +487,7 @@ def with_variance_floors(
     groups = group_pairs(
         ((c.first.metric, len(c.tasks), c.opposite is not None), at)
         for at, c in enumerate(comparisons)
-        if c.floor is None and not c.first.metric.kind.needs
+        if c.floor is None and not c.first.metric.kind.required_attempt_data
         and c.hidden_variance[1] is None and not c.is_binary
     )  # fmt: skip
     for (metric, tasks, between), places in groups.items():
@@ -502,7 +504,7 @@ def with_variance_floors(
                     [comparison.opposite.c for comparison in part if comparison.opposite]
                 )
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
-            floors = attempt_floor(metric, n, c, largest).tolist()
+            floors = attempt_variance_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
                 floored[at] = floored[at].with_changes(floor=floor)
     return floored

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from passk_cli.inference.cover_range import Needed
+from passk_cli.inference.cover_range import DataNeeded
 from passk_cli.report.model import AnswerSentence, Limits
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true, first_true
@@ -54,10 +54,11 @@ class CoverRanges:
             widest = max(self.open, key=_width)
             assert widest.values is not None
             cover = widest.values.cover_range(self.study.confidence.level)
-            needed = cover.needed
+            needed = cover.data_needed
             fields |= {
-                "attempts": cover.attempts, "ahead": needed.attempts, "tasks": needed.tasks,
-                "both": needed == Needed(None, None), "widest": name_with_groups(widest.series,
+                "attempts": cover.attempts_of_most_tasks, "ahead": needed.attempts,
+                "tasks": needed.tasks,
+                "both": needed == DataNeeded(None, None), "widest": name_with_groups(widest.series,
                 self.groups),
             }  # fmt: skip
         return fields

@@ -95,15 +95,15 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     The p-value is 1 if sampling stopped because of outcomes, which has a warning of its own.
     """
     from passk_cli.inference.stopping import stopped_on_outcome
-    from passk_cli.metrics.order import changes, totals, trend_scores
+    from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
 
-    n, c = totals(start, passed)
+    n, c = attempts_and_passes(start, passed)
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
     # The moments are the same as in `inference.exchangeability`, which takes time to import.
     score = float(trend_scores(start, passed)[0].sum())
-    differ, twice = float(changes(start, passed).sum()), 2.0 * pairs
+    differ, twice = float(neighbour_changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))

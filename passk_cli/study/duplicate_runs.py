@@ -106,9 +106,9 @@ def detect_copy(
 
 def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
     """Probability that 0, 1, 2, … tasks change between two runs of these attempts by chance."""
-    from passk_cli.inference.flips import chance_flips, poisson_binomial
+    from passk_cli.inference.flips import flip_chances, poisson_binomial
 
-    return poisson_binomial(chance_flips(n, n_other, passes).changes)
+    return poisson_binomial(flip_chances(n, n_other, passes).changes)
 
 
 def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:

@@ -18,7 +18,7 @@ from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import (
     boschloo,
     central_range,
-    chance_flips,
+    flip_chances,
     flip_signs,
     poisson_binomial,
 )
@@ -88,7 +88,7 @@ class Flips:
     @cached_property
     def by_chance(self) -> Floats:
         """The probability that each task flips if its rate is unchanged."""
-        return chance_flips(self.n, self.n_base, self.c + self.c_base).flips
+        return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def single(self) -> Bools:

@@ -32,7 +32,7 @@ from passk_cli.files.history import (
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.paths import is_day, run_labels
-from passk_cli.inference.runs import run_reach, run_variance, run_variances, widen_limits
+from passk_cli.inference.runs import run_difference_reach, run_variance, run_variances, widen_limits
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, all_of_count, plural
@@ -628,19 +628,19 @@ class PooledBaseline:
 
         0 if there is only one run or one task; NaN if runs have too few attempts for the metric.
         """
-        base, past = c.second.series, self.runs_by_amount[c.first.metric.kind.needs]
+        base, past = c.second.series, self.runs_by_amount[c.first.metric.kind.required_attempt_data]
         setup = past.setups[base]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
             return 0.0
         cells = setup.cells.ravel()
         attempts = {role: bag.take(cells) for role, bag in past.history.attempts.items()
-                    if role == c.first.metric.kind.needs}  # fmt: skip
+                    if role == c.first.metric.kind.required_attempt_data}  # fmt: skip
         n, passes = setup.n.ravel(), setup.c.ravel()
         values = task_values([c.first.metric], n, passes, attempts)[0].reshape(setup.n.shape)
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return run_reach(run_variance(values), past.runs[base], len(setup.runs), level)
+        return run_difference_reach(run_variance(values), past.runs[base], len(setup.runs), level)
 
 
 _FIRST_RUN = SuggestedFix({"--first-run": True}, "judges a first night, which has none")

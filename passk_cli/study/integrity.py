@@ -12,16 +12,22 @@ import numpy as np
 from passk_cli.arrays import Ints, group_pairs
 from passk_cli.inference.integrity import (
     LEVEL,
-    Agreement,
     CertainTasks,
+    ClosestPartners,
     EqualTexts,
     MissingAttempts,
-    agreement,
     certain_tasks,
+    closest_partners,
     equal_texts,
     missing_attempts,
 )
-from passk_cli.inference.stopping import FIRST_PASS, ONCE_PASSED, REPLACED, Stopping, stopping
+from passk_cli.inference.stopping import (
+    FIRST_PASS,
+    ONCE_PASSED,
+    REPLACED,
+    OptionalStopping,
+    detect_optional_stopping,
+)
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.study.values import Series
@@ -70,9 +76,9 @@ class SubmissionBoard:
         return self._matrix(self.counts.c)
 
     @cached_property
-    def agreement(self) -> Agreement:
+    def agreement(self) -> ClosestPartners:
         """The submission with which each one agrees most."""
-        return agreement(self.n, self.c)
+        return closest_partners(self.n, self.c)
 
     @cached_property
     def certain(self) -> CertainTasks:
@@ -85,16 +91,16 @@ class SubmissionBoard:
         return missing_attempts(self.n, self.c)
 
     @cached_property
-    def stopped(self) -> list[Stopping | None]:
+    def stopped(self) -> list[OptionalStopping | None]:
         """How the attempts of each submission ended, if that depended on their outcomes."""
         return [*map(self._stopping_at, range(len(self.counts.series)))]
 
-    def _stopping_at(self, place: int) -> Stopping | None:
+    def _stopping_at(self, place: int) -> OptionalStopping | None:
         rows, numbers = self.counts.rows_of(place), self.counts.numbering
         numbering = (
             () if numbers is None else (numbers.attempts_made[rows], numbers.last_passed[rows])
         )
-        result = stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
+        result = detect_optional_stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
         return result if result is not None and result.chance * number < LEVEL else None
 

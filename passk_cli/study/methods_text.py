@@ -19,7 +19,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.compatible_rates import likelihood_drop
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.metrics.registry import FAMILIES, parse
+from passk_cli.metrics.registry import FAMILIES, parse_metric
 from passk_cli.report.model import MethodsText, Reference
 from passk_cli.report.words import count_range, number_range, plural
 from passk_cli.study.metrics import truth_labels
@@ -73,7 +73,9 @@ def describe_methods(
 def intervals_in_words() -> dict[str, tuple[str, str]]:
     """Name of each kind of interval → its words and references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
-    return {n: (method.words, method.cites) for n, method in METHODS.items()} | {FIELLER: ratio}
+    return {n: (method.description, method.cites) for n, method in METHODS.items()} | {
+        FIELLER: ratio
+    }
 
 
 def tests_in_words() -> dict[str, tuple[str, str]]:
@@ -126,7 +128,7 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
     for name in dict.fromkeys(fact.name for fact in facts):
         # The names of changes and effects are not metrics.
         with suppress(ParameterError):
-            metric = parse(name)
+            metric = parse_metric(name)
             if metric.kind.ranged:
                 drop = likelihood_drop(next(f.level for f in facts if f.name == name) or 0.95)
                 ratios += (
@@ -137,8 +139,8 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
                 )
             elif metric.kind.ratio:
                 ratios += (
-                    f" {name} is the mean {metric.kind.needs} of an attempt divided by pass@1,"
-                    f" from {tasks} and {attempts}."
+                    f" {name} is the mean {metric.kind.required_attempt_data} of an attempt"
+                    f" divided by pass@1, from {tasks} and {attempts}."
                 )
             else:
                 ks.setdefault(metric.family, []).append(metric.argument)
@@ -174,7 +176,7 @@ def _labels_sentence(counts: Counts) -> str:
             f" ({passed} false passes among {plural(false, 'failing attempt')}, {failed} false"
             f" failures among {plural(true, 'passing attempt')}){_citation('rogan1978')}."
         )
-    partial = [labels for labels in truth_labels(counts) if not labels.complete]
+    partial = [labels for labels in truth_labels(counts) if not labels.is_complete]
     if not partial:
         return ""
     number = sum(int(labels.label_counts.sum()) for labels in partial)

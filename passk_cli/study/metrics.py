@@ -13,7 +13,7 @@ from passk_cli.report.words import plural
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
-    from passk_cli.inference.labels import Labels
+    from passk_cli.inference.labels import JudgeLabels
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
 
@@ -24,10 +24,10 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
     """The fix for a k above the number of attempts, if there are enough attempts to predict
     from.
     """
-    from passk_cli.inference.extrapolation import refusal
+    from passk_cli.inference.extrapolation import refusal_reason
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
-    predictable = sum(not refusal(counts.n[cells], counts.c[cells]) for cells in rows)
+    predictable = sum(not refusal_reason(counts.n[cells], counts.c[cells]) for cells in rows)
     if not predictable:
         return []
     models = f" for {predictable} of {len(rows)} models" if predictable < len(rows) else ""
@@ -103,16 +103,16 @@ class Metrics(RequiredAttempts):
     # The type is Any because importing Metric would make the help slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
-        parse=parse_metrics, complete="passk_cli.metrics.registry:completions")] = ()
+        parse=parse_metrics, complete="passk_cli.metrics.registry:metric_completions")] = ()
     # fmt: on
 
     @property
     def reading(self) -> dict[str, Any]:
         """Arguments of a request: the values of attempts that these metrics need."""
-        from passk_cli.metrics.registry import needs, scores_only
+        from passk_cli.metrics.registry import required_attempt_data, uses_only_scores
 
-        only = not self.k and scores_only(self.metrics)
-        return {"attempts": needs(self.metrics), "scores_only": only}
+        only = not self.k and uses_only_scores(self.metrics)
+        return {"attempts": required_attempt_data(self.metrics), "scores_only": only}
 
     def choose(self, counts: Counts) -> tuple[Metric, ...]:
         """The requested metrics, or the standard metrics at the k that the data allow.
@@ -155,15 +155,15 @@ class Metrics(RequiredAttempts):
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
 
 
-def truth_labels(counts: Counts) -> list[Labels]:
+def truth_labels(counts: Counts) -> list[JudgeLabels]:
     """The labels of each series; an empty list for counts that were read without labels."""
     if TRUTH not in counts.attempts:
         return []
-    from passk_cli.inference.labels import Labels
+    from passk_cli.inference.labels import JudgeLabels
 
     rows, truth = map(counts.rows_of, range(len(counts.series))), counts.attempts[TRUTH]
     return [
-        Labels.from_truth(counts.n[cells], counts.c[cells], truth.cell_slice(cells))
+        JudgeLabels.from_truth(counts.n[cells], counts.c[cells], truth.cell_slice(cells))
         for cells in rows
     ]
 
@@ -171,7 +171,7 @@ def truth_labels(counts: Counts) -> list[Labels]:
 def is_corrected(counts: Counts) -> bool:
     """Whether labels correct a judge's verdicts, and not all attempts are labelled."""
     return bool(counts.facts.judge_errors) or not all(
-        labels.complete for labels in truth_labels(counts)
+        labels.is_complete for labels in truth_labels(counts)
     )
 
 

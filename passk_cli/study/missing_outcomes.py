@@ -102,7 +102,7 @@ def missing_outcome_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
     """The losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
-    lost = {model: losses.shares_of_model(model) for model in losses.models}
+    lost = {model: losses.missing_and_attempts_of_model(model) for model in losses.models}
     for model, (missing, attempts) in sorted(lost.items(), key=lambda item: (-item[1][0], item[0])):
         if not missing:
             continue
@@ -132,7 +132,7 @@ def uneven_missing_notes(
         return
     worst = pairs[0]
     (first_lost, first_made), (second_lost, second_made) = map(
-        losses.shares_of_model, (worst.second, worst.first)
+        losses.missing_and_attempts_of_model, (worst.second, worst.first)
     )
     yield UNEVEN_LOSSES(
         first=worst.second, first_lost=first_lost, first_made=first_made,
@@ -151,7 +151,7 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
     """
     tests, shares = [], losses.missing / losses.attempts
     for pair in combinations(losses.models, 2):
-        first, second = map(losses.cells, pair)
+        first, second = map(losses.rows_of_model, pair)
         _, first_places, second_places = np.intersect1d(
             losses.unit_codes[first], losses.unit_codes[second], return_indices=True
         )

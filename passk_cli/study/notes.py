@@ -22,8 +22,8 @@ from passk_cli.inference.stopping import (
     LEVEL,
     ONCE_PASSED,
     REPLACED,
-    Stopping,
-    stopping,
+    OptionalStopping,
+    detect_optional_stopping,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, model_numbers
@@ -594,7 +594,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     A model is tested on all its tasks together, or group by group if groups share tasks.
     """
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
-    suspects: list[tuple[Stopping, str, int, float]] = []
+    suspects: list[tuple[OptionalStopping, str, int, float]] = []
     tested = 0
     for model, places_of_model in by_model.items():
         places: list[tuple[str, Ints]]
@@ -609,7 +609,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
                 if numbers is None
                 else (numbers.attempts_made[cells], numbers.last_passed[cells])
             )
-            tested, end = tested + 1, stopping(n, c, *numbering)
+            tested, end = tested + 1, detect_optional_stopping(n, c, *numbering)
             if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
     suspects = [suspect for suspect in suspects if suspect[0].chance * tested < LEVEL]

@@ -9,11 +9,11 @@ import numpy as np
 
 from passk_cli.arrays import Floats, group_pairs
 from passk_cli.errors import ParameterError
-from passk_cli.inference.difference import DifferenceDistribution, least_p
+from passk_cli.inference.difference import DifferenceDistribution, least_possible_p
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.intervals import difference_distributions
-from passk_cli.inference.min_p import Differences
-from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
+from passk_cli.inference.min_p import PairwiseDifferences
+from passk_cli.inference.paired import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
@@ -122,25 +122,25 @@ def by_attempt_permutation(
 
 def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
     from passk_cli.inference.permutation_test import (
-        permutation_of_attempts,
-        permutation_within_tasks,
+        permutation_test_of_attempts,
+        permutation_test_within_tasks,
     )
 
     most = max(int(n.max()) for n in comparison.n)
     refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
     metric = comparison.first.metric
-    if metric.kind.needs and not metric.kind.exchangeable:
+    if metric.kind.required_attempt_data and not metric.kind.exchangeable:
         problem = f"{metric.name} for these tasks: the test permutes attempts, and this"
         problem += " metric depends on their order"
         raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
-    if metric.kind.needs:
+    if metric.kind.required_attempt_data:
         bag, other_bag = comparison.attempts
-        permutation = permutation_of_attempts(
+        permutation = permutation_test_of_attempts(
             metric, bag, other_bag, **confidence.resample_arguments
         )
     else:
         first, second = zip(comparison.n, comparison.c, strict=True)
-        permutation = permutation_within_tasks(
+        permutation = permutation_test_within_tasks(
             metric, first, second, **confidence.resample_arguments
         )
     return PairedTestResult("", permutation.p, permutation.smallest)
@@ -149,7 +149,7 @@ def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedT
 def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The guarded t test, which shares its distribution with the interval of the difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
-    least = least_p(cluster_totals(group[0].differences[:, None], codes)[1])
+    least = least_possible_p(cluster_totals(group[0].differences[:, None], codes)[1])
     for places, law in difference_distributions(difference_samples(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
             tests[at] = PairedTestResult("", p, least, (law, row))
@@ -172,13 +172,13 @@ def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test that counts ties by half."""
-    flips = sign_flip(_totals(group), **confidence.resample_arguments, mid=True)
+    flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest)
 
 
 def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
-    flips = sign_flip(_totals(group), **confidence.resample_arguments, mid=False)
+    flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=False)
     answers = _test_results(flips.p, flips.smallest)
     if group[0].clusters is not None:
         return answers
@@ -190,7 +190,7 @@ def _totals(group: Sequence[Comparison]) -> Floats:
     return cluster_totals(np.stack([c.differences for c in group], axis=1), group[0].clusters)[0]
 
 
-def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
+def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferences:
     """The differences of comparisons over the same tasks or clusters.
 
     They are one column per comparison, or a column per model with the pairs of columns.
@@ -208,7 +208,7 @@ def shared_differences(group: Sequence[Comparison]) -> Floats | Differences:
     if len(models) >= len(group):
         return _totals(group)
     totals = cluster_totals(np.stack(models, axis=1), codes)[0]
-    return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
+    return PairwiseDifferences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
 def _test_results(p: Floats, smallest: Floats) -> list[PairedTestResult]:

@@ -15,7 +15,7 @@ from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.difference import DifferenceDistribution
-from passk_cli.inference.min_p import Family, MinP, draw_min_p
+from passk_cli.inference.min_p import FamilyOfTests, MinP, draw_min_p
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
@@ -241,7 +241,7 @@ def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).moderated()
         p = law.p().tolist()
-        equivalence = law.equivalence(rules.margin).tolist() if rules.margin else p
+        equivalence = law.equivalence_p(rules.margin).tolist() if rules.margin else p
         for row, (at, *_) in enumerate(chain.from_iterable(parts)):
             results = {"equivalence": equivalence[row]} if rules.margin else {}
             moderated[at] = comparisons[at].with_changes(
@@ -264,7 +264,7 @@ def _adjusted(
         p and tests·p, which nearly always decides without draws.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
-    to_draw: dict[int, Family] = {}
+    to_draw: dict[int, FamilyOfTests] = {}
     for at, comparisons in enumerate(families):
         ratio = comparisons[0].first.metric.kind.ratio
         if ratio or rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
@@ -293,10 +293,12 @@ def _adjusted(
             equivalence = ADJUSTMENTS[name](equivalence)
         elif at in laws:
             law = laws[at]
-            with_errors = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
+            with_errors = zip(
+                law.adjusted(p).tolist(), law.monte_carlo_error(p).tolist(), strict=True
+            )
             adjusted = [MonteCarloP(*pair) if pair[1] else pair[0] for pair in with_errors]
             name = BONFERRONI if law.tests > 1 and not len(law.draws) else MIN_P
-            equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
+            equivalence, level = law.adjusted_one_sided(equivalence), law.level_per_test(alpha)
         else:
             tests = int(np.count_nonzero(~np.isnan(p)))
             adjusted, level = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
@@ -311,7 +313,7 @@ def _adjusted(
         )
 
 
-def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
+def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
     """The tests of a family with shared sign flips; None if Bonferroni's bound has to replace
     min-P.
 
@@ -329,7 +331,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None
         return None
     if shared:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return Family(shared_differences(tested), sizes, p=p)
+        return FamilyOfTests(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
         # Thousands of groups with different tasks are nearly independent, so Bonferroni is enough.
@@ -339,7 +341,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> Family | None
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], has_task[at, column] = c.differences, True
-    return Family(differences, shared=has_task, p=p)
+    return FamilyOfTests(differences, shared=has_task, p=p)
 
 
 def _tested(

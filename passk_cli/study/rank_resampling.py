@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 
 from passk_cli.arrays import Floats, group_by
-from passk_cli.inference.ranking import lead_shares, letters, rank_limits
+from passk_cli.inference.ranking import compact_letters, lead_shares, rank_limits
 from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, number_or_range
@@ -143,7 +143,7 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
                 first, second = place[c.first.series], place[c.second.series]
                 better[(first, second) if c.verdict == BETTER else (second, first)] = True
         shares = cache(partial(shares_of_lead, compared, confidence))
-        places = zip(letters(better | better.T), rank_limits(better).tolist(), strict=True)
+        places = zip(compact_letters(better | better.T), rank_limits(better).tolist(), strict=True)
         for rival in rivals:
             is_tested = rival.series in tested
             letter, (low, high) = next(places) if is_tested else (None, (None, None))

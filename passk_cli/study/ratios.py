@@ -13,7 +13,7 @@ from passk_cli.errors import refuse_if_any
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import RatioComparison, Spending, compare_costs
+from passk_cli.inference.ratio import RatioComparison, TaskCosts, compare_costs
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, Rules
@@ -22,7 +22,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def compare_spendings(
-    pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], Spending],
+    pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], TaskCosts],
     confidence: Confidence, tests: int, *, together: bool,
 ) -> list[RatioComparison]:  # fmt: skip
     """Comparisons of pairs of models by their spending; each spending is computed once.
@@ -30,7 +30,7 @@ def compare_spendings(
     tests : the number of tests among which the error is divided.
     together : whether p-values and limits hold for all pairs at once.
     """
-    sides: dict[tuple[Series, bytes], Spending] = {}
+    sides: dict[tuple[Series, bytes], TaskCosts] = {}
     for *models, tasks in pairs:
         for side in models:
             key = side.series, tasks.tobytes()

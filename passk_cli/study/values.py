@@ -14,12 +14,12 @@ from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH
-from passk_cli.inference.attempts import within_variance, within_variance_of
-from passk_cli.inference.intervals import Sample
+from passk_cli.inference.attempts import within_variance, within_variance_from_attempts
+from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.weights import attempt_means
+from passk_cli.inference.weights import repeated_attempt_means
 from passk_cli.limits import refuse_many_steps
-from passk_cli.metrics.registry import AMOUNTS, Metric, needs, task_values
+from passk_cli.metrics.registry import AMOUNTS, Metric, required_attempt_data, task_values
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, number_or_range
@@ -30,8 +30,8 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 if TYPE_CHECKING:
     from passk_cli.inference.cover_range import CoverRange
     from passk_cli.inference.hull import MetricCounts
-    from passk_cli.inference.labels import Labels
-    from passk_cli.inference.ratio import Spending
+    from passk_cli.inference.labels import JudgeLabels
+    from passk_cli.inference.ratio import TaskCosts
 
 Series = tuple[str, ...]
 # The group of rows that are averages over all groups.
@@ -124,12 +124,12 @@ class TaskValues:
     reason: str = ""
     clusters: Ints | None = None
     attempts: Attempts | None = None
-    labels: Labels | None = None
+    labels: JudgeLabels | None = None
     judged: Floats = field(default_factory=lambda: NO_VALUES)
     hidden: float = 0.0
     degrees: int | None = None
     errors: Sequence[tuple[int, int]] = ()
-    few: Floats | None = None
+    values_near_bound: Floats | None = None
     passing: TaskValues | None = None
 
     @property
@@ -174,17 +174,17 @@ class TaskValues:
         return int(self.n.min()), int(self.n.max())
 
     @property
-    def spending(self) -> Spending:
+    def spending(self) -> TaskCosts:
         """The two means of a ratio.
 
         Errors: TypeError for a metric that is not a ratio.
         """
-        from passk_cli.inference.ratio import Spending
+        from passk_cli.inference.ratio import TaskCosts
 
         if not self.metric.kind.ratio or self.attempts is None:
             raise TypeError(f"{self.metric.name} is not a ratio of means")
         a = self.attempts
-        return Spending.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
+        return TaskCosts.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
 
     def cover_range(self, level: float) -> CoverRange:
         """The range of the share of tasks that the metric names, from the counts."""
@@ -232,7 +232,7 @@ class TaskValues:
             return within_variance(self.metric, self.n, self.c)
         if self.metric.kind.ratio:
             return self.spending.within_ratio
-        return within_variance_of(self.metric, self.attempts, self.values)
+        return within_variance_from_attempts(self.metric, self.attempts, self.values)
 
     @property
     def mixed_tasks(self) -> Bools:
@@ -255,13 +255,13 @@ class TaskValues:
             within = within_variance(self.metric, self.n, self.c)
         if not within.any() and ((self.c > 0) & (self.c < self.n)).any():
             return None  # too few attempts differ to show this variance
-        return Sample(self.values, within=within).share_within
+        return IntervalData(self.values, within=within).share_within
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
         """The least and the largest possible value; infinite if they are not known."""
         return self.metric.bounds or self.metric.bounds_within(confidence.bounds)
 
-    def sample(self, confidence: Confidence) -> Sample:
+    def sample(self, confidence: Confidence) -> IntervalData:
         """The values as interval methods need them.
 
         Errors: ParameterError for a score outside --bounds.
@@ -281,13 +281,13 @@ class TaskValues:
                     )],
                 )  # fmt: skip
         repeated = fixed and confidence.method == "percentile"
-        return Sample(
+        return IntervalData(
             self.values, low=low, high=high,
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
             within=self.within_task_variance if fixed else None, clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
             mixed=int(self.mixed_tasks.sum()) if fixed else 0, passes=self.passes if fixed else (),
-            hidden=self.hidden, degrees=self.degrees, few=self.few,
+            hidden=self.hidden, degrees=self.degrees, values_near_bound=self.values_near_bound,
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
 
@@ -297,7 +297,7 @@ class TaskValues:
         from passk_cli.inference.hull import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
-        return (passes,) if self.attempts is None and passes.possible else ()
+        return (passes,) if self.attempts is None and passes.has_hull else ()
 
     def attempt_draws(self, confidence: Confidence) -> Floats:
         """Means of the metric if the same tasks are attempted again: (resamples,).
@@ -311,7 +311,7 @@ class TaskValues:
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
-        return attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
+        return repeated_attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
@@ -344,23 +344,24 @@ def compute_values(
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         # Models with equal tasks share one array, so that comparing thousands of pairs is fast.
         tasks = task_arrays.setdefault(tasks.tobytes(), tasks)
-        attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
+        roles = required_attempt_data(metrics)
+        attempts = {role: attempts_of(counts, role, rows) for role in roles}
         labels = None
         if truth is not None:
-            from passk_cli.inference.labels import Labels
+            from passk_cli.inference.labels import JudgeLabels
 
-            labels = Labels.from_truth(n, c, truth.cell_slice(rows))
+            labels = JudgeLabels.from_truth(n, c, truth.cell_slice(rows))
         clusters = cluster_codes(counts, tasks)
         gaps = _partly_known_amounts(metrics, attempts, int(n.sum())) if attempts else {}
-        computable = [metric for metric in metrics if metric.kind.needs not in gaps]
+        computable = [metric for metric in metrics if metric.kind.required_attempt_data not in gaps]
         computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
-            bag = attempts.get(metric.kind.needs)
+            bag = attempts.get(metric.kind.required_attempt_data)
             entry = TaskValues(series, metric, tasks, n, c, NO_VALUES, "", clusters, bag)
             if metric in computed:
                 entry = replace(entry, values=computed[metric])
             else:
-                entry = _from_known_amounts(entry, *gaps[metric.kind.needs])
+                entry = _from_known_amounts(entry, *gaps[metric.kind.required_attempt_data])
             if entry.reason:
                 pass
             elif metric.kind.quantity == "$" and bag is not None and not bag.value.any():
@@ -385,7 +386,7 @@ def _ranges(
     """`compute_values` of counts with missing outcomes that may pass or fail."""
     require_monotone(metrics)
     failing, passing = (
-        compute_values(counts.filled(passing=end), metrics, short_tasks, only)
+        compute_values(counts.with_missing_as(passing=end), metrics, short_tasks, only)
         for end in (False, True)
     )
     return [
@@ -402,7 +403,7 @@ def _partly_known_amounts(
     Other metrics and their passes are not changed.
     Errors: ParameterError for a missing amount that may have any value.
     """
-    for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
+    for role in {metric.kind.required_attempt_data for metric in metrics if metric.kind.quantity}:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
                 OptionValue("--missing-cost", "bounds"),
@@ -429,7 +430,7 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     return replace(entry.restrict(entry.tasks[enough]), reason=reason)
 
 
-def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
+def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
     """Values of a judge without its errors; no values, with the reason, if there are too few
     labels.
 
@@ -438,7 +439,7 @@ def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
         model has a label.
     """
     metric = judged.metric
-    if metric.kind.needs or metric.kind.ranged:
+    if metric.kind.required_attempt_data or metric.kind.ranged:
         problem = f"{metric.name}: labels correct only metrics of passes, such as pass@k and pass^k"
         raise ParameterError(problem, name="no-labels")
     if not labels.label_counts.any():
@@ -450,12 +451,13 @@ def correct_by_labels(judged: TaskValues, labels: Labels) -> TaskValues:
     if not judged.has_values:
         return replace(judged, labels=labels)
     with_labels = replace(judged, labels=labels, judged=metric.values(labels.n, labels.c))
-    if labels.complete:
-        values = metric.values(labels.n, labels.true)
+    if labels.is_complete:
+        values = metric.values(labels.n, labels.passing_labels)
         return replace(
-            with_labels, c=labels.true, values=values, hidden=0.0, degrees=None, few=None
+            with_labels, c=labels.passing_labels, values=values, hidden=0.0, degrees=None,
+            values_near_bound=None
         )  # fmt: skip
-    if reason := labels.refusal(metric):
+    if reason := labels.refusal_reason(metric):
         return replace(with_labels, values=NO_VALUES, reason=reason)
     return replace(with_labels, **labels.corrected(metric)._asdict())
 
@@ -492,11 +494,11 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
     """The values of a metric of an amount from the attempts that have it."""
     metric, bag = entry.metric, entry.attempts
     if bag is None or not len(cells):
-        reason = f"no attempt has {AMOUNTS[metric.kind.needs][1]}"
+        reason = f"no attempt has {AMOUNTS[metric.kind.required_attempt_data][1]}"
         return replace(entry, attempts=None, reason=reason)
     codes = None if entry.clusters is None else _consecutive_codes(entry.clusters[cells])
     known_attempts = bag.take(cells)
-    (values,) = task_values((metric,), n, c, {metric.kind.needs: known_attempts})
+    (values,) = task_values((metric,), n, c, {metric.kind.required_attempt_data: known_attempts})
     return replace(entry, tasks=entry.tasks[cells], n=n, c=c, values=values, clusters=codes,
                    attempts=known_attempts)  # fmt: skip
 
@@ -508,9 +510,10 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         refuse_if_any(
             "no-bounds",
-            (metric.kind.needs, OptionValue("--missing", "bounds"), f"{metric.name} needs the"
-             f" {metric.kind.needs} of each attempt, and that of a missing one is not known",
-             MISSING_FIXES),
+            (metric.kind.required_attempt_data, OptionValue("--missing", "bounds"),
+            f"{metric.name} needs the"
+             f" {metric.kind.required_attempt_data} of each attempt,"
+             " and that of a missing one is not known", MISSING_FIXES),
             (metric.kind.ranged, OptionValue("--missing", "bounds"),
             f"{metric.name} is a range already, which need not be highest with all missing"
             " outcomes passing", MISSING_FIXES),

@@ -17,7 +17,7 @@ import passk_cli
 from passk_cli import limits
 from passk_cli.errors import ParameterError
 from passk_cli.inference.discordance import score_limits, suissa_shuster
-from passk_cli.inference.ranking import lead_change, lead_shares, letters, rank_limits
+from passk_cli.inference.ranking import compact_letters, first_lead_change, lead_shares, rank_limits
 from passk_cli.study import rank_resampling
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
 
@@ -519,7 +519,7 @@ def test_ranks_agree_with_letters(count: int, rng: object) -> None:
     for i in range(count):
         for j in range(i):
             better[j, i] = rng.random() < 0.5  # type: ignore[attr-defined]
-    actual, limits = letters(better | better.T), rank_limits(better)
+    actual, limits = compact_letters(better | better.T), rank_limits(better)
     assert np.all((limits[:, 0] >= 1) & (limits[:, 0] <= limits[:, 1]) & (limits[:, 1] <= count))
     for i in range(count):
         for j in range(count):
@@ -536,7 +536,7 @@ def test_letters_say_exactly_what_the_tests_say(count: int, rng: object) -> None
     for i in range(count):
         for j in range(i):
             different[i, j] = different[j, i] = rng.random() < 0.5  # type: ignore[attr-defined]
-    actual = letters(different)
+    actual = compact_letters(different)
     for i in range(count):
         assert actual[i]
         for j in range(i):
@@ -546,7 +546,7 @@ def test_letters_say_exactly_what_the_tests_say(count: int, rng: object) -> None
 def test_ranks_and_best() -> None:
     draws = np.array([[3.0, 2.0, 1.0]] * 90 + [[2.0, 3.0, 1.0]] * 8 + [[1.0, 1.0, 1.0]] * 2)
     np.testing.assert_allclose(lead_shares(draws), [0.9 + 0.02 / 3, 0.08 + 0.02 / 3, 0.02 / 3])
-    assert lead_change(np.zeros((1, 3))).tolist() == [np.inf]
+    assert first_lead_change(np.zeros((1, 3))).tolist() == [np.inf]
 
 
 def test_more_pairs_than_can_be_compared_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ from scipy import stats
 
 import passk_cli
 from passk_cli.errors import ParameterError
-from passk_cli.inference.attempts import attempt_floor
+from passk_cli.inference.attempts import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.metrics.registry import Change, Metric, parse_change
+from passk_cli.metrics.registry import Metric, MetricChange, parse_change
 from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import SAMPLES, Passk, Write, records
 
@@ -248,7 +248,7 @@ def test_a_change_is_a_metric() -> None:
     change = parse_change(" gpass@4:0.5:pass@10 ")
     assert (change.start.name, change.end.name, change.k) == ("gpass@4:0.5", "pass@10", 10)
     assert parse_change("pass@8:gpass@8:0.5").end.name == "gpass@8:0.5"
-    gain = Change.from_metrics(Metric("pass@", 1), Metric("pass@", 10))
+    gain = MetricChange.from_metrics(Metric("pass@", 1), Metric("pass@", 10))
     n = np.arange(10, 60)
     for c in (np.zeros_like(n), np.ones_like(n), n // 3, n):
         values = gain.values(n, c)
@@ -275,6 +275,6 @@ def test_equal_changes_are_rarely_found_different(n: tuple[int, int]) -> None:
     c = rng.binomial(sizes, rng.beta(1, 2, (runs, 37)))
     a, b = (change.values(*pair) for pair in zip(sizes, c, strict=True))
     low, high = change.bounds
-    law = difference_distribution(a - b, high - low, attempt_floor(change, sizes, c))
+    law = difference_distribution(a - b, high - low, attempt_variance_floor(change, sizes, c))
     assert 0.02 < (law.p() <= 0.05).mean() <= 0.06
-    assert (law.equivalence(1e-3) <= 0.05).mean() <= 0.06
+    assert (law.equivalence_p(1e-3) <= 0.05).mean() <= 0.06

@@ -19,9 +19,9 @@ from passk_cli.commands.estimate.view import EstimateQuestion
 from passk_cli.commands.question import SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.metrics.diversity import distinct_at_k
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.study.analysis import Analysis
@@ -82,7 +82,7 @@ def test_cruxeval_equals_the_mean_over_subsets_of_the_texts(crux: Counts) -> Non
             row = json.loads(line)
             if (row["model"], row["temperature"]) == ("gpt-4-0613", 0.8):
                 texts.setdefault(row["task_id"], []).append((row["generation"], row["passed"]))
-    metrics = [parse("distinct@4"), parse("distinct-correct@4")]
+    metrics = [parse_metric("distinct@4"), parse_metric("distinct-correct@4")]
     here = [m for m in compute_values(crux, metrics) if m.series == ("gpt-4-0613", "0.8")]
     for task in list(texts)[::40]:
         place = here[0].tasks.tolist().index(crux.tasks.index(task))
@@ -250,7 +250,9 @@ def test_curves_are_drawn_when_asked_for(crux: Counts) -> None:
 
 
 def test_these_are_metrics_like_all_others(crux: Counts) -> None:
-    metrics = [parse(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")]
+    metrics = [
+        parse_metric(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")
+    ]
     single = EstimateQuestion().report(Analysis(crux, tuple(metrics)))
     beside = facts(diversity_report(crux, (5,)))
     for row in single.data.rows:
@@ -277,7 +279,7 @@ def test_intervals_of_distinct_solutions_cover() -> None:
         count = np.array([m for row in rows for m in row])
         start = np.cumsum([0, *map(len, rows)])
         values = distinct_at_k(start, count, count, count, 2)
-        actual = interval(Sample(values, 1.0, 2.0))
+        actual = interval(IntervalData(values, 1.0, 2.0))
         covered += actual.low <= truth <= actual.high
     assert covered / 200 >= 0.92
 

@@ -43,7 +43,7 @@ KNOWN: dict[tuple[object, ...], object] = {}
 def ranges_and_averages_are_computed_once() -> Iterator[None]:
     """Most tests look at the same file, and each range takes a tenth of a second."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("range", "average"):
+        for name in ("range", "model_average"):
             patch.setattr(Extrapolation, name, kept(getattr(Extrapolation, name)))
         yield
 

@@ -20,7 +20,7 @@ from passk_cli.commands.gate.context import GateContext
 from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rules import GateRule, verdicts_of
 from passk_cli.commands.gate.simulation import VerdictRates, false_alarm_rate, simulation_setup
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
@@ -51,10 +51,11 @@ def trial(
     ]
     counts = Counts.from_cells(cells)
     gate = GateQuestion(
-        max_drop={parse("pass@1"): 0.1}, minimum={parse("pass@1"): 0.5}, no_regression=True,
+        max_drop={parse_metric("pass@1"): 0.1}, minimum={parse_metric("pass@1"): 0.5},
+        no_regression=True,
         **options,
     )  # fmt: skip
-    metrics = gate.needed_metrics((parse("pass@1"),))
+    metrics = gate.needed_metrics((parse_metric("pass@1"),))
     study = Analysis(counts, metrics, Confidence(resamples=200), Rules())
     return GateContext(
         study, BaselineMatch.from_two_files(counts, counts, "itself"), metrics, "fail"
@@ -105,7 +106,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     n, c = 5, np.random.default_rng(0).binomial(5, np.random.default_rng(1).beta(0.5, 0.5, 200))
     spread = np.sqrt((c / n * (1 - c / n)).sum() / (n - 1)) / len(c)
     counts = Counts.from_cells([("m", f"t{t:03d}", n, int(x)) for t, x in enumerate(c)])
-    pass_1 = parse("pass@1")
+    pass_1 = parse_metric("pass@1")
     gate = GateQuestion(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
     study = Analysis(counts, (pass_1,), Confidence(), Rules())
     first, rules = (

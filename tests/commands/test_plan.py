@@ -19,10 +19,10 @@ from passk_cli.commands.plan.targets import parse_attempts, parse_tasks
 from passk_cli.commands.plan.view import PlanQuestion
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.design import AssumedModel, BetaRates, PilotEstimate
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.design import AssumedValues, BetaRates, PilotEstimate
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.metrics.registry import parse, parse_list
+from passk_cli.metrics.registry import parse_list, parse_metric
 from passk_cli.option import load_object
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
@@ -92,7 +92,7 @@ def test_one_attempt_per_task_by_hand() -> None:
 
 def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
     """10 of 20 tasks pass: the guard interval of that very sample."""
-    limits = interval(Sample(np.repeat([0.0, 1.0], 10)), "guard")
+    limits = interval(IntervalData(np.repeat([0.0, 1.0], 10)), "guard")
     expected = float(limits.high or 0) - float(limits.low or 0)
     halves = np.array([0.5, 0.5])
     assert guard_widths(np.array([0.0, 1.0]), halves, 20) == pytest.approx(expected)
@@ -108,10 +108,13 @@ def test_width_is_that_of_the_interval_of_the_expected_sample() -> None:
 @pytest.mark.parametrize("tasks", [10, *long_cases(50)])
 def test_width_against_random_samples(mean: float, tasks: int) -> None:
     """The mean width of samples drawn from the law, within 15 % (40 draws: noise of about 4 %)."""
-    rates, metric = BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))), parse("pass@1")
-    values, shares = AssumedModel(metric, rates).distribution(4)
+    rates, metric = (
+        BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))),
+        parse_metric("pass@1"),
+    )
+    values, shares = AssumedValues(metric, rates).distribution(4)
     draws = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
-    limits = [interval(Sample(entry), "guard") for entry in draws]
+    limits = [interval(IntervalData(entry), "guard") for entry in draws]
     simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))
     (row,) = rows(assumed(rates=rates, tasks=(tasks,), attempts=(4,)), fact="design")
     assert row["width"] == pytest.approx(simulated, rel=0.15)
@@ -160,7 +163,7 @@ def test_best_split_against_every_split(rates: BetaRates) -> None:
     names = "pass@1,pass@5,pass^3"
     report = assumed(names, rates, budget=600, max_tasks="90")
     for metric in parse_list(names):
-        values = AssumedModel(metric, rates)
+        values = AssumedValues(metric, rates)
         all_values = [
             math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)
         ]
@@ -197,7 +200,9 @@ def test_a_budget_that_reaches_for_nothing() -> None:
 def test_what_k_costs() -> None:
     planned = table(assumed("pass@1,pass@10"), "Planned for")
     ratio = planned[1]["tasks needed, relative to pass@1"]
-    first, ten = (AssumedModel(parse(name), RATES).variance(10) for name in ("pass@1", "pass@10"))
+    first, ten = (
+        AssumedValues(parse_metric(name), RATES).variance(10) for name in ("pass@1", "pass@10")
+    )
     assert ratio == pytest.approx(ten / first)
 
 
@@ -205,14 +210,14 @@ def test_other_metrics_of_counts() -> None:
     """gpass counts subsets as pass@k does, a mean of such does not: no lattice to correct for."""
     report = assumed("gpass@4:0.5,mgpass@4", tasks=(100,), attempts=(4, 9))
     for row in rows(report, fact="design"):
-        metric = parse(str(row["metric"]))
-        values = AssumedModel(metric, RATES)
+        metric = parse_metric(str(row["metric"]))
+        values = AssumedValues(metric, RATES)
         n = int(str(row["n_min"]))
         assert row["se"] == pytest.approx(math.sqrt(values.variance(n) / 100))
         least = float(str(row["difference"]))
         odds = values.expected * (1 - values.expected)
         step = lattice_step(n, 4) if metric.family == "gpass@" else 0.0
-        variance = 2 * (values.variance(n) - 0.5 * values.between)
+        variance = 2 * (values.variance(n) - 0.5 * values.between_variance)
         test = PairedTest(variance, step=step, bend=1 / (4 * odds))
         assert test.power(least, 100) == pytest.approx(0.8)
 
@@ -243,7 +248,7 @@ def test_pilot_of_one_model() -> None:
     (single,) = rows(report, fact="design", metric="pass@1", tasks=50, n_max=8)
     assert single["source"] == "pilot"
     assert single["se"] == pytest.approx(
-        math.sqrt(PilotEstimate(parse("pass@1"), n, c).variance(8) / 50)
+        math.sqrt(PilotEstimate(parse_metric("pass@1"), n, c).variance(8) / 50)
     )
     assert {r["tasks"] for r in rows(report, fact="design")} == {12, 50, 200}
     text = said(report)
@@ -265,7 +270,8 @@ def test_pilot_of_two_models() -> None:
     )
     report = piloted(counts, "pass@5", tasks=(800,), attempts=(10,))
     (row,) = rows(report, fact="design")
-    values = [PilotEstimate(parse("pass@5"), counts.n[counts.rows_of(s)], counts.c[counts.rows_of(
+    values = [PilotEstimate(parse_metric("pass@5"), counts.n[counts.rows_of(s)], counts.c[
+    counts.rows_of(
     s)])
               for s in (0, 1)]  # fmt: skip
     d = values[0].values - values[1].values

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from passk_cli.commands.temperature.temperatures import by_temperature, format_temperature
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import TemperatureQuestion
-from passk_cli.distributions.temperature import best_by_k, power_laws
-from passk_cli.distributions.toy_model import best_temperatures, gaussian, log_probability
+from passk_cli.distributions.temperature import best_temperature_by_k, power_law_of_switches
+from passk_cli.distributions.toy_model import best_temperatures, gaussian_tasks, log_probability
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.paths import Template, temperature_template
 from passk_cli.metrics.registry import parse_list
@@ -61,7 +61,7 @@ def named(report: Report) -> dict[str, dict[str, object]]:
 def toy_counts(heats: list[float], n: int, tasks: int, seed: int) -> Counts:
     """Gaussian tasks of spread 16 answered by the toy model."""
     rng = np.random.default_rng(seed)
-    family = gaussian(16.0)
+    family = gaussian_tasks(16.0)
     hard = rng.choice(family.c, size=tasks, p=family.weights)
     return counts_of(
         [
@@ -181,7 +181,7 @@ def test_power_law_of_the_toy_model_is_found_from_attempts() -> None:
     """2,000 Gaussian tasks, 64 attempts, seven temperatures: the exponent between k = 2 and 64."""
     counts = toy_counts([6.0, 11.0, 20.0, 36.0, 65.0, 117.0, 210.0], 64, 2000, seed=1)
     report = answer(counts, "pass@1,pass@64")
-    first, last = best_temperatures(gaussian(16.0), [2, 64])
+    first, last = best_temperatures(gaussian_tasks(16.0), [2, 64])
     true = math.log(last.temperature / first.temperature) / math.log(32)
     (law,) = facts(report, "power law")
     assert law["low"] < true < law["high"]  # type: ignore[operator]
@@ -220,7 +220,7 @@ def test_power_laws_against_a_plain_loop(seed: int, heats: int, width: int, zero
         for i in range(width - 1)
         if star[i] != star[i + 1] and star[i] * star[i + 1] > 0
     ]
-    (exponent,), (factor,) = power_laws(temperatures, ks, values)
+    (exponent,), (factor,) = power_law_of_switches(temperatures, ks, values)
     if len({t for t in star if t > 0}) < 3 or len(points) < 2:
         assert math.isnan(exponent)
         return
@@ -230,7 +230,7 @@ def test_power_laws_against_a_plain_loop(seed: int, heats: int, width: int, zero
 
 
 def test_ties_go_to_the_lowest_temperature() -> None:
-    assert best_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [0, 0]
+    assert best_temperature_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooks
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.alpha_spending import boundary, level_at
+from passk_cli.inference.alpha_spending import level_at_boundary, z_boundary
 from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long_cases
 
 TASKS = [f"t{at:02}" for at in range(60)]
@@ -88,9 +88,9 @@ def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
     first = run()
     first.has(*TASKS[:30])
     row = json.loads(first.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
-    limit = boundary(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
+    limit = z_boundary(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
     with pytest.warns(passk_cli.PasskWarning, match="cannot pass"):
-        gate = passk_cli.gate(str(first.path), minimum="pass@1=0.9", level=level_at(limit))
+        gate = passk_cli.gate(str(first.path), minimum="pass@1=0.9", level=level_at_boundary(limit))
     assert row["boundary"] == limit
     assert [row["low"], row["high"]] == gate.frame.loc[0, ["low", "high"]].tolist()
 

@@ -15,16 +15,16 @@ from passk_cli.distributions.toy_model import (
     FIT_RANGE,
     GRID_KS,
     GRID_SCALES,
-    Tasks,
+    ToyTasks,
     best_temperatures,
     expected_pass_at_k,
-    exponential,
-    family_of_spread,
-    gaussian,
+    exponential_tasks,
+    fit_power_law,
+    gaussian_tasks,
     log_probability,
-    power_law,
-    scaling_fit,
+    power_law_tasks,
     second_moment,
+    tasks_of_spread,
     temperature_of_moment,
 )
 from passk_cli.errors import ParameterError
@@ -57,7 +57,7 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
     c: int, k: int, shift: float
 ) -> None:
     """By the code path to the last bit, and in value: no other T gives a higher pass@k."""
-    task = Tasks(np.array([float(c)]), np.array([1.0]))
+    task = ToyTasks(np.array([float(c)]), np.array([1.0]))
     result = best_temperatures(task, [1, k, 3 * k, 1])
     star = temperature_of_moment(c * c)
     assert {best.temperature for best in result} == {star}
@@ -69,10 +69,10 @@ def test_the_best_temperature_of_a_single_task_does_not_depend_on_k(
 
 
 def test_the_largest_k_is_one_of_them() -> None:
-    (best,) = best_temperatures(power_law(1.5, 2), [10**9])
+    (best,) = best_temperatures(power_law_tasks(1.5, 2), [10**9])
     assert best.pass_at_k == pytest.approx(1.0, abs=1e-6)
     with pytest.raises(ParameterError, match="got 1000000001"):
-        best_temperatures(power_law(1.5, 2), [10**9 + 1])
+        best_temperatures(power_law_tasks(1.5, 2), [10**9 + 1])
 
 
 @pytest.mark.parametrize("moment", [1e-12, 1e-4, 0.3, 1.0, 1.999999, 2.0, 1e6])
@@ -82,7 +82,7 @@ def test_temperature_of_moment_is_the_inverse(moment: float) -> None:
 
 def test_single_points_of_the_article() -> None:
     """Gaussian, s = 16."""
-    result = best_temperatures(gaussian(16.0), [2, 8, 64])
+    result = best_temperatures(gaussian_tasks(16.0), [2, 8, 64])
     assert [f"{best.temperature:.4g}" for best in result] == ["11.5", "41.78", "188.2"]
     assert [round(best.pass_at_k, 4) for best in result] == [0.0467, 0.1585, 0.6477]
 
@@ -90,9 +90,9 @@ def test_single_points_of_the_article() -> None:
 @pytest.mark.parametrize(
     ("family", "article", "exact", "r2"),
     [
-        (gaussian, (0.264, 0.728, 1.283), (0.2637, 0.7286, 1.2814), (0.9996, 0.9996)),
+        (gaussian_tasks, (0.264, 0.728, 1.283), (0.2637, 0.7286, 1.2814), (0.9996, 0.9996)),
         *long_cases(
-            (exponential, (0.117, 1.054, 0.957), (0.1155, 1.0456, 0.9663), (0.9989, 0.9994))
+            (exponential_tasks, (0.117, 1.054, 0.957), (0.1155, 1.0456, 0.9663), (0.9989, 0.9994))
         ),
     ],
 )
@@ -106,7 +106,7 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
                 k.append(first)
                 s.append(tasks.spread)
                 star.append(best.temperature)
-    fit = scaling_fit(k, s, star)
+    fit = fit_power_law(k, s, star)
     result = (fit.factor, fit.k_exponent, fit.s_exponent)
     assert result == pytest.approx(exact, rel=5e-3)
     assert [round(v, 4) for v in result] == list(exact)
@@ -117,10 +117,16 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
 
 @pytest.mark.parametrize(
     "tasks",
-    [gaussian(1.0), gaussian(16.0), exponential(5.0), power_law(1.5, 300), power_law(2.5, 2000)],
+    [
+        gaussian_tasks(1.0),
+        gaussian_tasks(16.0),
+        exponential_tasks(5.0),
+        power_law_tasks(1.5, 300),
+        power_law_tasks(2.5, 2000),
+    ],
     ids="gaussian 1,gaussian 16,exponential 5,power-law 1.5,power-law 2.5".split(","),
 )
-def test_no_temperature_is_better_and_there_is_one_maximum(tasks: Tasks) -> None:
+def test_no_temperature_is_better_and_there_is_one_maximum(tasks: ToyTasks) -> None:
     ks = [2, 3, 8, 64, 1000]
     grid = np.geomspace(1e-2, 4 * tasks.c[-1] ** 2, 2000)
     for k, best in zip(ks, best_temperatures(tasks, ks), strict=True):
@@ -137,14 +143,14 @@ def test_no_temperature_is_better_and_there_is_one_maximum(tasks: Tasks) -> None
 def test_the_higher_of_two_maxima_is_taken() -> None:
     """Two kinds of tasks far apart make two maxima; no family does."""
     for share, star in ((0.9, 9.0), (0.005, 1e6)):
-        tasks = Tasks(np.array([3.0, 1000.0]), np.array([share, 1 - share]))
+        tasks = ToyTasks(np.array([3.0, 1000.0]), np.array([share, 1 - share]))
         (best,) = best_temperatures(tasks, [50])
         assert best.temperature == pytest.approx(star, rel=0.2)
 
 
 def test_expected_pass_at_k_against_the_plain_sum() -> None:
     """Small values included: here 1 − (1 − p)^k would lose all digits."""
-    tasks = exponential(3.0)
+    tasks = exponential_tasks(3.0)
     for t, k in ((0.02, 5), (1.0, 1), (40.0, 100), (1e8, 2)):
         p = np.exp(log_probability(tasks.c, t))
         plain = sum(
@@ -152,7 +158,7 @@ def test_expected_pass_at_k_against_the_plain_sum() -> None:
             for w, q in zip(tasks.weights, p, strict=True)
         )
         assert expected_pass_at_k(tasks, k, t) == pytest.approx(float(plain), rel=1e-12)
-    rare = Tasks(np.array([40.0]), np.array([1.0]))
+    rare = ToyTasks(np.array([40.0]), np.array([1.0]))
     assert expected_pass_at_k(rare, 3, 20.0) == pytest.approx(
         3 * math.exp(float(log_probability(40, 20.0))), rel=1e-12
     )
@@ -160,32 +166,32 @@ def test_expected_pass_at_k_against_the_plain_sum() -> None:
 
 def test_edges() -> None:
     """k = 1: always the likeliest answer.  Everything passed: nothing to choose by."""
-    (first,) = best_temperatures(gaussian(16.0), [1])
-    assert (first.temperature, first.pass_at_k) == (0.0, gaussian(16.0).weights[0])
-    assert expected_pass_at_k(power_law(2.0, 9), 5, 0.0) == 0.0
-    (never,) = best_temperatures(gaussian(1.0), [10**6])
+    (first,) = best_temperatures(gaussian_tasks(16.0), [1])
+    assert (first.temperature, first.pass_at_k) == (0.0, gaussian_tasks(16.0).weights[0])
+    assert expected_pass_at_k(power_law_tasks(2.0, 9), 5, 0.0) == 0.0
+    (never,) = best_temperatures(gaussian_tasks(1.0), [10**6])
     assert (math.isnan(never.temperature), never.pass_at_k) == (True, pytest.approx(1.0))
-    (zero,) = best_temperatures(Tasks(np.zeros(1), np.ones(1)), [7])
+    (zero,) = best_temperatures(ToyTasks(np.zeros(1), np.ones(1)), [7])
     assert (zero.temperature, zero.pass_at_k) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("spread", [0.3, 1.0, 2.0, 16.0, 512.0])
 def test_families_have_the_spread_asked_for(spread: float) -> None:
     for family in ("gaussian", "exponential"):
-        tasks = family_of_spread(family, spread)
+        tasks = tasks_of_spread(family, spread)
         assert tasks.spread == pytest.approx(spread, rel=1e-12)
         assert tasks.weights.sum() == pytest.approx(1.0, abs=1e-14)
     if spread >= 1:
-        tasks = family_of_spread("power-law", spread, 1.5)
-        one_less = power_law(1.5, int(tasks.c[-1]) - 1).spread if spread > 1 else 0.0
+        tasks = tasks_of_spread("power-law", spread, 1.5)
+        one_less = power_law_tasks(1.5, int(tasks.c[-1]) - 1).spread if spread > 1 else 0.0
         assert one_less < spread <= tasks.spread
 
 
 def test_weights_follow_the_families() -> None:
     for tasks, log_weight in (
-        (gaussian(3.0), lambda c: -(c**2) / 18),
-        (exponential(3.0), lambda c: -c / 3),
-        (power_law(2.2, 50), lambda c: -2.2 * math.log(c)),
+        (gaussian_tasks(3.0), lambda c: -(c**2) / 18),
+        (exponential_tasks(3.0), lambda c: -c / 3),
+        (power_law_tasks(2.2, 50), lambda c: -2.2 * math.log(c)),
     ):
         a, b = 2, 7
         result = dict(zip(tasks.c.tolist(), tasks.weights.tolist(), strict=True))
@@ -210,7 +216,7 @@ def test_invalid_parameters_are_refused(
     family: str, spread: float, gamma: float, message: str
 ) -> None:
     with pytest.raises(ParameterError, match=message):
-        family_of_spread(family, spread, gamma)
+        tasks_of_spread(family, spread, gamma)
 
 
 def test_bad_numbers() -> None:
@@ -218,7 +224,7 @@ def test_bad_numbers() -> None:
         with pytest.raises(ValueError, match="positive"):
             log_probability(1, bad)
     with pytest.raises(ParameterError, match="must be at most 1,000,000,000"):
-        best_temperatures(gaussian(1.0), [10**10])
+        best_temperatures(gaussian_tasks(1.0), [10**10])
     with pytest.raises(ParameterError, match="too few"):
-        scaling_fit([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])
+        fit_power_law([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])
     assert set(FAMILIES) == {"gaussian", "exponential", "power-law"}

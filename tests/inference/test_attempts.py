@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.inference.attempts import within_variance, within_variance_of
-from passk_cli.metrics.registry import parse
+from passk_cli.inference.attempts import within_variance, within_variance_from_attempts
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.attempts import Attempts
 
 
@@ -21,9 +21,9 @@ def test_scores_of_zero_and_one_vary_as_passes_do(k: int) -> None:
     value, count, passed = np.array([row for cell in rows for row in cell]).T
     scores = Attempts(start, value.astype(float), count, passed)
     for graded, counts in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
-        metric = parse(graded)
+        metric = parse_metric(graded)
         with np.errstate(invalid="ignore"):
-            result = within_variance_of(metric, scores, metric.values_of(scores))
-        expected = within_variance(parse(counts), n, c)
+            result = within_variance_from_attempts(metric, scores, metric.values_of(scores))
+        expected = within_variance(parse_metric(counts), n, c)
         np.testing.assert_allclose(result, expected, atol=1e-14)
         assert np.isnan(result[[1, 4]]).all()

@@ -12,11 +12,11 @@ from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
+    log_spaced_ks,
     pointwise_level,
-    spread_out,
 )
 from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve
 
@@ -67,10 +67,10 @@ def test_the_level_is_that_of_the_smallest_ranks(level: float, values: int) -> N
 
 def test_spread_out_keeps_the_ends() -> None:
     ks = np.union1d(np.arange(1, 200), [1000])
-    result = spread_out(ks)
+    result = log_spaced_ks(ks)
     assert (result[0], result[-1], len(result) <= 16) == (1, 1000, True)
-    assert spread_out(ks[:10]) is not None
-    np.testing.assert_array_equal(spread_out(ks[:10]), ks[:10])
+    assert log_spaced_ks(ks[:10]) is not None
+    np.testing.assert_array_equal(log_spaced_ks(ks[:10]), ks[:10])
 
 
 def test_new_tasks_whole_curves_are_inside() -> None:
@@ -85,7 +85,7 @@ def test_new_tasks_whole_curves_are_inside() -> None:
         values = np.hstack(curve(n, c, 6)).T
         [level] = band_levels_new_tasks([(n, c, ks)], 0.95, resamples=500, seed=seed)
         for name, item in (("pointwise", 0.95), ("simultaneous", level)):
-            result = [interval(Sample(row), "t", item) for row in values]
+            result = [interval(IntervalData(row), "t", item) for row in values]
             limits = zip(result, truth, strict=True)
             inside[name] += all((i.low or 0) <= t <= (i.high or 0) for i, t in limits)
     error = math.sqrt(0.95 * 0.05 / runs)

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from passk_cli.inference.binomial_rate import (
-    lower_limits,
-    passes_needed,
+    further_passes_needed,
     rate_limits,
+    rate_lower_limits,
 )
 
 
@@ -35,25 +35,25 @@ def test_limits_are_wrong_no_more_often_than_their_level_allows(n: int) -> None:
     c = np.arange(n + 1)
     for rate in np.linspace(0.001, 0.999, 200):
         law = binom.pmf(c, n, rate)
-        assert law[lower_limits(n, c) > rate].sum() <= 0.05 + 1e-9
-        assert law[1 - lower_limits(n, n - c) < rate].sum() <= 0.05 + 1e-9
+        assert law[rate_lower_limits(n, c) > rate].sum() <= 0.05 + 1e-9
+        assert law[1 - rate_lower_limits(n, n - c) < rate].sum() <= 0.05 + 1e-9
         low, high = rate_limits(n, c)
         assert law[(low > rate) | (high < rate)].sum() <= 0.05 + 1e-9
 
 
 def test_passes_needed_is_the_first_number_that_shows_the_rate() -> None:
     for n, c in ((0, 0), (3, 3), (3, 2), (4, 1), (59, 59), (80, 80)):
-        more = int(passes_needed(n, c, 0.9))
+        more = int(further_passes_needed(n, c, 0.9))
         reached = [m for m in range(150) if binom.sf(c + m - 1, n + m, 0.9) <= 0.05 + 1e-12]
         assert more == reached[0]
 
 
 def test_passes_needed_agrees_with_the_lower_limit() -> None:
     n, c = np.array([5, 10, 30]), np.array([5, 8, 29])
-    more = passes_needed(n, c, 0.7)
-    assert np.all(lower_limits(n + more, c + more) >= 0.7 - 1e-9)
+    more = further_passes_needed(n, c, 0.7)
+    assert np.all(rate_lower_limits(n + more, c + more) >= 0.7 - 1e-9)
     before = more[more > 0] - 1
-    assert np.all(lower_limits((n[more > 0] + before), c[more > 0] + before) < 0.7)
+    assert np.all(rate_lower_limits((n[more > 0] + before), c[more > 0] + before) < 0.7)
 
 
 def test_invalid_parameters_are_refused() -> None:
@@ -61,4 +61,4 @@ def test_invalid_parameters_are_refused() -> None:
         with pytest.raises(ValueError, match="every task needs"):
             rate_limits(n, c)
     with pytest.raises(ValueError, match="rate must be above 0"):
-        passes_needed(1, 1, 1.0)
+        further_passes_needed(1, 1, 1.0)

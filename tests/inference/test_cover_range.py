@@ -105,16 +105,16 @@ def test_the_order_of_tasks_does_not_matter() -> None:
 def test_a_point_needs_a_narrow_range_and_is_in_it() -> None:
     narrow = CoverRange(*draws(8, tasks=200, n=50), 0.5)
     low, high = narrow.limits
-    assert narrow.point is not None
-    assert low <= narrow.point <= high <= low + WIDEST
+    assert narrow.point_estimate is not None
+    assert low <= narrow.point_estimate <= high <= low + WIDEST
     wide = CoverRange(*draws(8, n=2), 0.5)
-    assert wide.point is None
+    assert wide.point_estimate is None
     assert wide.limits[1] - wide.limits[0] > WIDEST
 
 
 def test_needed_attempts_narrow_the_range_of_new_data() -> None:
     numbered, c = draws(9, tasks=100, n=4)
-    attempts, tasks = CoverRange(numbered, c, 0.5).needed
+    attempts, tasks = CoverRange(numbered, c, 0.5).data_needed
     assert tasks is None
     assert attempts is not None
     assert attempts > 4
@@ -128,10 +128,10 @@ def test_needed_attempts_narrow_the_range_of_new_data() -> None:
 
 def test_few_tasks_need_more_tasks_and_a_rate_of_the_threshold_both() -> None:
     numbered = np.full(3, 8)
-    assert CoverRange(numbered, np.array([8, 0, 4]), 0.5).needed.attempts is None
-    assert CoverRange(numbered, numbered, 0.5).needed.tasks is not None
+    assert CoverRange(numbered, np.array([8, 0, 4]), 0.5).data_needed.attempts is None
+    assert CoverRange(numbered, numbered, 0.5).data_needed.tasks is not None
     numbered = np.full(40, 400)
-    assert CoverRange(numbered, np.full(40, 200), 0.5).needed == (None, None)
+    assert CoverRange(numbered, np.full(40, 200), 0.5).data_needed == (None, None)
 
 
 @pytest.mark.parametrize(

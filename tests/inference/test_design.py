@@ -14,18 +14,20 @@ from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
-    AssumedModel,
+    AssumedValues,
     BetaRates,
-    Difference,
     PilotEstimate,
+    PlannedDifference,
+    budget_splits,
     cluster_excess,
     fitted_rates,
-    splits,
 )
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.metrics.registry import Metric, parse
+from passk_cli.metrics.registry import Metric, parse_metric
 
-METRICS = [parse(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")]
+METRICS = [
+    parse_metric(name) for name in ("pass@1", "pass@3", "pass^3", "pass^1", "pass@2", "pass^2")
+]
 
 
 def total(*values: int) -> np.ndarray:
@@ -66,7 +68,7 @@ def test_passes_against_fractions(a: Fraction, b: Fraction, n: int) -> None:
 def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> None:
     a, b = Fraction(3, 10), Fraction(1, 2)
     mean = float(a / (a + b))
-    values = AssumedModel(metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1))))
+    values = AssumedValues(metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1))))
     weights = exact_passes(a, b, n)
     first = sum(w * exact_value(metric, n, c) for c, w in enumerate(weights))
     second = sum(w * exact_value(metric, n, c) ** 2 for c, w in enumerate(weights))
@@ -77,17 +79,17 @@ def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> 
     moments = [
         rising(left_side, k) / rising(left_side + right_side, k) for k in (metric.k, 2 * metric.k)
     ]
-    assert values.between == pytest.approx(float(moments[1] - moments[0] ** 2), rel=1e-11)
+    assert values.between_variance == pytest.approx(float(moments[1] - moments[0] ** 2), rel=1e-11)
 
 
 def test_one_attempt_is_all_or_nothing() -> None:
     """k = 1: Var = Var(p) + E[p(1−p)]/n (Miller 2024)."""
     for mean, spread in ((0.6, 0.3), (0.1, 0.05), (0.5, 0.0), (0.5, 0.5), (0.3, 0.21**0.5)):
-        values = AssumedModel(parse("pass@1"), BetaRates(mean, spread))
+        values = AssumedValues(parse_metric("pass@1"), BetaRates(mean, spread))
         for n in (1, 2, 10, 1000):
             luck = mean * (1 - mean) - spread**2
             assert values.variance(n) == pytest.approx(spread**2 + luck / n, rel=1e-9, abs=1e-15)
-        assert values.between == pytest.approx(spread**2, abs=1e-15)
+        assert values.between_variance == pytest.approx(spread**2, abs=1e-15)
 
 
 def test_ends_of_the_spread() -> None:
@@ -99,10 +101,13 @@ def test_ends_of_the_spread() -> None:
     np.testing.assert_allclose(BetaRates(0.3, 1e-9).passes(6), equal.passes(6), rtol=1e-9)
     largest = math.sqrt(0.6 * 0.4)
     for spread in (largest, 0.489898):
-        two = AssumedModel(parse("pass@5"), BetaRates(0.6, spread))
-        assert (two.expected, two.within(5)) == (pytest.approx(0.6), pytest.approx(0.0, abs=1e-12))
+        two = AssumedValues(parse_metric("pass@5"), BetaRates(0.6, spread))
+        assert (two.expected, two.within_variance(5)) == (
+            pytest.approx(0.6),
+            pytest.approx(0.0, abs=1e-12),
+        )
         assert two.variance(50) == pytest.approx(0.24)
-    close = AssumedModel(parse("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
+    close = AssumedValues(parse_metric("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
     assert close.variance(50) == pytest.approx(0.24, rel=1e-3)
 
 
@@ -163,30 +168,32 @@ def test_between_against_every_pair_of_groups() -> None:
         expected = sum(products) / len(products) - sum(pairs) / len(pairs)
         pilot = PilotEstimate(metric, np.full(3, 5), total(0, 2, 4))
         assert pilot.measures_between
-        assert pilot.raw_between == pytest.approx(float(expected), rel=1e-11)
+        assert pilot.raw_between_variance == pytest.approx(float(expected), rel=1e-11)
 
 
 @pytest.mark.parametrize("metric", METRICS[:3], ids=lambda m: m.name)
 def test_pilots_are_unbiased(metric: Metric) -> None:
     """The mean over every pilot of two tasks is the truth, as far as the pilot reaches."""
     rates, n = BetaRates(0.4, 0.25), 2 * metric.k
-    truth = AssumedModel(metric, rates)
+    truth = AssumedValues(metric, rates)
     chance = rates.passes(n)
     variance = between = 0.0
     for c, d in itertools.product(range(n + 1), repeat=2):
         pilot = PilotEstimate(metric, np.full(2, n), total(c, d))
         variance += chance[c] * chance[d] * pilot.variance(metric.k)
-        between += chance[c] * chance[d] * pilot.raw_between
+        between += chance[c] * chance[d] * pilot.raw_between_variance
     assert variance == pytest.approx(truth.variance(metric.k), rel=1e-10)
-    assert between == pytest.approx(truth.between, rel=1e-9)
+    assert between == pytest.approx(truth.between_variance, rel=1e-9)
 
 
 def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
     """k = 1: between + within(n₀) n₀ / n, whatever the rates."""
-    pilot = PilotEstimate(parse("pass@1"), np.full(6, 4), total(0, 1, 1, 3, 4, 4))
+    pilot = PilotEstimate(parse_metric("pass@1"), np.full(6, 4), total(0, 1, 1, 3, 4, 4))
     assert pilot.is_measured(100)
     for n in (8, 100):
-        assert pilot.variance(n) == pytest.approx(pilot.between + pilot.within(4) * 4 / n)
+        assert pilot.variance(n) == pytest.approx(
+            pilot.between_variance + pilot.within_variance(4) * 4 / n
+        )
 
 
 def test_carried_on_by_beta_rates() -> None:
@@ -194,42 +201,46 @@ def test_carried_on_by_beta_rates() -> None:
     rates = BetaRates(0.55, 0.3)
     times = (rates.passes(6) * 20_000).round().astype(int)
     c = np.repeat(np.arange(7), times)
-    for metric in (parse("pass@4"), parse("pass^4"), parse("pass@2")):
-        pilot, model = PilotEstimate(metric, np.full(len(c), 6), c), AssumedModel(metric, rates)
+    for metric in (
+        parse_metric("pass@4"),
+        parse_metric("pass^4"),
+        parse_metric("pass@2"),
+    ):
+        pilot, model = PilotEstimate(metric, np.full(len(c), 6), c), AssumedValues(metric, rates)
         assert not pilot.is_measured(7)
         assert pilot.variance(7) < pilot.variance(6)
         for n in (6, 7, 20, 500):
             assert pilot.variance(n) == pytest.approx(model.variance(n), rel=2e-3)
-        assert pilot.between == pytest.approx(model.between, rel=3e-3)
+        assert pilot.between_variance == pytest.approx(model.between_variance, rel=3e-3)
 
 
 def test_one_attempt_per_task_gives_no_variance_of_more() -> None:
-    pilot = PilotEstimate(parse("pass@1"), np.ones(4, dtype=int), total(0, 1, 1, 0))
+    pilot = PilotEstimate(parse_metric("pass@1"), np.ones(4, dtype=int), total(0, 1, 1, 0))
     assert pilot.rates is None
     assert pilot.variance(1) == pytest.approx(1 / 3)
     assert math.isnan(pilot.variance(2))
-    assert math.isnan(pilot.between)
-    pair = Difference(pilot, pilot, 0.1)
+    assert math.isnan(pilot.between_variance)
+    pair = PlannedDifference(pilot, pilot, 0.1)
     assert pair.variance(1) == pytest.approx(2 / 3 - 0.2)
     assert math.isnan(pair.variance(2))
 
 
 def test_tasks_no_more_different_than_luck() -> None:
     """Where the estimate of `between` is negative it is 0, and the variance all luck."""
-    pilot = PilotEstimate(parse("pass@1"), np.full(4, 4), total(2, 2, 2, 1))
-    assert pilot.raw_between < 0
-    assert pilot.between == 0.0
+    pilot = PilotEstimate(parse_metric("pass@1"), np.full(4, 4), total(2, 2, 2, 1))
+    assert pilot.raw_between_variance < 0
+    assert pilot.between_variance == 0.0
     assert pilot.variance(8) == pytest.approx(pilot.variance(4) / 2)
-    assert Difference(pilot, pilot, 1.0).variance(8) == pytest.approx(pilot.variance(4))
+    assert PlannedDifference(pilot, pilot, 1.0).variance(8) == pytest.approx(pilot.variance(4))
 
 
 def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     rng = np.random.default_rng(0)
     p = rng.random(40)
     first, second = (
-        PilotEstimate(parse("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
+        PilotEstimate(parse_metric("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
     )
-    pair = Difference(first, second, float(np.cov(first.values, second.values)[0, 1]))
+    pair = PlannedDifference(first, second, float(np.cov(first.values, second.values)[0, 1]))
     assert pair.variance(5) == pytest.approx(float((first.values - second.values).var(ddof=1)))
     assert pair.variance(50) < pair.variance(5)
 
@@ -274,7 +285,7 @@ def test_relative_error_of_a_standard_deviation() -> None:
 
 @given(st.integers(2, 5000), st.integers(1, 30), st.none() | st.integers(2, 300))
 def test_splits_spend_the_budget(budget: int, least: int, most: int | None) -> None:
-    result = splits(budget, least, most)
+    result = budget_splits(budget, least, most)
     for tasks, n in result:
         assert tasks >= 2
         assert n >= least

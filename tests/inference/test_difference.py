@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference.attempts import attempt_floor
-from passk_cli.inference.difference import difference_distribution, least_p
-from passk_cli.metrics.registry import parse
+from passk_cli.inference.attempts import attempt_variance_floor
+from passk_cli.inference.difference import difference_distribution, least_possible_p
+from passk_cli.metrics.registry import parse_metric
 
 tenths = st.integers(-10, 10).map(lambda x: x / 10)
 rows = st.lists(tenths, min_size=1, max_size=25)
@@ -163,7 +163,7 @@ def test_errors_between_ends_hold_for_clusters_of_unequal_size() -> None:
 
 @pytest.mark.parametrize("tasks", [1, 2, 3, 4, 5, 8])
 def test_few_tasks_have_a_smallest_p(tasks: int) -> None:
-    least = least_p(np.ones(tasks))
+    least = least_possible_p(np.ones(tasks))
     for d in (np.ones(tasks), np.r_[np.ones(tasks - 1), 0.99], np.full(tasks, 0.5)):
         assert difference_distribution(d, 1.0).p()[0] >= least - 1e-12
     if 2 <= tasks <= 3:
@@ -183,12 +183,14 @@ def test_size_of_equal_models_and_coverage(
     n: tuple[int, int], k: int, law: tuple[float, float], tasks: int
 ) -> None:
     """Short: the whole grid is benchmarks/difference.md; three Monte-Carlo errors."""
-    rng, metric, runs = np.random.default_rng(11), parse(f"pass@{k}"), 600
+    rng, metric, runs = np.random.default_rng(11), parse_metric(f"pass@{k}"), 600
     p = rng.beta(*law, (runs, tasks))
     numbered = np.stack([np.full((runs, tasks), item) for item in n])
     c = rng.binomial(numbered, p)
     values = [metric.values(m, passed) for m, passed in zip(numbered, c, strict=True)]
-    d = difference_distribution(values[0] - values[1], 1.0, attempt_floor(metric, numbered, c))
+    d = difference_distribution(
+        values[0] - values[1], 1.0, attempt_variance_floor(metric, numbered, c)
+    )
     error = 3 * np.sqrt(0.05 * 0.95 / runs)
     assert np.mean(d.p() <= 0.05) <= 0.055 + error
     low, high = d.limits(0.05)
@@ -207,23 +209,26 @@ def test_power_is_near_that_of_t() -> None:
 
 
 def test_the_floor_is_the_noise_of_attempts() -> None:
-    metric = parse("pass@1")
+    metric = parse_metric("pass@1")
     n = np.stack([np.full((1, 400), 10), np.full((1, 400), 4)])
     c = np.random.default_rng(0).binomial(n, 0.5)
     # All tasks have the rate ½: p (1 − p) / n of each model, and all of it, as attempts differ.
-    floor, exact = attempt_floor(metric, n, c)[0], (0.25 / 10 + 0.25 / 4) / 400
+    floor, exact = attempt_variance_floor(metric, n, c)[0], (0.25 / 10 + 0.25 / 4) / 400
     assert 0.8 < floor / exact <= 1.0
-    half = attempt_floor(metric, n[[0, 0]], c[[0, 0]])[0]
+    half = attempt_variance_floor(metric, n[[0, 0]], c[[0, 0]])[0]
     assert 0.8 < half / (0.25 / 10 / 400) <= 1.0
-    assert attempt_floor(metric, n[:, :, :1], c[:, :, :1]).tolist() == [0.0]
+    assert attempt_variance_floor(metric, n[:, :, :1], c[:, :, :1]).tolist() == [0.0]
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32), st.sampled_from(["pass@1", "pass@2", "pass^2", "gpass@2:0.75"]))
 def test_no_fill_in_of_missing_passes_has_a_larger_floor(seed: int, name: str) -> None:
-    rng, metric = np.random.default_rng(seed), parse(name)
+    rng, metric = np.random.default_rng(seed), parse_metric(name)
     n = rng.integers(2, 6, (2, 1, 7))
     low = rng.binomial(n, rng.random())
     most = rng.integers(low, n + 1)
     filled = rng.integers(low, most + 1)
-    assert attempt_floor(metric, n, filled)[0] <= attempt_floor(metric, n, low, most)[0] + 1e-12
+    assert (
+        attempt_variance_floor(metric, n, filled)[0]
+        <= attempt_variance_floor(metric, n, low, most)[0] + 1e-12
+    )

@@ -13,17 +13,17 @@ from scipy import stats
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import (
     SMALLEST,
-    change_distribution,
-    change_moments,
     copies_test,
+    lower_tails,
+    neighbour_change_distribution,
+    neighbour_change_moments,
     neighbour_test,
     rank_sum_tail,
     sum_distribution,
-    tail_below,
+    trend_score_variance,
     trend_test,
-    trend_variance,
 )
-from passk_cli.metrics.order import changes, totals, trend_scores
+from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
 from tests.conftest import long_cases
 from tests.metrics.bags import ragged
 
@@ -54,21 +54,21 @@ def smallest(x: np.ndarray) -> np.ndarray:
     """p of trend, neighbours and copies, after Holm."""
     start, passed = rows(x)
     p = [trend_test(start, passed).p, neighbour_test(start, passed).p]
-    return holm([*p, copies_test(start, passed).smallest])
+    return holm([*p, copies_test(start, passed).smallest_p])
 
 
 @settings(max_examples=40)
 @given(short_tasks)
 def test_every_p_is_its_definition(tasks: Tasks) -> None:
     start, passed = ragged(tasks)
-    n, c = totals(start, passed)
+    n, c = attempts_and_passes(start, passed)
     all_items = [ragged(order) for order in all_orders(tasks)]
     scores = np.array([trend_scores(*order)[0].sum() for order in all_items])
-    turns = np.array([changes(*order).sum() for order in all_items])
+    turns = np.array([neighbour_changes(*order).sum() for order in all_items])
     trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
-    mean, variance = (moment.sum() for moment in change_moments(n, c))
+    mean, variance = (moment.sum() for moment in neighbour_change_moments(n, c))
     assert scores.mean() == pytest.approx(0, abs=1e-12)
-    assert scores.var() == pytest.approx(trend_variance(n, c).sum(), abs=1e-10)
+    assert scores.var() == pytest.approx(trend_score_variance(n, c).sum(), abs=1e-10)
     assert (turns.mean(), turns.var()) == pytest.approx((mean, variance), abs=1e-10)
     if trend.tasks:
         share = np.mean(np.abs(scores) >= abs(trend.statistic) - 1e-9)
@@ -77,7 +77,7 @@ def test_every_p_is_its_definition(tasks: Tasks) -> None:
     else:
         assert np.isnan(trend.p)
     if neighbours.tasks:
-        away = abs(changes(start, passed).sum() - mean) - 1e-9
+        away = abs(neighbour_changes(start, passed).sum() - mean) - 1e-9
         assert neighbours.p == pytest.approx(np.mean(np.abs(turns - mean) >= away), abs=1e-12)
     else:
         assert np.isnan(neighbours.p)
@@ -108,9 +108,9 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if result:
         np.testing.assert_array_equal(pairs.adjusted, holm(pairs.p))
-        assert pairs.smallest == pairs.adjusted.min()
+        assert pairs.smallest_p == pairs.adjusted.min()
     else:
-        assert np.isnan(pairs.smallest)
+        assert np.isnan(pairs.smallest_p)
 
 
 @pytest.mark.parametrize(("n", "c"), [(10, 3), (14, 7), (25, 12), (40, 1)])
@@ -127,13 +127,16 @@ def test_one_task_is_the_exact_rank_sum_test(n: int, c: int) -> None:
 
 def test_neighbours_of_one_task_are_the_runs_test() -> None:
     """Chances of few runs to three decimals as in the table of Swed & Eisenhart 1943."""
-    ten, eight = np.cumsum(change_distribution(20, 10)), np.cumsum(change_distribution(16, 8))
+    ten, eight = (
+        np.cumsum(neighbour_change_distribution(20, 10)),
+        np.cumsum(neighbour_change_distribution(16, 8)),
+    )
     # n runs are n − 1 changes.
     assert ten[[3, 4, 5, 6]].round(3).tolist() == [0.001, 0.004, 0.019, 0.051]
     assert eight[[3, 4, 5, 6]].round(3).tolist() == [0.009, 0.032, 0.100, 0.214]
     assert ten[5] == pytest.approx(3422 / 184756, rel=1e-12)
     for n, c in ((1, 0), (1, 1), (7, 7), (400, 137)):
-        assert change_distribution(n, c).sum() == pytest.approx(1, rel=1e-14)
+        assert neighbour_change_distribution(n, c).sum() == pytest.approx(1, rel=1e-14)
 
 
 def test_distributions_of_sums() -> None:
@@ -149,7 +152,7 @@ def test_distributions_of_sums() -> None:
     # So many that only a window around the mean is kept.
     first, law = sum_distribution([(np.array([0.5, 0.5]), 1_000_000)])
     assert len(law) < 200_000
-    below = tail_below((first, law), np.array([498_500, 0, 1_000_000]))
+    below = lower_tails((first, law), np.array([498_500, 0, 1_000_000]))
     assert below[0] == pytest.approx(stats.binom.cdf(498_500, 1_000_000, 0.5), abs=1e-10)
     assert below[1:].tolist() == pytest.approx([SMALLEST, 1.0])
 
@@ -174,7 +177,7 @@ def test_tails_far_out_are_bounded_never_zero() -> None:
     assert rank_sum_tail(n, c, most) == SMALLEST
     assert rank_sum_tail(n[:2], c[:2], 100.0) == pytest.approx(2 / 184756**2, abs=1e-12)
     assert rank_sum_tail(n, c, 0.0) == 1.0
-    nearby = rank_sum_tail(n, c, 5 * np.sqrt(trend_variance(n, c).sum()) // 1)
+    nearby = rank_sum_tail(n, c, 5 * np.sqrt(trend_score_variance(n, c).sum()) // 1)
     assert nearby == pytest.approx(2 * stats.norm.sf(5), rel=0.05)
 
 
@@ -228,20 +231,20 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     pairs = copies_test(*rows(x))
     messages = np.flatnonzero(pairs.adjusted <= 0.05)
     assert [(pairs.first[i], pairs.second[i]) for i in messages] == [(1, 3)]
-    assert pairs.copied[messages].all()
+    assert pairs.is_copy[messages].all()
     # A break half-way makes the attempts of either half alike, but no copies.
     x = rng.random((400, 6)) < np.where(np.arange(6) < 3, 0.85, 0.15)
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
     assert messages.sum() == 6
-    assert not pairs.copied[messages].any()
+    assert not pairs.is_copy[messages].any()
     # Nor are attempts that always pass, of which two never differ.
     x = rng.random((100, 6)) < np.where(np.arange(6) < 3, 1.0, 0.6)
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
     assert pairs.differ[messages].tolist() == [0, 0, 0]
     assert pairs.by_rates[messages].tolist() == [0.0, 0.0, 0.0]
-    assert not pairs.copied.any()
+    assert not pairs.is_copy.any()
 
 
 def test_every_attempt_sticks_to_the_one_before() -> None:
@@ -262,7 +265,7 @@ def test_nothing_to_test() -> None:
         start, passed = ragged(tasks)
         assert np.isnan(trend_test(start, passed).p)
         assert np.isnan(neighbour_test(start, passed).p)
-        assert np.isnan(copies_test(start, passed).smallest)
+        assert np.isnan(copies_test(start, passed).smallest_p)
     # Two attempts can show a trend, but neighbours and pairs are all there is.
     start, passed = ragged([[0, 1]] * 8)
     assert trend_test(start, passed).p == pytest.approx(2 / 2**8, rel=1e-12)

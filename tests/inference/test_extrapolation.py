@@ -14,8 +14,8 @@ from passk_cli.inference.extrapolation import (
     WIDEST,
     Extrapolation,
     largest_known_k,
-    refusal,
-    two_digits,
+    refusal_reason,
+    round_to_two_digits,
 )
 from passk_cli.metrics.pass_k import pass_at_k_pairs
 from tests.conftest import ROOT
@@ -53,12 +53,14 @@ def test_failures_are_the_mirror() -> None:
         low, high = Extrapolation(n, n - c).range(k)
         assert Extrapolation(n, c, mirrored=True).range(k) == (1 - high, 1 - low)
     hat, at = (
-        Extrapolation(n, x, m).average(np.array([80])) for x, m in ((c, True), (n - c, False))
+        Extrapolation(n, x, m).model_average(np.array([80])) for x, m in ((c, True), (n - c, False))
     )
     np.testing.assert_allclose(hat.values, 1 - at.values)
     np.testing.assert_allclose((hat.low, hat.high), (1 - at.high, 1 - at.low))
-    line = Extrapolation(n, n - c).line(np.array([80]))
-    np.testing.assert_allclose(Extrapolation(n, c, mirrored=True).line(np.array([80])), 1 - line)
+    line = Extrapolation(n, n - c).logit_line(np.array([80]))
+    np.testing.assert_allclose(
+        Extrapolation(n, c, mirrored=True).logit_line(np.array([80])), 1 - line
+    )
 
 
 def test_the_order_of_tasks_does_not_matter() -> None:
@@ -90,11 +92,11 @@ def test_points_are_inside_narrow_ranges_only() -> None:
     result = Extrapolation(*attempts(tasks=60, a=0.2))
     for k in (60, 400, 100_000):
         low, high = result.range(k)
-        point = result.point(k)
+        point = result.point_estimate(k)
         assert (point is None) == (high - low > WIDEST)
         assert point is None or low <= point <= high
-    assert result.point(60) is not None
-    assert result.point(100_000) is None
+    assert result.point_estimate(60) is not None
+    assert result.point_estimate(100_000) is None
 
 
 def test_clusters_are_worth_fewer_tasks() -> None:
@@ -116,8 +118,8 @@ def test_the_line_goes_through_points_on_a_line() -> None:
     ]
     slope, height = np.polyfit(np.log([1, 2, 3, 4]), [*heights, math.log(0.75 / 0.25)], 1)
     expected = 1 / (1 + np.exp(-(height + slope * np.log(50))))
-    assert Extrapolation(n, c).line(np.array([50]))[0] == pytest.approx(expected)
-    assert np.isnan(Extrapolation(np.full(9, 5), np.full(9, 5)).line(np.array([50]))).all()
+    assert Extrapolation(n, c).logit_line(np.array([50]))[0] == pytest.approx(expected)
+    assert np.isnan(Extrapolation(np.full(9, 5), np.full(9, 5)).logit_line(np.array([50]))).all()
 
 
 def test_a_prospect_comes_true() -> None:
@@ -127,7 +129,7 @@ def test_a_prospect_comes_true() -> None:
     prospect = result.attempts_needed(5_000)
     assert prospect is not None
     assert 40 <= prospect.attempts <= 200 < prospect.k <= 5_000
-    assert two_digits(prospect.k) == prospect.k
+    assert round_to_two_digits(prospect.k) == prospect.k
     widths = []
     for seed in range(8):
         more = attempts(seed + 100, tasks=40, n=prospect.attempts, a=0.3, b=4.0)
@@ -152,7 +154,7 @@ def test_no_prospect_if_only_more_tasks_help() -> None:
     ],
 )
 def test_only_sampling_that_stopped_is_refused(n: list[int], c: list[int], reason: str) -> None:
-    message = refusal(np.array(n), np.array(c))
+    message = refusal_reason(np.array(n), np.array(c))
     assert reason in message
     assert bool(message) == bool(reason)
     if not reason:
@@ -172,7 +174,7 @@ def test_largest_known_is_had_by_nine_in_ten() -> None:
      (995, True, 1_000), (0, False, 0)],
 )  # fmt: skip
 def test_two_digits(k: int, up: bool, rounded: int) -> None:
-    assert two_digits(k, up=up) == rounded
+    assert round_to_two_digits(k, up=up) == rounded
 
 
 @pytest.mark.parametrize("experiment", ["short", "med", "long"])
@@ -187,7 +189,7 @@ def test_real_counts_of_a_thousand_attempts(experiment: str) -> None:
     low, high = result.range(1_000)
     solved = float((c > 0).mean())
     assert low <= solved <= high
-    assert abs(float(result.average(np.array([1_000])).values[0]) - solved) < 0.08
+    assert abs(float(result.model_average(np.array([1_000])).values[0]) - solved) < 0.08
 
 
 def populations() -> dict[str, tuple[Floats, Floats]]:

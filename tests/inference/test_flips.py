@@ -13,7 +13,7 @@ from passk_cli.inference import flips
 from passk_cli.inference.flips import (
     boschloo,
     central_range,
-    chance_flips,
+    flip_chances,
     flip_signs,
     poisson_binomial,
 )
@@ -38,7 +38,7 @@ def test_chances_equal_those_of_every_deal(n: int, base: int) -> None:
             for c in range(max(0, passes - base), min(n, passes) + 1)
         }
         signs = {c: int(flip_signs(n, c, base, passes - c)) for c in deals}
-        law = chance_flips(n, base, passes)
+        law = flip_chances(n, base, passes)
         changed = [c for c in deals if Fraction(c, n) != Fraction(passes - c, base)]
         assert float(law.changes) == pytest.approx(float(sum(deals[c] for c in changed)))
         assert float(law.flips) == pytest.approx(float(sum(deals[c] for c in deals if signs[c])))
@@ -52,7 +52,7 @@ def test_the_expected_number_is_unbiased_whatever_the_rate(rate: float) -> None:
     c, second = np.meshgrid(np.arange(n + 1), np.arange(base + 1), indexing="ij")
     weights = binom.pmf(c, n, rate) * binom.pmf(second, base, rate)
     truth = weights[flip_signs(n, c, base, second) != 0].sum()
-    assert (weights * chance_flips(n, base, c + second).flips).sum() == pytest.approx(truth)
+    assert (weights * flip_chances(n, base, c + second).flips).sum() == pytest.approx(truth)
 
 
 def test_poisson_binomial_equals_the_enumeration_of_outcomes() -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
-    gains,
-    gains_together,
-    spread_of_rates,
+    heterogeneity_gains,
+    heterogeneity_gains_of_each,
+    sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import unit_values
@@ -31,8 +31,8 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
         setting = IntervalSetting(
             population, clusters=clusters if population == NEW_TASKS else None
         )
-        delta, deficit = (gains(n, x, np.array([1, 2]), setting) for x in (c, n - c))
-        sd = spread_of_rates(n, c, setting)[0]
+        delta, deficit = (heterogeneity_gains(n, x, np.array([1, 2]), setting) for x in (c, n - c))
+        sd = sd_and_skewness_of_rates(n, c, setting)[0]
         assert delta.estimate[0] == deficit.estimate[0] == delta.low[0] == delta.high[0] == 0
         assert delta.estimate[1] == pytest.approx(deficit.estimate[1], rel=1e-9)
         assert sd.value == pytest.approx(math.sqrt(delta.estimate[1]), rel=1e-9)
@@ -43,7 +43,7 @@ def test_at_two_both_gains_are_the_variance(population: str) -> None:
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_estimates_are_in_order(population: str) -> None:
     n, c = data()
-    result = gains(n, c, np.arange(1, 8), IntervalSetting(population))
+    result = heterogeneity_gains(n, c, np.arange(1, 8), IntervalSetting(population))
     assert np.all(result.low <= result.estimate)
     assert np.all(result.estimate <= result.high)
     assert np.all(result.estimate <= result.bound + 1e-12)
@@ -52,10 +52,10 @@ def test_estimates_are_in_order(population: str) -> None:
 
 def test_undefined_with_too_few_tasks_or_attempts() -> None:
     n, c = data(tasks=3)
-    new = gains(n, c, np.arange(1, 6), IntervalSetting())
+    new = heterogeneity_gains(n, c, np.arange(1, 6), IntervalSetting())
     np.testing.assert_array_equal(np.isnan(new.estimate), [False] * 3 + [True] * 2)
     np.testing.assert_array_equal(np.isnan(new.low), np.isnan(new.estimate))
-    fixed_tasks = gains(n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS))
+    fixed_tasks = heterogeneity_gains(n, c, np.array([7, 8]), IntervalSetting(THESE_TASKS))
     assert not np.isnan(fixed_tasks.estimate).any()
     assert not np.isnan(fixed_tasks.low).any()
     np.testing.assert_array_equal(np.isnan(fixed_tasks.se), [False, True])
@@ -65,30 +65,32 @@ def test_undefined_with_too_few_tasks_or_attempts() -> None:
 def test_both_together_equal_both_separately(population: str) -> None:
     n, c = data()
     ks, setting = np.arange(1, 8), IntervalSetting(population, resamples=500)
-    single = (gains(n, c, ks, setting), gains(n, n - c, ks, setting))
-    for first, second in zip(gains_together(n, (c, n - c), ks, setting), single, strict=True):
+    single = (heterogeneity_gains(n, c, ks, setting), heterogeneity_gains(n, n - c, ks, setting))
+    for first, second in zip(
+        heterogeneity_gains_of_each(n, (c, n - c), ks, setting), single, strict=True
+    ):
         for name in ("estimate", "bound", "se", "low", "high"):
             np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-12)
 
 
 def test_reasons_of_moments() -> None:
     first = np.ones(5, dtype=np.int64)
-    for result in spread_of_rates(first, np.array([0, 1, 1, 0, 1]), IntervalSetting()):
+    for result in sd_and_skewness_of_rates(first, np.array([0, 1, 1, 0, 1]), IntervalSetting()):
         assert (result.value, result.reason) == (None, "needs 2 attempts on every task")
-    sd, skewness = spread_of_rates(2 * first, np.array([0, 1, 2, 0, 2]), IntervalSetting())
+    sd, skewness = sd_and_skewness_of_rates(2 * first, np.array([0, 1, 2, 0, 2]), IntervalSetting())
     assert sd.value is not None
     assert skewness.reason == "needs 3 attempts on every task"
-    sd, skewness = spread_of_rates(4 * first, 2 * first, IntervalSetting())
+    sd, skewness = sd_and_skewness_of_rates(4 * first, 2 * first, IntervalSetting())
     assert (sd.value, sd.low) == (0.0, 0.0)
     assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"
-    all_pass, _ = spread_of_rates(4 * first, 4 * first, IntervalSetting())
+    all_pass, _ = sd_and_skewness_of_rates(4 * first, 4 * first, IntervalSetting())
     assert (all_pass.value, all_pass.reason) == (0.0, sd.reason)
     n, c = np.full(8, 4), np.array([0, 1, 2, 2, 3, 3, 4, 2])
-    sd, skewness = spread_of_rates(n, c, IntervalSetting())
+    sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())
     assert (sd.low, skewness.value) == (0.0, None)
     assert skewness.reason == "the spread does not differ significantly from 0"
     codes = np.array([0, 0, 0, 1, 1])
-    clustered = spread_of_rates(
+    clustered = sd_and_skewness_of_rates(
         4 * first, np.array([0, 1, 4, 4, 2]), IntervalSetting(clusters=codes)
     )
     assert clustered[1].reason == "needs 3 clusters"
@@ -98,10 +100,10 @@ def test_reasons_of_moments() -> None:
 def test_without_a_level_there_are_only_errors(population: str) -> None:
     n, c = data()
     setting = IntervalSetting(population, level=None)
-    result = gains(n, c, np.array([3]), setting)
+    result = heterogeneity_gains(n, c, np.array([3]), setting)
     assert np.isnan(result.low).all()
     assert result.se[0] > 0
-    assert all(first.low is None and first.se for first in spread_of_rates(n, c, setting))
+    assert all(first.low is None and first.se for first in sd_and_skewness_of_rates(n, c, setting))
 
 
 def test_standard_errors_against_simulation() -> None:
@@ -116,8 +118,8 @@ def test_standard_errors_against_simulation() -> None:
         for _ in range(120):
             p = rng.beta(1.2, 0.8, 60) if population == NEW_TASKS else fixed
             n, c = np.full(60, 10), rng.binomial(10, p)
-            result = gains(n, c, ks, setting)
-            sd = spread_of_rates(n, c, setting)[0]
+            result = heterogeneity_gains(n, c, ks, setting)
+            sd = sd_and_skewness_of_rates(n, c, setting)[0]
             values.append([*result.estimate, sd.value])
             errors.append([*result.se, sd.se])
         ratio = np.mean(errors, axis=0) / np.std(values, axis=0)
@@ -143,7 +145,9 @@ def test_coverage_of_delta_for_new_tasks() -> None:
         truth, covered = moments[4] - moments[0] ** 5, 0
         for seed in range(runs):
             c = rng.binomial(10, rng.beta(a, b, 30))
-            result = gains(np.full(30, 10), c, k, IntervalSetting(resamples=300, seed=seed))
+            result = heterogeneity_gains(
+                np.full(30, 10), c, k, IntervalSetting(resamples=300, seed=seed)
+            )
             covered += bool(result.low[0] <= truth <= result.high[0])
         assert covered / runs >= 0.95 - 2 * math.sqrt(0.95 * 0.05 / runs)
 
@@ -155,7 +159,9 @@ def test_coverage_of_delta_for_these_tasks() -> None:
         for _ in range(runs):
             p = rng.beta(a, b, 30)
             c = rng.binomial(n, p)
-            result = gains(np.full(30, n), c, np.array([k]), IntervalSetting(THESE_TASKS))
+            result = heterogeneity_gains(
+                np.full(30, n), c, np.array([k]), IntervalSetting(THESE_TASKS)
+            )
             truth = (p**k).mean() - p.mean() ** k
             covered += bool(result.low[0] <= truth <= result.high[0])
         assert covered / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
@@ -168,6 +174,9 @@ def test_equally_hard_tasks_gain_nothing() -> None:
     for _ in range(60):
         c = rng.binomial(10, np.full(40, 0.7))
         covered += (
-            gains(np.full(40, 10), c, np.array([5]), IntervalSetting(THESE_TASKS)).low[0] == 0
+            heterogeneity_gains(
+                np.full(40, 10), c, np.array([5]), IntervalSetting(THESE_TASKS)
+            ).low[0]
+            == 0
         )
     assert covered >= 54

@@ -13,17 +13,17 @@ from scipy.optimize import isotonic_regression, minimize
 from passk_cli.inference.horizon import (
     LOGISTIC,
     WEIBULL,
-    Shape,
+    SuccessCurve,
+    doublings_per_day,
     fit_curves,
-    frontier,
-    growth,
-    horizons,
-    isotonic,
-    isotonic_horizon,
-    limits,
-    minutes_of,
+    frontier_models,
+    isotonic_fit,
+    isotonic_log2_horizon,
+    log2_horizons,
+    minutes_from_log2,
+    percentile_limits,
     resampled_counts,
-    resampled_horizons,
+    resampled_log2_horizons,
     task_weights,
 )
 from tests.conftest import SAMPLES
@@ -65,13 +65,13 @@ def test_published_horizons_are_reproduced(model: str) -> None:
     n, weights = np.ones_like(c), task_weights(families)
     a, b = fit_curves(x, (weights * c)[None], (weights * (1 - c))[None])
     p50, p80, *ends = PUBLISHED[model]
-    assert 2 ** horizons(a, b, 0.5)[0] == pytest.approx(p50, rel=5e-4)
-    assert 2 ** horizons(a, b, 0.8)[0] == pytest.approx(p80, rel=5e-4)
+    assert 2 ** log2_horizons(a, b, 0.5)[0] == pytest.approx(p50, rel=5e-4)
+    assert 2 ** log2_horizons(a, b, 0.8)[0] == pytest.approx(p80, rel=5e-4)
     draws = np.concatenate([
         np.stack(fit_curves(x, up * weights, down * weights, start=(a[0], b[0])), axis=1)
         for up, down in resampled_counts(n, c, families, 1000, 0)
     ])  # fmt: skip
-    low, high = limits(resampled_horizons(draws, 0.5, float(weights @ x)), 0.95)
+    low, high = percentile_limits(resampled_log2_horizons(draws, 0.5, float(weights @ x)), 0.95)
     if model == "GPT-3":
         # In some resamples it passes nothing, which METR's code leaves out.
         assert low == -math.inf
@@ -82,7 +82,7 @@ def test_published_horizons_are_reproduced(model: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [LOGISTIC, WEIBULL], ids=["logistic", "Weibull"])
-def test_curves_have_the_highest_penalised_likelihood(shape: Shape) -> None:
+def test_curves_have_the_highest_penalised_likelihood(shape: SuccessCurve) -> None:
     rng = np.random.default_rng(1)
     x = rng.uniform(-3, 9, 40)
     for _ in range(5):
@@ -103,7 +103,7 @@ def test_curves_have_the_highest_penalised_likelihood(shape: Shape) -> None:
         a, b = fit_curves(x, passed[None], failed[None], shape)
         assert (a[0], b[0]) == pytest.approx(best.x, rel=1e-4)
         for rate in (0.5, 0.8):
-            log2 = horizons(a, b, rate, shape)
+            log2 = log2_horizons(a, b, rate, shape)
             assert shape.at(a + b * log2)[2] == pytest.approx(rate)
 
 
@@ -120,7 +120,7 @@ def test_rows_are_fitted_as_if_they_were_alone() -> None:
             assert (together[0][place], together[1][place]) == pytest.approx((a[0], b[0]), abs=1e-5)
     assert together[0][3] == -math.inf
     assert together[0][7] == math.inf
-    assert horizons(*together, 0.5)[[3, 7]].tolist() == [-math.inf, math.inf]
+    assert log2_horizons(*together, 0.5)[[3, 7]].tolist() == [-math.inf, math.inf]
 
 
 @pytest.mark.parametrize("gap", [1e-3, 0.1, 1, 8])
@@ -128,7 +128,7 @@ def test_separated_tasks_have_a_horizon_in_the_gap(gap: float) -> None:
     x = np.array([0.0, 1.0, 2.0, 2 + gap, 3 + gap, 4 + gap])
     passed = np.array([[1.0, 1, 1, 0, 0, 0]]) / 6
     a, b = fit_curves(x, passed, 1 / 6 - passed)
-    assert 2 < horizons(a, b, 0.5)[0] < 2 + gap
+    assert 2 < log2_horizons(a, b, 0.5)[0] < 2 + gap
     assert np.isfinite(b).all()
 
 
@@ -137,7 +137,7 @@ def test_isotonic_curves_are_those_of_scipy() -> None:
     for _ in range(20):
         x, weights = rng.permutation(15).astype(float), rng.uniform(0.1, 1, 15)
         rates = rng.uniform(0, 1, 15)
-        at, own_values = isotonic(x, weights * rates, weights * (1 - rates))
+        at, own_values = isotonic_fit(x, weights * rates, weights * (1 - rates))
         order = np.argsort(x, kind="stable")
         expected = isotonic_regression(rates[order], weights=weights[order], increasing=False).x
         assert at.tolist() == sorted(x)
@@ -146,10 +146,10 @@ def test_isotonic_curves_are_those_of_scipy() -> None:
 
 def test_isotonic_horizons_lie_between_two_lengths() -> None:
     at, rates = np.array([0.0, 2.0, 5.0]), np.array([0.9, 0.5, 0.1])
-    assert isotonic_horizon(at, rates, 0.5) == 3.5
-    assert isotonic_horizon(at, rates, 0.6) == 1
-    assert isotonic_horizon(at, rates, 0.05) == math.inf
-    assert isotonic_horizon(at, rates, 0.95) == -math.inf
+    assert isotonic_log2_horizon(at, rates, 0.5) == 3.5
+    assert isotonic_log2_horizon(at, rates, 0.6) == 1
+    assert isotonic_log2_horizon(at, rates, 0.05) == math.inf
+    assert isotonic_log2_horizon(at, rates, 0.95) == -math.inf
 
 
 def test_resamples_have_families_tasks_and_attempts_as_often_as_they_come() -> None:
@@ -182,10 +182,10 @@ def test_resamples_without_a_horizon_widen_the_interval() -> None:
     draws = np.stack(
         [np.array([2.0, 2.0, -2.0, math.inf]), np.array([-1.0, 0.5, 0.0, 0.0])], axis=1
     )
-    assert resampled_horizons(draws, 0.5, 0.0).tolist() == [2, math.inf, -math.inf, math.inf]
-    assert limits(np.array([1.0, 2.0, 3.0, math.nan]), 0.5) == (-math.inf, math.inf)
-    assert limits(np.arange(101.0), 0.5) == (25, 75)
-    assert [minutes_of(log2) for log2 in (-math.inf, 3, 1e6)] == [0, 8, math.inf]
+    assert resampled_log2_horizons(draws, 0.5, 0.0).tolist() == [2, math.inf, -math.inf, math.inf]
+    assert percentile_limits(np.array([1.0, 2.0, 3.0, math.nan]), 0.5) == (-math.inf, math.inf)
+    assert percentile_limits(np.arange(101.0), 0.5) == (25, 75)
+    assert [minutes_from_log2(log2) for log2 in (-math.inf, 3, 1e6)] == [0, 8, math.inf]
 
 
 def test_growth_is_the_line_of_least_squares() -> None:
@@ -196,13 +196,13 @@ def test_growth_is_the_line_of_least_squares() -> None:
         np.polyfit(days, log2[0], 1)[0],
         np.polyfit(np.delete(days, 2), np.delete(log2[1], 2), 1)[0],
     )
-    result = growth(days, log2)
+    result = doublings_per_day(days, log2)
     assert result[:2] == pytest.approx(expected)
     assert math.isnan(result[2])
 
 
 def test_the_frontier_has_the_longest_horizons_at_their_release() -> None:
-    assert frontier([1, 2, 2, 3, 4], [5, 6, 7, 4, 7]) == [0, 2, 4]
+    assert frontier_models([1, 2, 2, 3, 4], [5, 6, 7, 4, 7]) == [0, 2, 4]
 
 
 @pytest.mark.long
@@ -218,6 +218,6 @@ def test_intervals_of_many_families_contain_the_true_horizon() -> None:
             np.stack(fit_curves(x, up / 450, down / 450), axis=1)
             for up, down in resampled_counts(n, c, families, 400, number)
         ])  # fmt: skip
-        low, high = limits(resampled_horizons(draws, 0.5, float(x.mean())), 0.95)
+        low, high = percentile_limits(resampled_log2_horizons(draws, 0.5, float(x.mean())), 0.95)
         hits += low <= 4.5 <= high
     assert hits >= 90

@@ -10,32 +10,32 @@ import pytest
 from scipy import integrate, stats
 
 from benchmarks.guards import holds
-from passk_cli.inference.hierarchy import draw_rates, histogram, rate_posterior
-from passk_cli.inference.hull import MetricCounts, hull
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.hierarchy import count_histogram, draw_rates, rate_posterior
+from passk_cli.inference.hull import MetricCounts, hull_of_mean
+from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.mixing import (
     ErrorDistribution,
     attempt_groups,
     error_covariance,
     errors_at,
-    mixture,
+    mixing_distribution,
 )
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
-from passk_cli.metrics.polynomials import failing_all, passing_all
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.polynomials import all_fail_polynomial, pass_hat_k_polynomial
+from passk_cli.metrics.registry import parse_metric
 from tests.conftest import long_cases
 
 
 def limits(name: str, n: np.ndarray, c: np.ndarray, tail: float = 0.025) -> tuple[float, float]:
-    return MetricCounts(parse(name), n, c).limits(tail)
+    return MetricCounts(parse_metric(name), n, c).limits(tail)
 
 
 def test_moments_of_the_posterior_against_quadrature() -> None:
     """Given a point of the posterior, tasks are independent: Beta, and lumps at 0 and 1."""
     n, c = np.array([3, 3, 3, 5]), np.array([0, 2, 3, 1])
-    posterior = rate_posterior(histogram(n, c))
-    means, variances = posterior.mean_of(failing_all(2))
+    posterior = rate_posterior(count_histogram(n, c))
+    means, variances = posterior.mean_of(all_fail_polynomial(2))
     assert posterior.weight.sum() == pytest.approx(1)
     a, b = posterior.a[posterior.cell], posterior.b[posterior.cell]
     tame = np.flatnonzero(np.minimum(a, b) > 0.3)
@@ -53,10 +53,10 @@ def test_moments_of_the_posterior_against_quadrature() -> None:
 
 def test_drawn_rates_have_the_moments_of_the_posterior() -> None:
     n, c = np.array([3, 3, 3, 5]), np.array([0, 2, 3, 1])
-    posterior = rate_posterior(histogram(n, c))
+    posterior = rate_posterior(count_histogram(n, c))
     rates = draw_rates(n, c, 4000, np.random.default_rng(0))
     for power in (1, 2):
-        means, _ = posterior.mean_of(passing_all(power))
+        means, _ = posterior.mean_of(pass_hat_k_polynomial(power))
         # Four standard errors.
         assert (rates**power).mean() == pytest.approx(posterior.weight @ means, abs=0.012)
 
@@ -100,7 +100,7 @@ def test_covariances_of_errors_of_many_like_tasks() -> None:
     rng = np.random.default_rng(0)
     c, p = rng.binomial(6, 0.4, 3000), 0.4
     curves = [(lambda n, c, k=k: pass_hat_k_pairs(n, c, k), lambda p, k=k: p**k) for k in (1, 2, 3)]
-    result = error_covariance(mixture(histogram(np.full(3000, 6), c)), curves)
+    result = error_covariance(mixing_distribution(count_histogram(np.full(3000, 6), c)), curves)
     chances, values = stats.binom.pmf(np.arange(7), 6, p), []
     for k in (1, 2, 3):
         values.append(pass_hat_k_pairs(np.full(7, 6), np.arange(7), k) - p**k)
@@ -156,14 +156,14 @@ def test_limits_hold_the_estimate_and_the_level_orders_them() -> None:
         n = rng.integers(3, 30, 12)
         c = rng.binomial(n, rng.beta(0.5, 0.5, 12))
         wide, narrow = (limits("pass@3", n, c, tail) for tail in (0.005, 0.05))
-        value = float(parse("pass@3").values(n, c).mean())
+        value = float(parse_metric("pass@3").values(n, c).mean())
         assert 0 <= wide[0] <= narrow[0] <= value <= narrow[1] <= wide[1] <= 1
 
 
 def test_a_value_is_held_exactly_if_it_is_inside_the_limits() -> None:
     rng = np.random.default_rng(3)
     n, c = np.full(30, 8), rng.binomial(8, rng.beta(1, 1, 30))
-    result = hull(parse("pass^3"), histogram(n, c))
+    result = hull_of_mean(parse_metric("pass^3"), count_histogram(n, c))
     assert result is not None
     low, high = result.limits(0.025)
     for value in np.linspace(0.01, 0.99, 50):
@@ -189,7 +189,9 @@ def test_coverage_in_cases_in_which_the_jackknife_fails(kind: str, n: int, k: in
             p = rng.beta(9, 1, 30)
         else:
             p = rng.choice([0.0, 0.5], 30) if kind == "lumps" else np.full(30, 0.3)
-        result = hull(parse(f"pass@{k}"), histogram(np.full(30, n), rng.binomial(n, p)))
+        result = hull_of_mean(
+            parse_metric(f"pass@{k}"), count_histogram(np.full(30, n), rng.binomial(n, p))
+        )
         assert result is not None
         covered += holds(result, float(((1 - p) ** k).mean()), 0.025)
     assert covered / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
@@ -198,9 +200,9 @@ def test_coverage_in_cases_in_which_the_jackknife_fails(kind: str, n: int, k: in
 @pytest.mark.parametrize("name", ["pass^1", "pass@3", "pass^3", "gpass@4:0.5"])
 def test_each_limit_of_one_task_is_wrong_at_most_at_its_tail(name: str) -> None:
     """Enumerated over all outcomes, at rates on a grid: at most 2.5 %, and nearly that."""
-    metric, n, rate = parse(name), 12, np.linspace(0.005, 0.995, 199)
+    metric, n, rate = parse_metric(name), 12, np.linspace(0.005, 0.995, 199)
     lows, highs = np.array([limits(name, np.array([n]), np.array([c])) for c in range(n + 1)]).T
-    value, remainder = metric.expectation or (failing_all(1), True)
+    value, remainder = metric.expectation or (all_fail_polynomial(1), True)
     truth = (1 - value.at(rate) if remainder else value.at(rate))[:, None]
     chance = stats.binom.pmf(np.arange(n + 1), n, rate[:, None])
     for wrong in (highs < truth, lows > truth):
@@ -228,9 +230,13 @@ def test_tasks_that_agree_may_have_any_rate_that_their_attempts_allow() -> None:
 def test_coverage_if_few_tasks_differ_from_the_rest(rates: list[float], k: int) -> None:
     """Without the reach of tasks that agree 87 % and less; 150 repetitions."""
     p, runs, covered = np.array(rates), 150, 0
-    rng, metric, n = np.random.default_rng([len(p), k]), parse(f"pass@{k}"), np.full(len(p), 17)
+    rng, metric, n = (
+        np.random.default_rng([len(p), k]),
+        parse_metric(f"pass@{k}"),
+        np.full(len(p), 17),
+    )
     for _ in range(runs):
-        result = hull(metric, histogram(n, np.sort(rng.binomial(17, p))))
+        result = hull_of_mean(metric, count_histogram(n, np.sort(rng.binomial(17, p))))
         assert result is not None
         covered += holds(result, float(((1 - p) ** k).mean()), 0.025)
     assert covered / runs >= 0.93
@@ -241,10 +247,10 @@ def test_differences() -> None:
     rng, covered = np.random.default_rng(5), 0
     for _ in range(40):
         n, p = np.full(40, 4), rng.beta(1, 1, 40)
-        metric = parse("pass@4")
+        metric = parse_metric("pass@4")
         passes = tuple(MetricCounts(metric, n, rng.binomial(4, p)) for _ in range(2))
         values = metric.values(n, passes[0].c) - metric.values(n, passes[1].c)
-        sample = Sample(values, low=-1.0, passes=passes)
+        sample = IntervalData(values, low=-1.0, passes=passes)
         result = interval(sample, None, 0.95, THESE_TASKS)
         assert result.method == "hull"
         covered += (result.low or 0) <= 0 <= (result.high or 0)
@@ -252,15 +258,15 @@ def test_differences() -> None:
 
 
 def test_values_of_more_than_counts_get_the_jackknife() -> None:
-    sample = Sample(np.array([0.2, 0.8]), within=np.array([0.01, 0.02]))
+    sample = IntervalData(np.array([0.2, 0.8]), within=np.array([0.01, 0.02]))
     assert interval(sample, None, 0.95, THESE_TASKS).method == "jackknife"
-    assert not MetricCounts(parse("pass@1"), np.array([10**6]), np.array([5])).possible
+    assert not MetricCounts(parse_metric("pass@1"), np.array([10**6]), np.array([5])).has_hull
 
 
 def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
     """Three k's each.  A second on an idle machine; here with room for a busy one."""
     rng, n = np.random.default_rng(6), np.full(1000, 10)
-    hull(parse("pass@1"), histogram(n[:5], n[:5]))  # imports
+    hull_of_mean(parse_metric("pass@1"), count_histogram(n[:5], n[:5]))  # imports
     start = time.process_time()
     for _ in range(10):
         c = rng.binomial(10, rng.beta(0.6, 0.6, 1000))
@@ -270,7 +276,9 @@ def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
 
 
 def test_powers_that_underflow_are_0() -> None:
-    result = hull(parse("pass@100"), histogram(np.full(30, 200), np.full(30, 199)))
+    result = hull_of_mean(
+        parse_metric("pass@100"), count_histogram(np.full(30, 200), np.full(30, 199))
+    )
     assert result is not None
     assert result.limits(0.025)[1] == 1.0
-    assert float(passing_all(10**6).at(0.5)) == 0.0
+    assert float(pass_hat_k_polynomial(10**6).at(0.5)) == 0.0

@@ -9,8 +9,8 @@ from scipy.special import expit
 
 from passk_cli.inference.integrity import (
     LEVEL,
-    agreement,
     certain_tasks,
+    closest_partners,
     equal_texts,
     missing_attempts,
     success_rates,
@@ -58,7 +58,7 @@ def test_agreement_counts_matched_outcomes() -> None:
     rng = np.random.default_rng(2)
     n = rng.integers(0, 4, (5, 9))
     c = rng.binomial(n, 0.5)
-    result = agreement(n, c)
+    result = closest_partners(n, c)
     for first, second in enumerate(result.partner.tolist()):
 
         def equal(t: int, u: int, one: int = first, other: int = second) -> int:
@@ -81,10 +81,10 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         passed = outcomes(rng, family)
         n = np.full(passed.shape[:2], ATTEMPTS)
         c = passed.sum(axis=2)
-        for honest in (agreement(n, c).p, certain_tasks(n, c).p, missing_attempts(n, c).p):
+        for honest in (closest_partners(n, c).p, certain_tasks(n, c).p, missing_attempts(n, c).p):
             assert honest.min() > LEVEL
         n, c = doctored(rng, passed)
-        pairs = agreement(n, c)
+        pairs = closest_partners(n, c)
         assert [*np.flatnonzero(pairs.p < LEVEL)] == [ORIGINAL, COPY]
         assert (pairs.partner[COPY], pairs.fits[ORIGINAL], pairs.fits[COPY]) == (3, True, False)
         assert [*np.flatnonzero(missing_attempts(n, c).p < LEVEL)] == [LOSING]

@@ -13,19 +13,19 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.intervals import (
     METHODS,
-    Sample,
+    IntervalData,
     acceleration,
     interval,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.inference.ratio import Spending, mean_cost
+from passk_cli.inference.ratio import TaskCosts, mean_cost
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.metrics.registry import Metric, parse
+from passk_cli.metrics.registry import Metric, parse_metric
 from tests.conftest import ROOT, long_cases
 
 
-def limits(sample: Sample, method: str, level: float = 0.95) -> tuple[float, float]:
+def limits(sample: IntervalData, method: str, level: float = 0.95) -> tuple[float, float]:
     result = interval(sample, method, level)
     assert result.low is not None
     assert result.high is not None
@@ -54,7 +54,7 @@ def test_agreement_with_scipy(place: int, method: str) -> None:
     se = values.std() / math.sqrt(len(values))
     # Monte-Carlo error of a 2.5 % quantile of 40,000 draws is 0.013 se; a lattice adds one step.
     slack = 0.06 * se + (1 / len(values) if place == 3 else 1 / 20 / 30 if place == 0 else 0)
-    np.testing.assert_allclose(limits(Sample(values), method), result, atol=slack)
+    np.testing.assert_allclose(limits(IntervalData(values), method), result, atol=slack)
 
 
 @pytest.mark.parametrize("place", range(5))
@@ -65,30 +65,30 @@ def test_acceleration_equals_the_jackknife_of_scipy(place: int) -> None:
     d = remaining.mean() - remaining
     # scipy.stats._resampling._bca_interval: a_hat = 1/6 sum(num) / sum(den)^(3/2)
     expected = (d**3).sum() / count**3 / 6 / ((d**2).sum() / count**2) ** 1.5
-    assert acceleration(Sample(values)) == pytest.approx(expected, abs=1e-10)
+    assert acceleration(IntervalData(values)) == pytest.approx(expected, abs=1e-10)
 
 
 def test_t_and_clustered_errors() -> None:
     values = data_sets()[1]
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    np.testing.assert_allclose(limits(Sample(values), "t", 0.9), expected, rtol=1e-12)
+    np.testing.assert_allclose(limits(IntervalData(values), "t", 0.9), expected, rtol=1e-12)
     codes = np.arange(60) // 3
     import statsmodels.api as sm
 
     fit = sm.OLS(values, np.ones(60)).fit(
         cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False}
     )
-    result = Sample(values, clusters=codes).se
+    result = IntervalData(values, clusters=codes).se
     assert result == pytest.approx(fit.bse[0] * math.sqrt(20 / 19), rel=1e-12)
 
 
 def test_single_attempts() -> None:
     values = np.array([1.0] * 9 + [0.0] * 3)
-    sample = Sample(values, attempts=np.ones(12, dtype=int))
+    sample = IntervalData(values, attempts=np.ones(12, dtype=int))
     test = stats.binomtest(9, 12)
     np.testing.assert_allclose(limits(sample, "wilson"), test.proportion_ci(method="wilson"))
     np.testing.assert_allclose(limits(sample, "clopper-pearson"), test.proportion_ci())
-    refused = interval(Sample(values, attempts=np.full(12, 2)), "wilson")
+    refused = interval(IntervalData(values, attempts=np.full(12, 2)), "wilson")
     assert (refused.low, refused.reason) == (
         None, "needs k = 1, one attempt per task and no clusters",
     )  # fmt: skip
@@ -96,7 +96,7 @@ def test_single_attempts() -> None:
 
 @pytest.mark.parametrize("values", [[1.0] * 18, [0.0] * 18, [1.0], [0.5], [0.0, 1.0]])
 def test_degenerate_data(values: list[float]) -> None:
-    sample = Sample(np.array(values))
+    sample = IntervalData(np.array(values))
     for method, expected in METHODS.items():
         if NEW_TASKS in expected.populations:
             result = interval(sample, method)
@@ -118,13 +118,13 @@ def test_degenerate_data(values: list[float]) -> None:
 def test_mirror_symmetry() -> None:
     for values in data_sets():
         for method in ("guard", "percentile", "t"):
-            low, high = limits(Sample(values), method)
-            mirrored = limits(Sample(1 - values), method)
+            low, high = limits(IntervalData(values), method)
+            mirrored = limits(IntervalData(1 - values), method)
             np.testing.assert_allclose(mirrored, (1 - high, 1 - low), atol=2e-3)
 
 
 def test_wrong_requests() -> None:
-    sample = Sample(np.array([0.0, 1.0]))
+    sample = IntervalData(np.array([0.0, 1.0]))
     for wrong in (
         {"method": "magic"},
         {"level": 1.0},
@@ -140,8 +140,8 @@ def test_wrong_requests() -> None:
 def test_jackknife_variance() -> None:
     n, c = np.array([4, 7, 7]), np.array([1, 0, 5])
     expected = c * (n - c) / (n**2 * (n - 1.0))
-    np.testing.assert_allclose(within_variance(parse("pass@1"), n, c), expected, rtol=1e-12)
-    metric = parse("pass@3")
+    np.testing.assert_allclose(within_variance(parse_metric("pass@1"), n, c), expected, rtol=1e-12)
+    metric = parse_metric("pass@3")
     for size, passes in ((7, 5), (9, 2), (4, 4)):
         outcomes = np.arange(size) < passes
         remaining = [
@@ -151,7 +151,7 @@ def test_jackknife_variance() -> None:
         result = within_variance(metric, np.array([size]), np.array([passes]))[0]
         assert result == pytest.approx(brute, rel=1e-10, abs=1e-15)
     assert np.isnan(within_variance(metric, np.array([3]), np.array([1]))[0])
-    sample = Sample(np.array([0.5]), within=np.array([np.nan]))
+    sample = IntervalData(np.array([0.5]), within=np.array([np.nan]))
     assert "no attempt can be left out" in interval(sample, None, 0.95, THESE_TASKS).reason
 
 
@@ -160,11 +160,11 @@ def test_shares_add_up_in_simulation() -> None:
     rng = np.random.default_rng(6)
     rates = rng.beta(2, 2, 20_000)
     n, c = np.full(20_000, 5), rng.binomial(5, rates)
-    within = within_variance(parse("pass@1"), n, c)
-    result = Sample(c / n, within=within).share_within
+    within = within_variance(parse_metric("pass@1"), n, c)
+    result = IntervalData(c / n, within=within).share_within
     noise = (rates * (1 - rates) / 5).mean()
     assert result == pytest.approx(noise / (noise + rates.var()), abs=0.01)
-    assert Sample(c[:1] / 5, within=within[:1]).share_within is None
+    assert IntervalData(c[:1] / 5, within=within[:1]).share_within is None
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_default_covers_in_cases_in_which_other_methods_do_not(
     hits = 0
     for _ in range(400):
         values = lookup[rng.binomial(n, rng.beta(a, b, 30))]
-        hits += GUARD.p(Sample(values), true) >= 0.05
+        hits += GUARD.p(IntervalData(values), true) >= 0.05
     assert hits / 400 >= 0.945 - 2 * 0.011
 
 
@@ -195,7 +195,7 @@ def test_clusters_need_to_be_given() -> None:
         values = rng.binomial(10, np.repeat(rng.beta(2, 2, 20), 5)) / 10
         for message in hits:
             hits[message] += (
-                GUARD.p(Sample(values, clusters=codes if message else None), 0.5) >= 0.05
+                GUARD.p(IntervalData(values, clusters=codes if message else None), 0.5) >= 0.05
             )
     assert hits[True] / 300 >= 0.93
     assert hits[False] / 300 <= 0.80
@@ -206,7 +206,7 @@ def test_unequal_clusters_agree_with_draws() -> None:
     codes = np.sort(rng.integers(0, 15, 60))
     codes = np.unique(codes, return_inverse=True)[1]
     values = rng.random(60)
-    sample = Sample(values, clusters=codes, resamples=20_000)
+    sample = IntervalData(values, clusters=codes, resamples=20_000)
     draws = bootstrap_means(values[:, None], 20_000, 0, clusters=codes)[:, 0]
     low, high = limits(sample, "percentile")
     assert (draws <= low).mean() == pytest.approx(0.025, abs=1e-3)
@@ -222,7 +222,9 @@ def binomial_coverage(tasks: int, level: float) -> float:
     for passes in {0, 1, tasks // 3, tasks}:
         values = (np.arange(tasks) < passes).astype(float)
         expected = (low[passes], high[passes])
-        np.testing.assert_allclose(limits(Sample(values), "guard", level), expected, atol=1e-9)
+        np.testing.assert_allclose(
+            limits(IntervalData(values), "guard", level), expected, atol=1e-9
+        )
     # Between two neighbouring limits coverage has one hump, so it is lowest beside a limit.
     rates = np.concatenate([np.append(low, high) - 1e-10, np.append(low, high) + 1e-10])
     rates = rates[(rates > 1e-9) & (rates < 1 - 1e-9)]
@@ -249,7 +251,7 @@ def test_values_of_nearly_0_and_1_are_covered_exactly(middle: float) -> None:
         [(a, b, tasks - a - b) for a in range(tasks + 1) for b in range(tasks + 1 - a)]
     )
     ways = [factorial(tasks) / math.prod(map(factorial, row)) for row in counts.tolist()]
-    samples = [Sample(np.repeat(points, row)) for row in counts]
+    samples = [IntervalData(np.repeat(points, row)) for row in counts]
     for rate in (0.12, 0.2, 0.273, 0.424, 0.44):
         missed = np.array([GUARD.p(sample, rate) < 0.05 for sample in samples])
         for share in np.linspace(0, min(rate / middle, 1), 12):
@@ -262,8 +264,10 @@ def test_values_of_nearly_0_and_1_are_covered_exactly(middle: float) -> None:
 def test_one_value_off_the_bounds_moves_limits_little() -> None:
     unit_values = np.ones(20)
     for nearby in (0.999, 0.95):
-        result = limits(Sample(np.append(unit_values[1:], nearby)), "guard")
-        np.testing.assert_allclose(result, limits(Sample(unit_values), "guard"), atol=1.1 - nearby)
+        result = limits(IntervalData(np.append(unit_values[1:], nearby)), "guard")
+        np.testing.assert_allclose(
+            result, limits(IntervalData(unit_values), "guard"), atol=1.1 - nearby
+        )
 
 
 @pytest.mark.long
@@ -275,35 +279,35 @@ def test_many_clusters_of_unequal_size_are_covered() -> None:
         sizes = np.minimum(np.ceil(2 * (1 + rng.pareto(1.2, 60))), 400).astype(int)
         passes = rng.binomial(20 * sizes, rng.beta(0.3, 0.5, 60))
         codes = np.repeat(np.arange(60), sizes)
-        sample = Sample((passes / (20 * sizes))[codes], clusters=codes)
+        sample = IntervalData((passes / (20 * sizes))[codes], clusters=codes)
         covered += GUARD.p(sample, 0.375) >= 0.05
     assert covered / 400 >= 0.945 - 2 * 0.011
 
 
 def test_no_width_of_0_if_attempts_differ() -> None:
     values, within = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
-    steady = interval(Sample(values, within=within), "jackknife", 0.95, THESE_TASKS)
+    steady = interval(IntervalData(values, within=within), "jackknife", 0.95, THESE_TASKS)
     assert (steady.low, steady.high) == (0.25, 0.25)
     assert (
         steady.reason
         == "every task always passes or always fails; a width of 0 does not mean certainty"
     )
     for method, draws in (("jackknife", None), ("percentile", np.full(100, 0.25))):
-        sample = Sample(values, within=within, draws=draws, mixed=3)
+        sample = IntervalData(values, within=within, draws=draws, mixed=3)
         refused = interval(sample, method, 0.95, THESE_TASKS)
         assert (refused.low, refused.high) == (None, None)
         assert "the attempts differ at 3 tasks" in refused.reason
-    undrawn = interval(Sample(values, within=within), "percentile", 0.95, THESE_TASKS)
+    undrawn = interval(IntervalData(values, within=within), "percentile", 0.95, THESE_TASKS)
     assert (undrawn.low, "use hull" in undrawn.reason) == (None, True)
 
 
 def test_scores_without_bounds_have_a_remark() -> None:
-    sample = Sample(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
+    sample = IntervalData(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
     result = interval(sample, "guard")
     assert result.method == "bca"
     assert "needs the lowest and highest possible score" in result.reason
     assert "covers 18 to 92 %" in result.reason
-    many = interval(Sample(np.arange(31.0), low=-math.inf, high=math.inf), "guard")
+    many = interval(IntervalData(np.arange(31.0), low=-math.inf, high=math.inf), "guard")
     assert many.reason.endswith("needs the lowest and highest possible score")
 
 
@@ -316,7 +320,7 @@ def test_the_price_of_guard_if_tasks_are_alike(
 ) -> None:
     """The table of docs/guard.md, for values that are quantiles of the attempts' noise."""
     places = (np.arange(tasks) + 0.5) / tasks
-    sample = Sample(stats.binom.ppf(places, attempts, rate) / attempts)
+    sample = IntervalData(stats.binom.ppf(places, attempts, rate) / attempts)
     (low, high), (least, most) = (limits(sample, method) for method in ("guard", "percentile"))
     assert (high - low) / (most - least) == pytest.approx(ratio, rel=0.1)
     assert f" {ratio:.2f} |" in (ROOT / "docs" / "guard.md").read_text()
@@ -325,10 +329,10 @@ def test_the_price_of_guard_if_tasks_are_alike(
 def test_a_guard_of_amounts_is_that_of_the_mean_cost() -> None:
     costs = np.array([0.1, 0.2, 0.2, 0.9, 4.0])
     for clusters in (None, np.array([0, 0, 1, 2, 2])):
-        sample = Sample(costs, low=0.0, high=math.inf, clusters=clusters)
-        spending = Spending(costs, np.ones(5), clusters=clusters)
+        sample = IntervalData(costs, low=0.0, high=math.inf, clusters=clusters)
+        spending = TaskCosts(costs, np.ones(5), clusters=clusters)
         limits, second = interval(sample), mean_cost(spending)
         assert (limits.low, limits.high) == pytest.approx((second.low, second.high), rel=1e-12)
         assert limits.method == "guard"
-    single = interval(Sample(costs[:1], low=0.0, high=math.inf))
+    single = interval(IntervalData(costs[:1], low=0.0, high=math.inf))
     assert (single.low, single.reason) == (None, "needs at least 2 tasks")

@@ -9,39 +9,44 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.intervals import Interval, Sample, interval
+from passk_cli.inference.intervals import Interval, IntervalData, interval
 from passk_cli.inference.labels import (
     FEWEST_LABELS,
     FEWEST_OFF,
     FEWEST_TASKS,
     CorrectedValues,
-    Labels,
-    clustering,
-    confusion,
+    JudgeLabels,
+    cohens_kappa,
+    confusion_share,
     correct_by_task,
     correct_scattered,
+    error_clustering,
     error_rate,
-    kappa,
-    required_labels,
+    label_need,
 )
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 
-METRICS = [parse(name) for name in ("pass@1", "pass@2", "pass^2")]
+METRICS = [parse_metric(name) for name in ("pass@1", "pass@2", "pass^2")]
 
 
-def labels_of(verdict: np.ndarray, truth: np.ndarray, observed: np.ndarray) -> Labels:
+def labels_of(verdict: np.ndarray, truth: np.ndarray, observed: np.ndarray) -> JudgeLabels:
     """Of (tasks × n) arrays of truth values."""
     table = np.array([
         [[(row[2] & (row[0] == v) & (row[1] == y)).sum() for y in (0, 1)] for v in (0, 1)]
         for row in zip(verdict, truth, observed, strict=True)
     ])  # fmt: skip
     n = np.full(len(verdict), verdict.shape[1])
-    return Labels(n, verdict.sum(axis=1).astype(np.int64), table)
+    return JudgeLabels(n, verdict.sum(axis=1).astype(np.int64), table)
 
 
 def limits_of(result: CorrectedValues) -> Interval:
     return interval(
-        Sample(result.values, hidden=result.hidden, degrees=result.degrees, few=result.few)
+        IntervalData(
+            result.values,
+            hidden=result.hidden,
+            degrees=result.degrees,
+            values_near_bound=result.values_near_bound,
+        )
     )
 
 
@@ -52,13 +57,13 @@ def draws(seed: int, tasks: int, n: int, share: float) -> tuple[np.ndarray, ...]
     return verdict, truth, rng.random((tasks, n)) < share
 
 
-@pytest.mark.parametrize("metric", [*METRICS, parse("pass@4"), parse("gpass@4:0.5")])
+@pytest.mark.parametrize("metric", [*METRICS, parse_metric("pass@4"), parse_metric("gpass@4:0.5")])
 def test_with_a_label_for_everything_values_are_those_of_the_truth(metric) -> None:
     verdict, truth, _ = draws(1, 30, 4, 1.0)
     labels = labels_of(verdict, truth, np.ones_like(truth))
     plain = metric.values(labels.n, truth.sum(axis=1).astype(np.int64))
-    assert labels.complete
-    assert labels.refusal(metric) == ""
+    assert labels.is_complete
+    assert labels.refusal_reason(metric) == ""
     for result in [correct_by_task(metric, labels)] + [correct_scattered(metric, labels)] * (
         metric in METRICS
     ):
@@ -78,8 +83,8 @@ def test_labels_that_agree_with_every_verdict_change_no_value(metric) -> None:
     result = correct_scattered(metric, labels)
     assert result.values == pytest.approx(plain, abs=1e-12)
     assert result.hidden > 0
-    error = Sample(result.values, hidden=result.hidden).se
-    assert error == pytest.approx((Sample(plain).se ** 2 + result.hidden) ** 0.5, abs=1e-15)
+    error = IntervalData(result.values, hidden=result.hidden).se
+    assert error == pytest.approx((IntervalData(plain).se ** 2 + result.hidden) ** 0.5, abs=1e-15)
 
 
 def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
@@ -94,14 +99,14 @@ def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
         observed = np.zeros(verdict.size, dtype=bool)
         observed[[place for part in subset for place in part]] = True
         labels = labels_of(verdict, truth, observed.reshape(verdict.shape))
-        means.append(correct_scattered(parse("pass@1"), labels).values.mean())
+        means.append(correct_scattered(parse_metric("pass@1"), labels).values.mean())
     assert len(means) == np.prod([comb(len(places), min(2, len(places))) for places in strata])
     assert np.mean(means) == pytest.approx(truth.mean(), abs=1e-12)
 
 
 def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
     verdict, truth, _ = draws(3, 8, 3, 1.0)
-    metric, means = parse("pass^3"), []
+    metric, means = parse_metric("pass^3"), []
     for subset in combinations(range(8), 5):
         observed = np.zeros_like(truth)
         observed[list(subset)] = True
@@ -138,14 +143,14 @@ def test_too_few_labels_are_refused_with_the_number_needed(metric, observed, rea
     # In an order that no task knows.
     rows = np.random.default_rng(0).permutation(rows).reshape(80, 5)
     labels = labels_of(verdict, truth, observed(rows))
-    assert reason in labels.refusal(parse(metric))
+    assert reason in labels.refusal_reason(parse_metric(metric))
 
 
 def test_few_labelled_tasks_are_refused() -> None:
     verdict, truth, _ = draws(6, 80, 5, 0.4)
     for tasks in (FEWEST_TASKS - 1, FEWEST_TASKS):
         observed = (np.arange(80) < tasks)[:, None] & np.ones(5, dtype=bool)
-        refusal = labels_of(verdict, truth, observed).refusal(parse("pass@5"))
+        refusal = labels_of(verdict, truth, observed).refusal_reason(parse_metric("pass@5"))
         assert bool(refusal) == (tasks < FEWEST_TASKS)
 
 
@@ -153,15 +158,15 @@ def test_two_passes_that_are_rare_are_refused_of_scattered_labels() -> None:
     rng = np.random.default_rng(7)
     truth = rng.random((300, 5)) < 0.05
     labels = labels_of(truth, truth, rng.random((300, 5)) < 0.4)
-    assert "too rarely" in labels.refusal(parse("pass^2"))
-    assert labels.refusal(parse("pass@2")) == ""
+    assert "too rarely" in labels.refusal_reason(parse_metric("pass^2"))
+    assert labels.refusal_reason(parse_metric("pass@2")) == ""
 
 
 def test_a_limit_is_the_bound_if_no_label_contradicts_it() -> None:
     verdict = np.random.default_rng(8).random((50, 3)) < 0.1
     observed = np.random.default_rng(9).random((50, 3)) < 0.5
     labels = labels_of(verdict, np.zeros_like(verdict), observed)
-    limits = limits_of(correct_scattered(parse("pass@1"), labels))
+    limits = limits_of(correct_scattered(parse_metric("pass@1"), labels))
     assert limits.low == 0.0
     assert limits.method == "logit-t"
 
@@ -175,12 +180,15 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     truth[:off] = False
     observed = (np.arange(tasks) < 20)[:, None] & (np.arange(4) < 2)
     labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, observed)
-    metric = parse("pass^2")
+    metric = parse_metric("pass^2")
     values = correct_by_task(metric, labels)
-    assert (values.few is None) == (off == FEWEST_OFF)
+    assert (values.values_near_bound is None) == (off == FEWEST_OFF)
     result = limits_of(values)
     if off < FEWEST_OFF:
-        guard = interval(Sample(metric.values(labels.label_counts[:20], labels.true[:20])), "guard")
+        guard = interval(
+            IntervalData(metric.values(labels.label_counts[:20], labels.passing_labels[:20])),
+            "guard",
+        )
         assert result.low <= guard.low
         assert result.high >= guard.high
     assert result.low < 0.9
@@ -215,26 +223,26 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
 
 def test_clustered_errors_are_detected_and_independent_ones_are_not() -> None:
     verdict, truth, observed = draws(11, 100, 6, 0.6)
-    by_chance = clustering(labels_of(verdict, truth, observed), 2000, 0)
+    by_chance = error_clustering(labels_of(verdict, truth, observed), 2000, 0)
     assert by_chance.p > 0.05
     assert by_chance.pairs == pytest.approx(by_chance.expected, rel=0.5)
     wrong = (np.random.default_rng(12).random((100, 1)) < 0.2) & np.ones(6, dtype=bool)
-    together = clustering(labels_of(truth ^ wrong, truth, observed), 2000, 0)
+    together = error_clustering(labels_of(truth ^ wrong, truth, observed), 2000, 0)
     assert together.p == pytest.approx(1 / 2001)
     assert together.pairs > 2 * together.expected
 
 
 def test_more_labels_are_needed_for_less_variance() -> None:
     verdict, truth, observed = draws(13, 200, 5, 0.2)
-    requirement = required_labels(parse("pass@1"), labels_of(verdict, truth, observed))
+    requirement = label_need(parse_metric("pass@1"), labels_of(verdict, truth, observed))
     assert requirement.per_task == 0
     assert requirement.labels_for(requirement.least) is None
     several = [requirement.labels_for(requirement.least * share) for share in (1.2, 1.1, 1.01)]
     assert None not in several
     assert several == sorted(several)
     # What it says of the labels there are.
-    result = correct_scattered(parse("pass@1"), labels_of(verdict, truth, observed))
-    variance = Sample(result.values, hidden=result.hidden).se ** 2
+    result = correct_scattered(parse_metric("pass@1"), labels_of(verdict, truth, observed))
+    variance = IntervalData(result.values, hidden=result.hidden).se ** 2
     assert requirement.labels_for(variance) == pytest.approx(requirement.labelled, abs=1)
 
 
@@ -255,7 +263,7 @@ def test_hidden_variance_widens_a_difference() -> None:
 def test_intervals_cover_the_truth_with_clustered_errors(k: int) -> None:
     """One of the situations of benchmarks/judge.md."""
     rng, inside, naive = np.random.default_rng(15), 0, 0
-    metric, runs = parse("pass@4" if k else "pass@1"), 300
+    metric, runs = parse_metric("pass@4" if k else "pass@1"), 300
     value = 1 - 1 / 5 if k else 0.5
     for _ in range(runs):
         truth = rng.random((80, 4)) < rng.random((80, 1))
@@ -279,11 +287,13 @@ def test_intervals_cover_the_truth_with_clustered_errors(k: int) -> None:
 def test_labels_of_one_verdict_are_not_enough() -> None:
     table = np.zeros((40, 2, 2), dtype=np.int64)
     table[:, 0, 0] = 1
-    labels = Labels(np.full(40, 4), np.full(40, 2), table)
+    labels = JudgeLabels(np.full(40, 4), np.full(40, 2), table)
     assert labels.unlabelled_verdict == "passes"
-    assert "no attempt that the judge passes has a label" in labels.refusal(parse("pass@1"))
+    assert "no attempt that the judge passes has a label" in labels.refusal_reason(
+        parse_metric("pass@1")
+    )
     # A judge that never passes anything leaves nothing open.
-    assert Labels(np.full(40, 4), np.zeros(40, int), table).unlabelled_verdict == ""
+    assert JudgeLabels(np.full(40, 4), np.zeros(40, int), table).unlabelled_verdict == ""
 
 
 def test_kappa_and_confusion_by_hand() -> None:
@@ -293,12 +303,12 @@ def test_kappa_and_confusion_by_hand() -> None:
         [(0, 0)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(1, 1)] * 15
     ):
         table[task, verdict, truth] = 1
-    labels = Labels(np.ones(50, int), table[:, 1].sum(axis=1), table)
-    agreement = kappa(labels)
+    labels = JudgeLabels(np.ones(50, int), table[:, 1].sum(axis=1), table)
+    agreement = cohens_kappa(labels)
     assert agreement is not None
     # p_o = 0.7, p_e = 0.6 · 0.5 + 0.4 · 0.5.
     assert 2 * agreement.mean - 1 == pytest.approx((0.7 - 0.5) / 0.5)
-    assert [[confusion(labels, v, t).mean for t in (0, 1)] for v in (0, 1)] == [  # type: ignore[union-attr]
+    assert [[confusion_share(labels, v, t).mean for t in (0, 1)] for v in (0, 1)] == [  # type: ignore[union-attr]
         [pytest.approx(0.4), pytest.approx(0.2)], [pytest.approx(0.1), pytest.approx(0.3)],
     ]  # fmt: skip
     # Fleiss, Cohen & Everitt (1969), eq. 13, of independent attempts.
@@ -323,5 +333,5 @@ def test_labels_that_were_not_drawn_at_random_show_it() -> None:
     at_random, subset, picked = (
         labels_of(verdict, verdict, observed) for observed in (scattered, easy, few)
     )
-    assert at_random.rate_p > 0.01 > subset.rate_p
-    assert (at_random.concentrated, picked.concentrated) == (False, True)
+    assert at_random.selection_p > 0.01 > subset.selection_p
+    assert (at_random.is_concentrated, picked.is_concentrated) == (False, True)

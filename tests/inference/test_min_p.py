@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.min_p import Differences, Family, MinP, draw_min_p
+from passk_cli.inference.min_p import FamilyOfTests, MinP, PairwiseDifferences, draw_min_p
 
 
 def family(
     differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
 ) -> MinP:
-    (law,) = draw_min_p([Family(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
+    (law,) = draw_min_p([FamilyOfTests(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
     return law
 
 
-def pairs_of(values: np.ndarray) -> Differences:
+def pairs_of(values: np.ndarray) -> PairwiseDifferences:
     places = np.array(list(combinations(range(values.shape[1]), 2)))
-    return Differences(values, places[:, 0], places[:, 1])
+    return PairwiseDifferences(values, places[:, 0], places[:, 1])
 
 
-def columns(several: Differences) -> np.ndarray:
+def columns(several: PairwiseDifferences) -> np.ndarray:
     return several.values[:, several.first] - several.values[:, several.second]
 
 
@@ -61,7 +61,7 @@ def test_adjusted_p_is_at_most_alpha_if_p_is_at_most_the_level(
     smallest: list[float], tests: int, exact: bool, alpha: float, p: float
 ) -> None:
     law = MinP(tests, np.sort(smallest), exact)
-    level = law.level(alpha)
+    level = law.level_per_test(alpha)
     assert alpha / tests - 1e-15 <= level <= alpha
     for item in (p, level, *smallest):
         if abs(item * tests - alpha) > 1e-12:
@@ -108,19 +108,19 @@ def test_columns_that_cost_nothing() -> None:
     assert family(np.c_[columns, columns]).draws == pytest.approx(usual, rel=1e-9)
     # One task carries it: whatever its sign, the others leave t small.
     lone = np.r_[np.zeros(11), 1.0]
-    level = family(columns).level(0.05)
-    assert family(np.c_[columns, lone]).level(0.05) == pytest.approx(level, rel=1e-9)
+    level = family(columns).level_per_test(0.05)
+    assert family(np.c_[columns, lone]).level_per_test(0.05) == pytest.approx(level, rel=1e-9)
 
 
 def test_one_test_is_its_own() -> None:
     law = family(np.arange(5.0))
     assert law.adjusted([0.02, np.nan]).tolist()[0] == 0.02
     assert np.isnan(law.adjusted([0.02, np.nan])[1])
-    assert law.level(0.05) == 0.05
-    assert family(np.empty((4, 0))).level(0.05) == 0.05
+    assert law.level_per_test(0.05) == 0.05
+    assert family(np.empty((4, 0))).level_per_test(0.05) == 0.05
     # Nothing to sign: Bonferroni's bound.
     bound = MinP(4, np.empty(0))
-    assert (bound.adjusted(0.01), bound.level(0.05)) == (0.04, 0.0125)
+    assert (bound.adjusted(0.01), bound.level_per_test(0.05)) == (0.04, 0.0125)
 
 
 def test_shared_tasks_and_clusters() -> None:
@@ -150,7 +150,7 @@ def test_shared_tasks_and_clusters() -> None:
 def test_draws_go_on_until_the_verdict_is_clear() -> None:
     columns = np.random.default_rng(9).normal(0, 1, (25, 3))
     short = family(columns, resamples=1000, p=[0.5])
-    level = short.level(0.05)
+    level = short.level_per_test(0.05)
     close = family(columns, resamples=1000, p=[level * 1.02])
     assert len(close.draws) > 3 * len(short.draws)
 
@@ -170,7 +170,9 @@ def test_no_family_depends_on_another() -> None:
     rng = np.random.default_rng(4)
     few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
     second = rng.normal(size=(17, 2))
-    together = draw_min_p([Family(few), Family(second), Family(many, p=[0.01])], resamples=512)
+    together = draw_min_p(
+        [FamilyOfTests(few), FamilyOfTests(second), FamilyOfTests(many, p=[0.01])], resamples=512
+    )
     single = [family(few, resamples=512), family(second, resamples=512),
              family(many, p=[0.01], resamples=512)]  # fmt: skip
     for law, rows in zip(together, single, strict=True):

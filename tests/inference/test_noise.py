@@ -29,7 +29,7 @@ def test_the_split_of_a_small_case_is_exact() -> None:
     split = noise_split((n, c), (m, b))
     assert split.attempts == pytest.approx(float(luck), rel=1e-12)
     assert split.tasks == pytest.approx(float(max(total - luck, 0)), rel=1e-12)
-    assert split.share == pytest.approx(float(luck / max(total, luck)), rel=1e-12)
+    assert split.share_of_attempts == pytest.approx(float(luck / max(total, luck)), rel=1e-12)
 
 
 def test_the_correlation_of_a_small_case_is_exact() -> None:

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference import attempt_permutation, permutation_test
-from passk_cli.inference.permutation_test import permutation_of_attempts, permutation_within_tasks
-from passk_cli.metrics.registry import parse
+from passk_cli.inference.permutation_test import (
+    permutation_test_of_attempts,
+    permutation_test_within_tasks,
+)
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import long_cases
 
@@ -28,7 +31,7 @@ tasks_of_two = st.lists(
 
 def by_enumeration(metric: str, tasks: list[tuple[int, int, int, int]]) -> float:
     """The definition: every way to deal the attempts of each task to the two models."""
-    measure = parse(metric)
+    measure = parse_metric(metric)
 
     def difference(n: int, c: int, m: int, d: int) -> float:
         values = (measure.values(np.array([a]), np.array([b]))[0] for a, b in ((n, c), (m, d)))
@@ -58,7 +61,7 @@ def columns(
 @settings(deadline=None, max_examples=25)
 @given(tasks_of_two, st.sampled_from(["pass@1", "pass@2", "pass^2", "gpass@2:0.75"]))
 def test_exact_p_is_the_definition(tasks: list[tuple[int, int, int, int]], metric: str) -> None:
-    result = permutation_within_tasks(parse(metric), *columns(tasks))
+    result = permutation_test_within_tasks(parse_metric(metric), *columns(tasks))
     assert result.exact
     assert result.p == pytest.approx(by_enumeration(metric, tasks), rel=1e-9)
     assert 0 < result.smallest <= result.p
@@ -67,14 +70,16 @@ def test_exact_p_is_the_definition(tasks: list[tuple[int, int, int, int]], metri
 def test_one_task_is_fishers_exact_test() -> None:
     first, second = (np.array([12]), np.array([10])), (np.array([9]), np.array([3]))
     one_sided = stats.fisher_exact([[10, 2], [3, 6]], alternative="greater").pvalue
-    result = permutation_within_tasks(parse("pass@1"), first, second)
+    result = permutation_test_within_tasks(parse_metric("pass@1"), first, second)
     assert result.p == pytest.approx(2 * one_sided, rel=1e-9)
 
 
 def test_one_attempt_each_is_mcnemar() -> None:
     all_ones = np.ones(20, dtype=np.int64)
     first, second = np.repeat([1, 0], [14, 6]), np.repeat([0, 1, 0], [9, 6, 5])
-    result = permutation_within_tasks(parse("pass@1"), (all_ones, first), (all_ones, second))
+    result = permutation_test_within_tasks(
+        parse_metric("pass@1"), (all_ones, first), (all_ones, second)
+    )
     b, c = int((first > second).sum()), int((first < second).sum())
     assert result.p == pytest.approx(stats.binomtest(b, b + c).pvalue, rel=1e-9)
     assert result.smallest == pytest.approx(2.0 ** (1 - b - c), rel=1e-9)
@@ -84,12 +89,14 @@ def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     n = np.full(20, 8)
     first, second = rng.binomial(8, 0.6, 20), rng.binomial(8, 0.5, 20)
-    exact = permutation_within_tasks(parse("pass@2"), (n, first), (n, second))
+    exact = permutation_test_within_tasks(parse_metric("pass@2"), (n, first), (n, second))
     monkeypatch.setattr(permutation_test, "_EXACT_STEPS", 0)
-    draws = permutation_within_tasks(parse("pass@2"), (n, first), (n, second), resamples=20_000)
+    draws = permutation_test_within_tasks(
+        parse_metric("pass@2"), (n, first), (n, second), resamples=20_000
+    )
     assert (exact.exact, draws.exact) == (True, False)
     assert draws.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p / 20_000))
-    never = permutation_within_tasks(parse("pass@2"), (n, n), (n, 0 * n), resamples=99)
+    never = permutation_test_within_tasks(parse_metric("pass@2"), (n, n), (n, 0 * n), resamples=99)
     # 99 draws could not show less than 0.02; Chernoff's bound can, and is no less than the exact p.
     assert never.smallest <= never.p <= 3 * never.smallest < 1e-80
 
@@ -98,10 +105,13 @@ def test_the_bound_is_no_less_than_the_exact_p(monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(6)
     n = np.full(8, 5)
     pairs = [(rng.binomial(5, 0.9, 8), rng.binomial(5, 0.2, 8)) for _ in range(20)]
-    exact = [permutation_within_tasks(parse("pass^2"), (n, a), (n, b)).p for a, b in pairs]
+    exact = [
+        permutation_test_within_tasks(parse_metric("pass^2"), (n, a), (n, b)).p for a, b in pairs
+    ]
     monkeypatch.setattr(permutation_test, "_EXACT_STEPS", 0)
     bounds = [
-        permutation_within_tasks(parse("pass^2"), (n, a), (n, b), resamples=1).p for a, b in pairs
+        permutation_test_within_tasks(parse_metric("pass^2"), (n, a), (n, b), resamples=1).p
+        for a, b in pairs
     ]
     assert all(p <= bound <= 30 * p or bound == 1 for p, bound in zip(exact, bounds, strict=True))
 
@@ -109,27 +119,30 @@ def test_the_bound_is_no_less_than_the_exact_p(monkeypatch: pytest.MonkeyPatch) 
 def test_swapping_the_models_changes_nothing() -> None:
     rng = np.random.default_rng(1)
     first, second = (np.full(15, 9), rng.binomial(9, 0.5, 15)), (np.full(15, 4), np.full(15, 3))
-    left_side = permutation_within_tasks(parse("pass@3"), first, second)
-    right_side = permutation_within_tasks(parse("pass@3"), second, first)
+    left_side = permutation_test_within_tasks(parse_metric("pass@3"), first, second)
+    right_side = permutation_test_within_tasks(parse_metric("pass@3"), second, first)
     assert left_side.p == pytest.approx(right_side.p, rel=1e-9)
 
 
 def test_edges() -> None:
     n = np.array([4, 4])
-    assert permutation_within_tasks(parse("pass@1"), (n, n), (n, n)).p == 1.0
+    assert permutation_test_within_tasks(parse_metric("pass@1"), (n, n), (n, n)).p == 1.0
     nothing = np.empty(0, dtype=np.int64)
     assert (
-        permutation_within_tasks(parse("pass@1"), (nothing, nothing), (nothing, nothing)).p == 1.0
+        permutation_test_within_tasks(
+            parse_metric("pass@1"), (nothing, nothing), (nothing, nothing)
+        ).p
+        == 1.0
     )
     with pytest.raises(ValueError, match="needs more of the attempts"):
-        permutation_within_tasks(parse("maj@3"), (n, n), (n, n))
+        permutation_test_within_tasks(parse_metric("maj@3"), (n, n), (n, n))
     bag = Attempts.from_rows([0], [1.0], [3], [3], cells=1)
     for metric in ("pass@1", "first@2"):
         with pytest.raises(ValueError, match="depends on the order of attempts"):
-            permutation_of_attempts(parse(metric), bag, bag)
-    assert permutation_of_attempts(parse("best@2"), bag, bag).p == 1.0
+            permutation_test_of_attempts(parse_metric(metric), bag, bag)
+    assert permutation_test_of_attempts(parse_metric("best@2"), bag, bag).p == 1.0
     empty = Attempts.from_rows([], np.empty(0), [], [], cells=0)
-    assert permutation_of_attempts(parse("best@2"), empty, empty).p == 1.0
+    assert permutation_test_of_attempts(parse_metric("best@2"), empty, empty).p == 1.0
 
 
 OF_ATTEMPTS = ["maj@1", "maj@2", "best@2", "worst@2", "mean", "distinct@2", "distinct-correct@2"]
@@ -151,7 +164,7 @@ def bags(cells: list[list[tuple[int, bool]]]) -> Attempts:
 
 def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
     """The definition, attempt by attempt."""
-    measure = parse(metric)
+    measure = parse_metric(metric)
 
     def difference(first: list, second: list) -> float:
         left_side, right_side = (measure.values_of(bags([rows]))[0] for rows in (first, second))
@@ -174,7 +187,7 @@ def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
 @given(hands, st.sampled_from(OF_ATTEMPTS))
 def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], metric: str) -> None:
     first, second = (bags([task[side] for task in tasks]) for side in (0, 1))
-    result = permutation_of_attempts(parse(metric), first, second)
+    result = permutation_test_of_attempts(parse_metric(metric), first, second)
     assert result.exact
     assert result.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
     assert 0 < result.smallest <= result.p
@@ -183,7 +196,7 @@ def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], m
 def test_answers_keep_apart_whatever_their_codes_are() -> None:
     right, usual, rare = (2, True), (0, False), (1, False)
     task = ([right, right, rare], [usual, usual, right])
-    result = permutation_of_attempts(parse("maj@3"), *(bags([rows]) for rows in task))
+    result = permutation_test_of_attempts(parse_metric("maj@3"), *(bags([rows]) for rows in task))
     assert result.p == pytest.approx(dealt_by_hand("maj@3", [task]), rel=1e-9)
 
 
@@ -204,17 +217,17 @@ def test_scores_of_0_and_1_are_passes() -> None:
         bags([[(1, True)] * c + [(0, False)] * (6 - c) for c in rows.tolist()]) for rows in counts
     ]
     for metric, same in (("best@3", "pass@3"), ("worst@2", "pass^2"), ("mean", "pass@1")):
-        expected = permutation_within_tasks(parse(same), (n, counts[0]), (n, counts[1]))
-        result = permutation_of_attempts(parse(metric), *graded)
+        expected = permutation_test_within_tasks(parse_metric(same), (n, counts[0]), (n, counts[1]))
+        result = permutation_test_of_attempts(parse_metric(metric), *graded)
         assert result.p == pytest.approx(expected.p, rel=1e-6)
 
 
 def test_a_sample_of_deals_is_near_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     first, second = scores(rng, 5, 5, 0.5), scores(rng, 5, 5)
-    total = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
+    total = permutation_test_of_attempts(parse_metric("best@2"), first, second, resamples=40_000)
     monkeypatch.setattr(attempt_permutation, "_DEALS", 0)
-    sample = permutation_of_attempts(parse("best@2"), first, second, resamples=40_000)
+    sample = permutation_test_of_attempts(parse_metric("best@2"), first, second, resamples=40_000)
     assert sample.p == pytest.approx(total.p, abs=0.1)
     assert sample.p != total.p
     assert not sample.exact
@@ -231,8 +244,8 @@ def test_size_and_power_with_samples_of_deals(n: tuple[int, int], metric: str) -
             first, second = scores(rng, 4, n[0], shift), scores(rng, 4, n[1])
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(attempt_permutation, "_DEALS", 0)
-                result = permutation_of_attempts(
-                    parse(metric), first, second, resamples=199, seed=run
+                result = permutation_test_of_attempts(
+                    parse_metric(metric), first, second, resamples=199, seed=run
                 )
             reject += result.p <= 0.05
         shares.append(reject / 80)
@@ -253,7 +266,7 @@ def test_size_and_power_on_these_tasks(n: tuple[int, int], k: int) -> None:
             counts = [
                 (m, rng.binomial(m, p)) for m, p in zip(attempts, (rates, lower), strict=True)
             ]
-            reject += permutation_within_tasks(parse(f"pass@{k}"), *counts).p <= 0.05
+            reject += permutation_test_within_tasks(parse_metric(f"pass@{k}"), *counts).p <= 0.05
         shares.append(reject / 80)
     assert shares[0] <= 0.05 + 3 * sqrt(0.05 * 0.95 / 80)
     assert shares[1] > 0.5

@@ -12,10 +12,10 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from passk_cli.inference.design import AssumedModel, BetaRates, Difference
-from passk_cli.inference.paired import mcnemar, sign_flip
+from passk_cli.inference.design import AssumedValues, BetaRates, PlannedDifference
+from passk_cli.inference.paired import mcnemar, sign_flip_test
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 
 
 @pytest.mark.parametrize("tasks", [2, 3, 30, 164, 10_000, 10**8])
@@ -59,8 +59,8 @@ def test_needed_and_detectable_agree(
     assert test.power(difference, tasks) >= expected
     if tasks > 2:
         assert test.power(difference, tasks - 1) < expected
-        assert test.detectable(tasks - 1, expected) > difference * (1 - 1e-9)
-    least = test.detectable(tasks, expected)
+        assert test.detectable_difference(tasks - 1, expected) > difference * (1 - 1e-9)
+    least = test.detectable_difference(tasks, expected)
     assert least <= difference * (1 + 1e-9)
     assert test.power(least, tasks) == pytest.approx(expected, abs=1e-8)
 
@@ -70,10 +70,10 @@ def test_no_number_of_tasks() -> None:
     assert test.tasks_needed(0.0, 0.8) is None
     assert test.tasks_needed(1e-6, 0.8) is None
     assert PairedTest(math.nan).tasks_needed(0.1, 0.8) is None
-    assert math.isnan(test.detectable(1, 0.8))
-    assert math.isnan(PairedTest(math.nan).detectable(10, 0.8))
+    assert math.isnan(test.detectable_difference(1, 0.8))
+    assert math.isnan(PairedTest(math.nan).detectable_difference(10, 0.8))
     sure = PairedTest(0.0, step=1.0)
-    assert (sure.tasks_needed(0.1, 0.8), sure.detectable(10, 0.8)) == (11, 0.1)
+    assert (sure.tasks_needed(0.1, 0.8), sure.detectable_difference(10, 0.8)) == (11, 0.1)
 
 
 def mcnemar_power(plus: float, minus: float, tasks: int) -> float:
@@ -119,12 +119,12 @@ def test_power_against_simulated_sign_flips() -> None:
     rng, n, tasks, comparisons = np.random.default_rng(5), 10, 100, 2000
     rates = BetaRates(0.6, 0.3)
     for name in ("pass@1", "pass@5"):
-        metric = parse(name)
-        values = AssumedModel(metric, rates)
-        variance = Difference(values, values, 0.0).variance(n)
+        metric = parse_metric(name)
+        values = AssumedValues(metric, rates)
+        variance = PlannedDifference(values, values, 0.0).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         test = PairedTest(variance, step=lattice_step(n, metric.k), bend=bend)
-        difference = test.detectable(tasks, 0.8)
+        difference = test.detectable_difference(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))
         draws = []
         for expected in (values.expected + difference / 2, values.expected - difference / 2):
@@ -132,15 +132,15 @@ def test_power_against_simulated_sign_flips() -> None:
             size = moved.mean * (1 - moved.mean) / moved.spread**2 - 1
             p = rng.beta(moved.mean * size, (1 - moved.mean) * size, (tasks, comparisons))
             draws.append(table[rng.binomial(n, p)])
-        result = (sign_flip(draws[0] - draws[1], resamples=1000).p <= 0.05).mean()
+        result = (sign_flip_test(draws[0] - draws[1], resamples=1000).p <= 0.05).mean()
         assert result == pytest.approx(0.8, abs=0.03)
 
 
-def moved_to(expected: float, values: AssumedModel) -> AssumedModel:
+def moved_to(expected: float, values: AssumedValues) -> AssumedValues:
     """The metric at the mean rate that is expected to give this, attempts as much alike."""
 
-    def at(mean: float) -> AssumedModel:
+    def at(mean: float) -> AssumedValues:
         spread = math.sqrt(values.rates.correlation * mean * (1 - mean))
-        return AssumedModel(values.metric, BetaRates(mean, spread))
+        return AssumedValues(values.metric, BetaRates(mean, spread))
 
     return at(brentq(lambda mean: at(mean).expected - expected, 1e-4, 1 - 1e-4))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from benchmarks.guards import GUARD
 from passk_cli.inference.bands import pointwise_level
-from passk_cli.inference.intervals import Sample
-from passk_cli.inference.ranking import code_runs, possible_crossings
+from passk_cli.inference.intervals import IntervalData
+from passk_cli.inference.ranking import code_spans, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
 
@@ -39,7 +39,7 @@ def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> 
 @given(st.lists(st.integers(0, 2)))
 def test_runs_are_the_codes_again(codes: list[int]) -> None:
     again = [
-        code for first, last, code in code_runs(np.array(codes)) for _ in range(first, last + 1)
+        code for first, last, code in code_spans(np.array(codes)) for _ in range(first, last + 1)
     ]
     assert again == codes
 
@@ -58,7 +58,7 @@ def test_the_level_of_a_curve_holds_near_the_ceiling() -> None:
         gap, truth = first - second, falls[1] - falls[0]
         draws = bootstrap_means(gap, 500, run, kind="dirichlet")
         level = pointwise_level(draws, 0.95)
-        p = min(GUARD.p(Sample(gap[:, k - 1], -1.0, 1.0), truth[k - 1]) for k in ks.tolist())
+        p = min(GUARD.p(IntervalData(gap[:, k - 1], -1.0, 1.0), truth[k - 1]) for k in ks.tolist())
         covered += p > 1 - level
         se = gap.std(axis=0, ddof=1) / sqrt(tasks)
         gaussian += bool(np.all(np.abs(gap.mean(axis=0) - truth) <= 3 * se + 1e-12))

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success, mean_cost
+from passk_cli.inference.ratio import TaskCosts, compare_costs, cost_per_success, mean_cost
 
 
 def random_spending(
     tasks: int, seed: int, spread: float = 1.0, passing: float = 0.5, n: int = 3
-) -> Spending:
+) -> TaskCosts:
     rng = np.random.default_rng(seed)
     cost, passed = rng.lognormal(0, spread, (tasks, n)), rng.random((tasks, n)) < passing
     start = np.arange(tasks + 1) * n
     ones = np.ones(tasks * n, dtype=np.int64)
-    return Spending.from_attempts(start, cost.ravel(), ones, passed.ravel().astype(np.int64))
+    return TaskCosts.from_attempts(start, cost.ravel(), ones, passed.ravel().astype(np.int64))
 
 
 @settings(deadline=None, max_examples=12)
@@ -35,7 +35,7 @@ def test_p_and_both_intervals_agree(
         random_spending(tasks, seed, passing=passing),
         random_spending(tasks, seed + 100, passing=right_side),
     )
-    second = Spending(scale * second.cost, second.rate, second.attempts, second.within)
+    second = TaskCosts(scale * second.cost, second.rate, second.attempts, second.within)
     population = THESE_TASKS if fixed_tasks else "new-tasks"
     answer = compare_costs([first, second], population=population)[0]
     difference, ratio = answer.difference, answer.ratio
@@ -54,7 +54,7 @@ def test_p_and_both_intervals_agree(
 
 def test_the_unit_of_money_does_not_matter() -> None:
     first, second = random_spending(12, 1), random_spending(12, 2)
-    cents = [Spending(100 * s.cost, s.rate, s.attempts, s.within) for s in (first, second)]
+    cents = [TaskCosts(100 * s.cost, s.rate, s.attempts, s.within) for s in (first, second)]
     left_side, right_side = cost_per_success(first), cost_per_success(cents[0])
     assert (right_side.low, right_side.high) == pytest.approx(
         (100 * left_side.low, 100 * left_side.high), rel=1e-9
@@ -69,7 +69,7 @@ def test_the_unit_of_money_does_not_matter() -> None:
 def test_classical_fieller_if_nothing_is_scarce_or_skewed() -> None:
     rng = np.random.default_rng(4)
     cost, rate = rng.uniform(0.9, 1.1, 400), rng.beta(2, 2, 400)
-    answer = cost_per_success(Spending(cost, rate))
+    answer = cost_per_success(TaskCosts(cost, rate))
     z = cost / cost.mean() - rate / rate.mean()
     half = 1.966 * z.std(ddof=1) / 20
     value = cost.mean() / rate.mean()
@@ -79,12 +79,12 @@ def test_classical_fieller_if_nothing_is_scarce_or_skewed() -> None:
 
 
 def test_no_success_is_a_lower_limit() -> None:
-    failing = Spending(np.full(20, 2.0), np.zeros(20))
+    failing = TaskCosts(np.full(20, 2.0), np.zeros(20))
     answer = cost_per_success(failing)
     assert (answer.value, answer.high, answer.reason) == (None, np.inf, "no attempt passed")
     # Up to 16.8 % of tasks may be solved where 20 were not (Clopper and Pearson).
     assert answer.low == pytest.approx(2.0 / 0.168, rel=0.1)
-    pair = compare_costs([failing, Spending(np.full(20, 2.0), np.ones(20))])[0]
+    pair = compare_costs([failing, TaskCosts(np.full(20, 2.0), np.ones(20))])[0]
     assert (pair.ratio.value, pair.ratio.high, pair.difference.high) == (None, np.inf, np.inf)
     assert pair.p < 0.001
     assert pair.ratio.low > 1  # type: ignore[operator]
@@ -93,10 +93,10 @@ def test_no_success_is_a_lower_limit() -> None:
 
 
 def test_one_task_and_costs_of_nothing() -> None:
-    first = cost_per_success(Spending(np.array([1.0]), np.array([0.5])))
+    first = cost_per_success(TaskCosts(np.array([1.0]), np.array([0.5])))
     assert (first.value, first.low, first.high) == (2.0, None, None)
     assert first.reason == "needs at least 2 tasks"
-    free = Spending(np.zeros(9), np.ones(9))
+    free = TaskCosts(np.zeros(9), np.ones(9))
     assert cost_per_success(free).value == 0.0
     assert cost_per_success(free).high == 0.0
     pair = compare_costs([random_spending(9, 1), free])[0]
@@ -104,7 +104,7 @@ def test_one_task_and_costs_of_nothing() -> None:
 
 
 def test_equal_costs_are_no_certainty() -> None:
-    limits = mean_cost(Spending(np.full(25, 0.05), np.ones(25)))
+    limits = mean_cost(TaskCosts(np.full(25, 0.05), np.ones(25)))
     assert limits.low < 0.05 < limits.high  # type: ignore[operator]
     assert limits.high < 0.06  # type: ignore[operator]
 
@@ -112,22 +112,22 @@ def test_equal_costs_are_no_certainty() -> None:
 def test_a_missing_cost_leaves_no_upper_end() -> None:
     start, all_ones = np.array([0, 2, 3, 4]), np.ones(4, dtype=np.int64)
     value, passed = np.array([1.0, np.nan, 2.0, 3.0]), np.array([1, 0, 1, 0])
-    spending = Spending.from_attempts(start, value, all_ones, passed)
+    spending = TaskCosts.from_attempts(start, value, all_ones, passed)
     assert spending.cost.tolist() == [0.5, 2.0, 3.0]
     assert spending.missing_cost is not None
     assert spending.missing_cost.tolist() == [True, False, False]
     answer = cost_per_success(spending)
-    expected = cost_per_success(Spending(spending.cost, spending.rate))
+    expected = cost_per_success(TaskCosts(spending.cost, spending.rate))
     assert (answer.value, answer.low) == (expected.value, expected.low)
     assert (answer.upper, answer.high) == (np.inf, np.inf)
     dear, cheap = random_spending(40, 1, 0.3), random_spending(40, 2, 0.3)
     lacking = np.arange(40) == 3
-    dear = Spending(10 * dear.cost, dear.rate, missing_cost=lacking)
+    dear = TaskCosts(10 * dear.cost, dear.rate, missing_cost=lacking)
     pair = compare_costs([dear, cheap])[0]
     assert pair.p < 0.05
     assert (pair.ratio.upper, pair.ratio.high, pair.difference.high) == (np.inf, np.inf, np.inf)
     # What lacks a price may be dearer still: that it is cheaper cannot be shown.
-    unpriced = Spending(cheap.cost / 10, cheap.rate, missing_cost=lacking)
+    unpriced = TaskCosts(cheap.cost / 10, cheap.rate, missing_cost=lacking)
     assert compare_costs([unpriced, cheap])[0].p == 1.0
 
 
@@ -136,7 +136,7 @@ def test_clusters_of_one_task_are_tasks() -> None:
     single = np.arange(15)
     clustered = replace(first, clusters=single)
     assert cost_per_success(clustered).high == pytest.approx(cost_per_success(first).high, rel=1e-6)
-    twice = [Spending(np.repeat(s.cost, 2), np.repeat(s.rate, 2)) for s in (first, second)]
+    twice = [TaskCosts(np.repeat(s.cost, 2), np.repeat(s.rate, 2)) for s in (first, second)]
     pairs = [replace(item, clusters=np.repeat(single, 2)) for item in twice]
     expected, copied = compare_costs([first, second])[0], compare_costs(pairs)[0]
     assert copied.p == pytest.approx(expected.p, rel=0.05)
@@ -157,7 +157,7 @@ def test_for_these_tasks_only_attempts_vary() -> None:
 
 def test_a_family_has_one_level() -> None:
     models = [random_spending(25, seed) for seed in range(4)]
-    models.append(Spending(8 * models[0].cost, models[0].rate))
+    models.append(TaskCosts(8 * models[0].cost, models[0].rate))
     answers = compare_costs(models, resamples=2000)
     assert len(answers) == 10
     for item in answers:
@@ -178,6 +178,6 @@ def test_coverage_of_skewed_costs_and_rare_passes() -> None:
         for _ in range(runs):
             cost = rng.lognormal(0, 1.5, tasks)
             rate = (rng.random(tasks) < rng.beta(*rates, tasks)).astype(float)
-            answer = cost_per_success(Spending(cost, rate))
+            answer = cost_per_success(TaskCosts(cost, rate))
             hits += answer.low <= true <= answer.high
         assert hits >= 0.88 * runs

@@ -9,8 +9,8 @@ from benchmarks.guards import GUARD
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.inference.intervals import (
     METHODS,
-    Sample,
-    distances,
+    IntervalData,
+    distances_to_bound,
     guard_weights,
     interval,
     intervals,
@@ -43,26 +43,29 @@ def test_weights_of_the_smallest_numbers() -> None:
 def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
     """Noise beside a bound has ratios too, which are not looked at."""
     noise = scale * np.array([0.0, 1.0, 2.0, 3.0, 5.0, 8.0])
-    assert distances(noise, np.ones(6), bound=0.0, opposite=1.0).tolist() == [0.0] * 6
-    assert GUARD.weight(Sample(noise), 0.0) == 0.93
+    assert distances_to_bound(noise, np.ones(6), bound=0.0, opposite=1.0).tolist() == [0.0] * 6
+    assert GUARD.weight(IntervalData(noise), 0.0) == 0.93
     shares = np.full(6, 1 / 6)
     assert guard_widths(noise, shares, 40) == pytest.approx(guard_widths(0 * noise, shares, 40))
     for values, exact in ((noise, np.zeros(6)), (1.0 - noise, np.ones(6))):
         for method, expected in METHODS.items():
             if NEW_TASKS not in expected.populations:
                 continue
-            first, second = interval(Sample(values), method), interval(Sample(exact), method)
+            first, second = (
+                interval(IntervalData(values), method),
+                interval(IntervalData(exact), method),
+            )
             assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-12)
             assert first.reason == second.reason or not exact.any()
-        first, second = intervals([Sample(values), Sample(exact)], "guard")
+        first, second = intervals([IntervalData(values), IntervalData(exact)], "guard")
         assert (first.low, first.high) == pytest.approx((second.low, second.high), abs=1e-12)
 
 
 def test_a_sum_in_another_order_is_not_a_spread() -> None:
     values = np.array([0.3, 0.1 + 0.2, 0.3])
     assert np.ptp(values) > 0
-    assert Sample(values).one_value
-    assert Sample(values, within=np.full(3, 0.05)).share_within is None
-    assert interval(Sample(values)).reason == "every task has the value 0.3"
-    assert not Sample(np.array([0.3, 0.3, 0.3 + 1e-9])).one_value
-    assert Sample(np.zeros(3)).one_value
+    assert IntervalData(values).all_equal
+    assert IntervalData(values, within=np.full(3, 0.05)).share_within is None
+    assert interval(IntervalData(values)).reason == "every task has the value 0.3"
+    assert not IntervalData(np.array([0.3, 0.3, 0.3 + 1e-9])).all_equal
+    assert IntervalData(np.zeros(3)).all_equal

@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.runs import (
-    above_middle,
+    above_task_middle,
     chance_variances,
     change_points,
     exact_change_p,
@@ -211,7 +211,7 @@ def test_p_of_a_split_is_that_of_every_deal() -> None:
 def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> None:
     """Thirty turns in 27 runs of one task, then 29."""
     turns = np.array([30.0] * 27 + [29.0])
-    above = above_middle(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
+    above = above_task_middle(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
     n, c = np.ones((28, 1), dtype=np.int64), above[:, None].astype(np.int64)
     assert c.sum() == 27
     assert exact_change_p(n, c, 0, 27, 28) == pytest.approx(2 / 28)

@@ -14,8 +14,8 @@ from passk_cli.inference.stopping import (
     ONCE_PASSED,
     REPLACED,
     UNKNOWN,
+    detect_optional_stopping,
     stopped_on_outcome,
-    stopping,
 )
 from tests.conftest import long_cases
 
@@ -40,7 +40,7 @@ def test_fisher_is_the_share_of_all_placements() -> None:
     n, c = np.array([5, 5, 10, 10, 10, 10, 10]), np.array([1, 1, 1, 0, 0, 0, 0])
     solved = [set(places) for places in combinations(range(7), 3)]
     share = sum({0, 1} <= places for places in solved) / len(solved)
-    result = stopping(n, c)
+    result = detect_optional_stopping(n, c)
     assert result is not None
     assert (result.kind, result.most, result.short) == (FIRST_PASS, 10, 2)
     assert result.chance == pytest.approx(share, rel=1e-12)
@@ -51,13 +51,15 @@ def test_fisher_is_the_share_of_all_placements() -> None:
 def test_one_pass_each_and_none_unsolved() -> None:
     # All solved: Fisher says nothing; one pass among n has at most the chance (1 − 1/n)^(n−1).
     n = np.array([1, 2, 3, 4, 5])
-    result = stopping(n, np.ones(5, dtype=np.int64))
+    result = detect_optional_stopping(n, np.ones(5, dtype=np.int64))
     most_likely = math.prod((1 - 1 / i) ** (i - 1) for i in range(2, 6))
     assert result is not None
     assert result.chance == pytest.approx(most_likely, rel=1e-12)
     assert result.at_once == pytest.approx(0.2)
     # In order, the pass stands last with a chance of 1/n besides.
-    ordered = stopping(n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64))
+    ordered = detect_optional_stopping(
+        n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64)
+    )
     assert ordered is not None
     assert ordered.chance == pytest.approx(most_likely / math.factorial(5), rel=1e-12)
 
@@ -65,14 +67,14 @@ def test_one_pass_each_and_none_unsolved() -> None:
 def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass() -> None:
     rng = np.random.default_rng(3)
     n, c, last = until_first_pass(rng, np.full(50, 0.3), 10)
-    result = stopping(n, c, last=last)
+    result = detect_optional_stopping(n, c, last=last)
     assert result is not None
     assert result.kind == FIRST_PASS
     followed = last.copy()
     followed[np.flatnonzero((n > 1) & (c == 1))[0]] = 0
-    second = stopping(n, c, last=followed)
+    second = detect_optional_stopping(n, c, last=followed)
     assert second is None or second.kind == ONCE_PASSED
-    unknown = stopping(n, c, last=np.full(50, UNKNOWN))
+    unknown = detect_optional_stopping(n, c, last=np.full(50, UNKNOWN))
     assert unknown is not None
     assert unknown.kind == FIRST_PASS
 
@@ -96,7 +98,7 @@ def test_failures_replaced_by_retries() -> None:
     rng = np.random.default_rng(0)
     numbered, c, last = until_first_pass(rng, rng.beta(1, 4, 60), 5)
     remaining = np.ones(60, dtype=np.int64)
-    result = stopping(remaining, c, numbered, last)
+    result = detect_optional_stopping(remaining, c, numbered, last)
     assert result is not None
     assert (result.kind, result.most) == (REPLACED, 5)
     assert result.chance < LEVEL
@@ -131,16 +133,16 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
     passes = rng.binomial(10, 0.12, (60, 40))
     first = (passes > 0).argmax(axis=1)
     n, c = 10 * (first + 1), passes[np.arange(60), first]
-    result = stopping(n, c)
+    result = detect_optional_stopping(n, c)
     assert result is not None
     assert (result.kind, result.solved) == (ONCE_PASSED, 1.0)
     assert result.chance < 1e-6
     # The same passes among tasks of which as many have none as the rates let expect.
-    assert stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None
+    assert detect_optional_stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None
 
 
 def test_no_zeros_are_missing_if_all_tasks_pass_often() -> None:
-    result = stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
+    result = detect_optional_stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
     assert result is not None
     assert result.chance == pytest.approx(0.5, abs=1e-3)
 

@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from passk_cli.metrics.diversity import (
-    agreement,
-    distinct,
     distinct_at_k,
     distinct_passing_at_k,
-    duplicates,
+    distinct_solutions,
+    duplicate_share,
     pass_at_k_distinct,
+    solution_agreement,
 )
 from passk_cli.metrics.pass_k import pass_at_k
 from tests.metrics.bags import Row, bag, over_subsets, rows
@@ -45,24 +45,24 @@ def test_every_subset(cell: list[Row]) -> None:
 def test_pairs_and_repeats(cell: list[Row]) -> None:
     start, _, count, passed = bag(cell)
     n = int(count.sum())
-    assert distinct(start, count)[0] == len(cell)
-    assert duplicates(start, count)[0] == pytest.approx(1 - len(cell) / n, rel=1e-12)
+    assert distinct_solutions(start, count)[0] == len(cell)
+    assert duplicate_share(start, count)[0] == pytest.approx(1 - len(cell) / n, rel=1e-12)
     if n == 1:
-        assert np.isnan(agreement(start, count)[0])
+        assert np.isnan(solution_agreement(start, count)[0])
     else:
         same = over_subsets(cell, 2, lambda s: Fraction(s[0][0] == s[1][0]))
-        assert agreement(start, count)[0] == pytest.approx(float(same), abs=1e-13)
+        assert solution_agreement(start, count)[0] == pytest.approx(float(same), abs=1e-13)
         two = distinct_at_k(start, passed, count, passed, 2)[0]
-        assert agreement(start, count)[0] == pytest.approx(2 - two, abs=1e-13)
+        assert solution_agreement(start, count)[0] == pytest.approx(2 - two, abs=1e-13)
     good = [(value, p, p) for value, _, p in cell if p]
     passes = sum(p for _, p, _ in good)
-    assert distinct(start, passed)[0] == len(good)
+    assert distinct_solutions(start, passed)[0] == len(good)
     if passes:
-        assert duplicates(start, passed)[0] == pytest.approx(1 - len(good) / passes, rel=1e-12)
+        assert duplicate_share(start, passed)[0] == pytest.approx(1 - len(good) / passes, rel=1e-12)
     else:
-        assert np.isnan(duplicates(start, passed)[0])
+        assert np.isnan(duplicate_share(start, passed)[0])
     if passes < 2:
-        assert np.isnan(agreement(start, passed)[0])
+        assert np.isnan(solution_agreement(start, passed)[0])
 
 
 @settings(max_examples=40)
@@ -114,5 +114,5 @@ def test_unbiased_agreement() -> None:
             times = (a, b, 4 - a - b)
             ways = comb(4, a) * comb(4 - a, b)
             chance = ways * prod(q**m for q, m in zip(p, times, strict=True))
-            mean += chance * agreement(np.array([0, 3]), np.array(times))[0]
+            mean += chance * solution_agreement(np.array([0, 3]), np.array(times))[0]
     assert mean == pytest.approx(sum(q * q for q in p), rel=1e-12)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.metrics.heterogeneity import (
-    Moments,
+    RateMoments,
     mean_power_new_tasks,
     mean_power_these_tasks,
     moments_new_tasks,
@@ -163,7 +163,7 @@ RATES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def as_array(result: Moments) -> np.ndarray:
+def as_array(result: RateMoments) -> np.ndarray:
     return np.array([result.mean, result.variance, result.third])
 
 

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from passk_cli.metrics.order import (
-    attempts_needed,
-    attempts_used,
-    changes,
+    attempt_positions,
+    attempts_and_passes,
+    attempts_for_share,
     first_at_k,
     first_pass,
-    lag_of_trend,
-    lag_one,
-    positions,
+    mean_attempts_used,
+    neighbour_changes,
+    neighbour_correlation,
+    neighbour_correlation_of_trend,
     rates_between,
-    totals,
     trend_scores,
-    unsolved,
+    unsolved_shares,
 )
 from passk_cli.metrics.pass_k import pass_at_k
 from tests.metrics.bags import ragged
@@ -80,7 +80,7 @@ def test_slope_is_that_of_least_squares_within_tasks(tasks: list[list[int]]) -> 
         return
     # One dummy per task and the position.
     task = np.repeat(np.arange(len(tasks)), np.diff(start))
-    design = np.column_stack([positions(start), task[:, None] == np.arange(len(tasks))])
+    design = np.column_stack([attempt_positions(start), task[:, None] == np.arange(len(tasks))])
     slope = np.linalg.lstsq(design.astype(float), passed.astype(float), rcond=None)[0][0]
     assert scores.sum() / sizes.sum() == pytest.approx(slope, abs=1e-9)
     back, _ = trend_scores(*ragged([task[::-1] for task in tasks]))
@@ -92,19 +92,28 @@ def test_slope_is_that_of_least_squares_within_tasks(tasks: list[list[int]]) -> 
 @given(tasks_of)
 def test_changes_are_counted_within_tasks(tasks: list[list[int]]) -> None:
     expected = [sum(a != b for a, b in pairwise(task)) for task in tasks]
-    assert changes(*ragged(tasks)).tolist() == expected
-    n, c = totals(*ragged(tasks))
+    assert neighbour_changes(*ragged(tasks)).tolist() == expected
+    n, c = attempts_and_passes(*ragged(tasks))
     assert (n.tolist(), c.tolist()) == ([len(t) for t in tasks], [sum(t) for t in tasks])
 
 
 def test_lag_one_is_zero_over_all_orders_and_signed_as_it_should_be() -> None:
     orders = [list(order) for order in permutations((0, 0, 1, 1, 1))]
     start, passed = ragged(orders)
-    assert lag_one(changes(start, passed), *totals(start, passed)) == pytest.approx(0, abs=1e-12)
+    assert neighbour_correlation(
+        neighbour_changes(start, passed), *attempts_and_passes(start, passed)
+    ) == pytest.approx(0, abs=1e-12)
     for task, sign in (([0, 0, 0, 1, 1, 1], 1), ([0, 1, 0, 1, 0, 1], -1)):
         start, passed = ragged([task])
-        assert np.sign(lag_one(changes(start, passed), *totals(start, passed))) == sign
-    assert np.isnan(lag_one(np.array([0]), np.array([4]), np.array([4])))
+        assert (
+            np.sign(
+                neighbour_correlation(
+                    neighbour_changes(start, passed), *attempts_and_passes(start, passed)
+                )
+            )
+            == sign
+        )
+    assert np.isnan(neighbour_correlation(np.array([0]), np.array([4]), np.array([4])))
 
 
 @pytest.mark.parametrize("n", [3, 4, 7])
@@ -121,7 +130,7 @@ def test_lag_of_a_trend_is_its_expectation(n: int, slope: float) -> None:
         fewer += weight * (mean - sum(a != b for a, b in pairwise(task)))
     # lag_of_trend takes the tasks' changes expected from their passes; one c stands for their mean.
     scale = 2 * 1 * (n - 1) / n / expected
-    result = lag_of_trend(slope, np.array([n]), np.array([1])) * scale
+    result = neighbour_correlation_of_trend(slope, np.array([n]), np.array([1])) * scale
     assert result == pytest.approx(fewer / expected, rel=1e-9)
 
 
@@ -130,7 +139,7 @@ def test_first_pass_and_survival(tasks: list[list[int]]) -> None:
     attempts, solved = first_pass(*ragged(tasks))
     assert attempts.tolist() == [t.index(1) + 1 if 1 in t else len(t) for t in tasks]
     assert solved.tolist() == [1 in t for t in tasks]
-    survival = unsolved(attempts, solved)
+    survival = unsolved_shares(attempts, solved)
     assert survival[0] == 1.0
     assert np.all(np.diff(survival) <= 0)
     if solved.any():
@@ -142,26 +151,26 @@ def test_first_pass_and_survival(tasks: list[list[int]]) -> None:
 @given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=9))
 def test_with_equal_n_nothing_is_censored_before_the_end(tasks: list[list[int]]) -> None:
     attempts, solved = first_pass(*ragged(tasks))
-    survival = unsolved(attempts, solved)
+    survival = unsolved_shares(attempts, solved)
     for k in range(1, 6):
         if k < len(survival):
             assert survival[k] == pytest.approx(1 - first(tasks, k).mean(), abs=1e-12)
         spent = np.minimum(attempts, k).mean()
-        assert attempts_used(survival, k) == pytest.approx(spent, rel=1e-12)
+        assert mean_attempts_used(survival, k) == pytest.approx(spent, rel=1e-12)
     reached = [share for share in (0.25, 0.5, 0.75) if solved.mean() >= share - 1e-9]
     for share in reached:
         # The order statistic: the fewest attempts that reach the share of tasks.
         ordered = np.sort(np.where(solved, attempts, 99))
         expected = ordered[int(np.ceil(share * len(tasks) - 1e-9)) - 1]
-        assert attempts_needed(survival, share) == expected
+        assert attempts_for_share(survival, share) == expected
     for share in {0.25, 0.5, 0.75} - set(reached):
-        assert attempts_needed(survival, share) is None
+        assert attempts_for_share(survival, share) is None
 
 
 def test_attempts_used_beyond_what_was_tried() -> None:
     sample_of_tasks, all_ = np.array([1.0, 0.5, 0.25]), np.array([1.0, 0.5, 0.0])
-    assert np.isnan(attempts_used(sample_of_tasks, 3))
-    assert attempts_used(all_, 30) == 1.5
+    assert np.isnan(mean_attempts_used(sample_of_tasks, 3))
+    assert mean_attempts_used(all_, 30) == 1.5
 
 
 @given(tasks_of, st.integers(1, 4))
@@ -181,5 +190,5 @@ def test_first_at_k_is_pass_at_k_where_k_is_n() -> None:
     """Where k = n every order has the same attempts."""
     rng = np.random.default_rng(0)
     tasks = [rng.integers(0, 2, 6).tolist() for _ in range(30)]
-    n, c = totals(*ragged(tasks))
+    n, c = attempts_and_passes(*ragged(tasks))
     np.testing.assert_array_equal(first(tasks, 6), pass_at_k(n, c, 6))

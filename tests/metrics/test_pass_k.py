@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.pass_k import curve, pass_at_k, pass_hat_k, unique_pairs
-from passk_cli.metrics.registry import default_ks, parse, parse_ks, parse_list, task_values
+from passk_cli.metrics.registry import (
+    default_ks,
+    parse_ks,
+    parse_list,
+    parse_metric,
+    task_values,
+)
 
 cells = st.integers(1, 400).flatmap(
     lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n))
@@ -101,7 +107,7 @@ def test_curves_and_tables_agree_with_single_values(pairs: list[tuple[int, int]]
     for k in range(1, 13):
         np.testing.assert_allclose(at[:, k - 1], pass_at_k(n, c, k), rtol=1e-12)
         np.testing.assert_allclose(hat[:, k - 1], pass_hat_k(n, c, k), rtol=1e-12)
-        pair = task_values([parse(f"pass@{k}"), parse(f"pass^{k}")], n, c)
+        pair = task_values([parse_metric(f"pass@{k}"), parse_metric(f"pass^{k}")], n, c)
         np.testing.assert_array_equal(pair, [pass_at_k(n, c, k), pass_hat_k(n, c, k)])
 
 
@@ -126,7 +132,7 @@ def test_names() -> None:
     assert default_ks(9) == (1, 2, 4, 8, 9)
     for bad in ("pass@0", "pass@", "bestest3", "pass@x", "gpass@8:0", "gpass@8:1.1"):
         with pytest.raises(ParameterError):
-            parse(bad)
+            parse_metric(bad)
     for bad in ("0", "-1", "1,x", ""):
         with pytest.raises(ParameterError):
             parse_ks(bad)

@@ -9,7 +9,7 @@ import pytest
 
 from passk_cli import pass_at_k
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import AMOUNTS, FAMILIES, Metric, parse
+from passk_cli.metrics.registry import AMOUNTS, FAMILIES, Metric, parse_metric
 
 SCORES = {"best@", "worst@", "mean"}
 KINDS = {"distinct@": (1.0, 3.0), "distinct-correct@": (0.0, 3.0)}
@@ -29,11 +29,11 @@ def test_bounds(family: str) -> None:
 
 
 def test_shares_lie_above_0_and_up_to_1() -> None:
-    assert parse("gpass@4:1").share == 1
-    assert parse("gpass@4:0.25").share == Fraction(1, 4)
+    assert parse_metric("gpass@4:1").share == 1
+    assert parse_metric("gpass@4:0.25").share == Fraction(1, 4)
     for share in ("0", "1.25"):
         with pytest.raises(ParameterError, match=r"must be above 0 and at most 1"):
-            parse(f"gpass@4:{share}")
+            parse_metric(f"gpass@4:{share}")
 
 
 def test_whole_numbers_of_any_type() -> None:

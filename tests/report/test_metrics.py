@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from passk_cli.inference.attempts import within_variance, within_variance_of
-from passk_cli.metrics.registry import parse, task_values
+from passk_cli.inference.attempts import within_variance, within_variance_from_attempts
+from passk_cli.metrics.registry import parse_metric, task_values
 from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import Passk, mark_long_except, records
 
@@ -158,16 +158,16 @@ def test_leaving_attempts_out_is_the_same_for_counts_and_multisets() -> None:
     n, c = np.array([5, 5, 4]), np.array([0, 2, 4])
     start = np.array([0, 1, 3, 4])
     bag = Attempts(start, np.array([0.0, 0, 1, 1]), np.array([5, 3, 2, 4]), np.array([0, 0, 2, 4]))
-    metric, graded = parse("pass@2"), parse("best@2")
+    metric, graded = parse_metric("pass@2"), parse_metric("best@2")
     values = task_values([graded], n, c, {"score": bag})[0]
     expected = within_variance(metric, n, c)
-    assert within_variance_of(graded, bag, values) == pytest.approx(expected, abs=1e-14)
+    assert within_variance_from_attempts(graded, bag, values) == pytest.approx(expected, abs=1e-14)
 
 
 def test_the_jackknife_of_a_majority_equals_the_sum_by_hand() -> None:
     answers = [7, 7, 8, 9, 8]  # 7 is right
     bag = Attempts(np.array([0, 3]), np.array([7, 8, 9]), np.array([2, 2, 1]), np.array([2, 0, 0]))
-    metric = parse("maj@3")
+    metric = parse_metric("maj@3")
 
     def majority(places: list[int]) -> float:
         won = []
@@ -183,7 +183,9 @@ def test_the_jackknife_of_a_majority_equals_the_sum_by_hand() -> None:
     expected = 4 / 5 * sum((value - full) ** 2 for value in leave_one_out)
     values = metric.values_of(bag)
     assert values[0] == pytest.approx(full, abs=1e-12)
-    assert within_variance_of(metric, bag, values)[0] == pytest.approx(expected, abs=1e-12)
+    assert within_variance_from_attempts(metric, bag, values)[0] == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(

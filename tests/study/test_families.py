@@ -7,7 +7,7 @@ import pytest
 
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import MinP
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
@@ -39,7 +39,7 @@ def random_study(seed: int, resamples: int) -> Analysis:
     counts = Counts.from_columns([(name,) for name in names], list(places),
                                  np.full(len(rows), n), np.array(passes))  # fmt: skip
     confidence = Confidence(resamples=resamples, level=LEVELS[seed // 4 % 4])
-    return Analysis(counts, (parse(f"pass@{k}"),), confidence, Rules())
+    return Analysis(counts, (parse_metric(f"pass@{k}"),), confidence, Rules())
 
 
 def disagreements(seeds: range, resamples: int) -> list[str]:
@@ -94,7 +94,7 @@ def test_the_adjusted_p_is_alpha_at_the_level_of_a_family(draws: int, exact: boo
     random = np.random.default_rng(draws)
     smallest = np.sort(np.round(random.beta(1, 12, draws), 3) + 1e-6)
     family = MinP(6, smallest, exact)
-    level = family.level(0.05)
+    level = family.level_per_test(0.05)
     nearby = smallest[np.searchsorted(smallest, level) - 40 :][:80]
     for p in (
         nearby,

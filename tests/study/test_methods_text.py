@@ -20,7 +20,7 @@ COLD = ("--where", "temperature < 0.5")
 
 
 def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
-    assert all(method.words for method in METHODS.values())
+    assert all(method.description for method in METHODS.values())
     assert set(methods_text.tests_in_words()) == {*TESTS, FIELLER}
     assert set(methods_text.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
     # An order, a score or a mean is no estimator of somebody's.

@@ -48,7 +48,7 @@ def design(case: int) -> Counts:
 def fill_ins(counts: Counts) -> Iterator[Counts]:
     """The counts with every number of passes among the missing outcomes of each cell."""
     assert counts.missing is not None
-    failing = counts.filled(passing=False)
+    failing = counts.with_missing_as(passing=False)
     for more in itertools.product(*(range(m + 1) for m in counts.missing.tolist())):
         cells = zip(counts.cells, counts.n.tolist(), (failing.c + more).tolist(), strict=True)
         yield Counts.from_cells([(series[0], task, n, c) for (series, task), n, c in cells])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.labels import Labels
+from passk_cli.inference.labels import JudgeLabels
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_list
 from passk_cli.outcomes.counts import Counts
@@ -75,9 +75,9 @@ def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
     table = np.zeros((60, 2, 2), dtype=np.int64)
     table[:20, 0, 0], table[:20, 1, 0] = (n - c)[:20], c[:20]
     judged = TaskValues(("m",), metric, np.arange(60), n, c, metric.values(n, c))
-    corrected = correct_by_labels(judged, Labels(n, c, table))
+    corrected = correct_by_labels(judged, JudgeLabels(n, c, table))
     assert corrected.degrees == 19
-    assert corrected.few is not None
+    assert corrected.values_near_bound is not None
     labelled = corrected.restrict(np.arange(20))
-    assert (labelled.degrees, labelled.few, labelled.hidden) == (None, None, 0.0)
+    assert (labelled.degrees, labelled.values_near_bound, labelled.hidden) == (None, None, 0.0)
     assert not labelled.values.any()

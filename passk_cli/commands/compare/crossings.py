@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats
-from passk_cli.inference.ranking import lead_change
+from passk_cli.inference.ranking import first_lead_change
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
@@ -87,9 +87,9 @@ def find_crossings(
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
             draws = (confidence.resamples, confidence.seed)
-            crossed = lead_change(bootstrap_means(gap, *draws, clusters=c.clusters))
+            crossed = first_lead_change(bootstrap_means(gap, *draws, clusters=c.clusters))
             low, high = np.quantile(crossed, [tail, 1 - tail], method="inverted_cdf").tolist()
-        at = float(lead_change(gap.mean(axis=0, keepdims=True))[0])
+        at = float(first_lead_change(gap.mean(axis=0, keepdims=True))[0])
         crossings[key] = Crossing(
             c.first.series, c.second.series[0], family, at, low, high, k_max,
             (first.mean(axis=0), second.mean(axis=0)),
@@ -104,7 +104,7 @@ def _curve(rates: TaskValues, k_max: int) -> Floats:
         at, hat = curve(rates.n, rates.c, k_max)
         return at if metric.family == "pass@" else hat
     metrics_over_k = [replace(metric, k=k) for k in range(1, k_max + 1)]
-    attempts = {} if rates.attempts is None else {metric.kind.needs: rates.attempts}
+    attempts = {} if rates.attempts is None else {metric.kind.required_attempt_data: rates.attempts}
     return task_values(metrics_over_k, rates.n, rates.c, attempts).T
 
 

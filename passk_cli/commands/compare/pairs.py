@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.commands.compare.crossings import Crossing
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.metrics.registry import Change, Metric
+from passk_cli.metrics.registry import Metric, MetricChange
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
@@ -119,12 +119,12 @@ def _negated(e: Estimate) -> Estimate:
     return replace(e, value=value, upper=upper, low=high, high=low)
 
 
-def change_values(study: Analysis, change: Change) -> Iterator[TaskValues]:
+def change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
     """The change of each series, on the tasks that have values of both metrics.
 
     Errors: ParameterError if attempts would have to be permuted in two ways.
     """
-    if study.confidence.population == THESE_TASKS and " and " in change.kind.needs:
+    if study.confidence.population == THESE_TASKS and " and " in change.kind.required_attempt_data:
         raise ParameterError(
             OptionValue("--change"),
             f"{change.start.name} and {change.end.name} use different values of an"

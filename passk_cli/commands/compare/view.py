@@ -47,7 +47,7 @@ from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import letter_ranges
 from passk_cli.limits import MOST_GROUPS
-from passk_cli.metrics.registry import Change, Metric, parse_change
+from passk_cli.metrics.registry import Metric, MetricChange, parse_change
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
@@ -218,9 +218,9 @@ _FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...
 )
 
 
-def shown_in_brief(study: Analysis, metric: Metric | Change) -> bool:
+def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
     """Whether a metric is shown without --full."""
-    return isinstance(metric, Change) or study.is_k_in_short_table(
+    return isinstance(metric, MetricChange) or study.is_k_in_short_table(
         metric.k, [m.k for m in study.metrics]
     )
 
@@ -485,7 +485,7 @@ class PairSection(Section[Pair]):
 
     def facts_of(self, record: Pair) -> Iterator[Result]:
         fact = record.fact
-        if isinstance(record.metric, Change):
+        if isinstance(record.metric, MetricChange):
             verdict = _OF_CHANGES.get(fact.verdict, fact.verdict)
             fact = replace(fact, k=None, verdict=verdict)
         yield fact
@@ -698,7 +698,7 @@ class ChangeTable(PairSection):
         *_FIELDS,
     )  # fmt: skip
 
-    change: Change
+    change: MetricChange
 
     @property
     def names(self) -> tuple[str, str]:
@@ -989,7 +989,7 @@ class CompareQuestion(Question, CompareOptions):
         )  # fmt: skip
 
     @property
-    def _change(self) -> Change | None:
+    def _change(self) -> MetricChange | None:
         return None if self.change is None else parse_change(self.change)
 
     def _options_with_change(self, options: SharedOptions) -> SharedOptions:

@@ -9,7 +9,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.ranking import code_runs, possible_crossings
+from passk_cli.inference.ranking import code_spans, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 
 # Costs and rates that differ by a smaller share are equal.
@@ -178,6 +178,6 @@ def lead_crossings(
     )
     leads = tuple(
         BudgetLead(float(budgets[run.first]), float(budgets[run.last]), run.code)
-        for run in code_runs(signs)
+        for run in code_spans(signs)
     )
     return LeadCrossings(tuple(budgets[turned].tolist()), crossings, leads, gap, low, high)

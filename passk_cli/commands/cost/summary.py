@@ -14,9 +14,9 @@ from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import Spending, cost_per_success, mean_cost
+from passk_cli.inference.ratio import TaskCosts, cost_per_success, mean_cost
 from passk_cli.limits import refuse_many_pairs
-from passk_cli.metrics.budget import pass_within
+from passk_cli.metrics.budget import pass_within_budget
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
@@ -67,7 +67,7 @@ class CostSummary:
     @property
     def cost_carrying_tasks(self) -> int:
         """Number of tasks that carry its costs if these are few, otherwise 0."""
-        return _spending(self.attempts, None).few_carry
+        return _spending(self.attempts, None).effective_tasks_if_few
 
     @property
     def has_known_cost(self) -> bool:
@@ -135,7 +135,9 @@ def _cost_summary(
     cost, per_success = _mean_costs(study, amount, rate, spending)
     within = []
     priced = attempts.value.any()
-    solved = pass_within(*_columns(attempts), np.array(budgets)) if priced else (budgets, budgets)
+    solved = (
+        pass_within_budget(*_columns(attempts), np.array(budgets)) if priced else (budgets, budgets)
+    )
     for budget, low, high in zip(budgets, *solved, strict=True):
         name = f"pass@{amount_text(budget, AMOUNTS[amount][0])}"
         nothing = Estimate(None, reason=per_success.estimate.reason)
@@ -152,12 +154,12 @@ def _columns(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
     return attempts.start, attempts.value, attempts.count, attempts.passed
 
 
-def _spending(attempts: Attempts, clusters: Ints | None) -> Spending:
-    return Spending.from_attempts(*_columns(attempts), clusters)
+def _spending(attempts: Attempts, clusters: Ints | None) -> TaskCosts:
+    return TaskCosts.from_attempts(*_columns(attempts), clusters)
 
 
 def _mean_costs(
-    study: Analysis, amount: str, rate: Result, spending: Spending
+    study: Analysis, amount: str, rate: Result, spending: TaskCosts
 ) -> tuple[Result, Result]:
     """The cost of an attempt and of a solved task."""
     confidence, unit = study.confidence, AMOUNTS[amount][0]
@@ -350,7 +352,9 @@ def _lead_crossings(
             budgets = np.geomspace(least, most, _BUDGETS)
         for rival in pair:
             if rival.series not in solved:
-                solved[rival.series] = pass_within(*_columns(rival.attempts_at(tasks)), budgets)
+                solved[rival.series] = pass_within_budget(
+                    *_columns(rival.attempts_at(tasks)), budgets
+                )
         (first, most), (second, second_most) = (solved[rival.series] for rival in pair)
         yield lead_crossings(
             budgets, first, second, confidence.level, cluster_codes(study.counts, tasks),

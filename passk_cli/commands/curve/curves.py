@@ -15,13 +15,13 @@ from passk_cli.arrays import Bools, Floats, Ints, group_pairs
 from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.rates import RateFamily
 from passk_cli.files.request import MORE_LABELS_FIX
-from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
+from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, log_spaced_ks
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
-    Spread,
-    gains,
-    gains_together,
-    spread_of_rates,
+    RateMomentEstimate,
+    heterogeneity_gains,
+    heterogeneity_gains_of_each,
+    sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.limits import MOST_CURVE
@@ -332,7 +332,7 @@ class CurveComputation:
         largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts correct k = 1 only", 1
         if labels is not None:
-            reason, most = labels.refusal(Metric("pass@", largest_k)), labels.largest_k
+            reason, most = labels.refusal_reason(Metric("pass@", largest_k)), labels.largest_k
         if reason and largest_k > most:
             raise ParameterError(
                 f"k = {largest_k} of {rates.name}: {reason}", name="no-labels",
@@ -345,7 +345,9 @@ class CurveComputation:
         """The ranges of k, one per series, at the pointwise levels of simultaneous bands."""
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.resample_arguments}
-        cells = [(k_range.rates.n, k_range.rates.c, spread_out(k_range.ks)) for k_range in k_ranges]
+        cells = [
+            (k_range.rates.n, k_range.rates.c, log_spaced_ks(k_range.ks)) for k_range in k_ranges
+        ]
         if not self._new:
             return [
                 replace(k_range, level=band_level_these_tasks(*cell, confidence.level, **draws))
@@ -464,7 +466,9 @@ class CurveComputation:
         size = _BLOCK_KS if setting.level else max(_BLOCK_KS, _BLOCK_CELLS // len(rates.n))
         for start in range(0, len(stretch.ks), size):
             ks = stretch.ks[start : start + size]
-            uneven_gains = gains_together(rates.n, (rates.c, rates.n - rates.c), ks, setting)
+            uneven_gains = heterogeneity_gains_of_each(
+                rates.n, (rates.c, rates.n - rates.c), ks, setting
+            )
             for name, family, gain in zip(
                 UNEVEN, ("delta_", "deficit_"), uneven_gains, strict=True
             ):
@@ -474,11 +478,13 @@ class CurveComputation:
                 ):
                     value, se, low, high, bound = (None if math.isnan(v) else v for v in row)
                     reason = f"μ^k needs k different {units}" if value is None else ""
-                    spread = Spread(value, se, low, high, reason)
+                    spread = RateMomentEstimate(value, se, low, high, reason)
                     fact = self._corrected(stretch, f"{family}{k}", k, spread)
                     yield name, self._pointwise(fact, at_most=bound)
 
-    def _corrected(self, stretch: KRange, name: str, k: int | None, spread: Spread) -> Result:
+    def _corrected(
+        self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
+    ) -> Result:
         """A number that is corrected for the noise of attempts, with its limits."""
         confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
         level = confidence.interval_level
@@ -497,7 +503,7 @@ class CurveComputation:
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
         # Equally hard tasks lose no coverage, so their gain is larger by the additional loss.
         setting = replace(self._interval_setting(stretch), level=None)
-        lost = gains(n, n - c, np.array([start, k]), setting).estimate
+        lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
@@ -508,7 +514,7 @@ class CurveComputation:
         """Mean, standard deviation and skewness of the success rates."""
         rates = stretch.rates
         yield self._pointwise(replace(self.study.result(rates), name="mean", k=None))
-        shapes = spread_of_rates(rates.n, rates.c, self._interval_setting(stretch))
+        shapes = sd_and_skewness_of_rates(rates.n, rates.c, self._interval_setting(stretch))
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 

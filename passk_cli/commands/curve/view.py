@@ -36,9 +36,9 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
 from passk_cli.files.request import MISSING_FIXES, Request
-from passk_cli.inference.bands import spread_out
+from passk_cli.inference.bands import log_spaced_ks
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.metrics.registry import Metric, needs, parse
+from passk_cli.metrics.registry import Metric, parse_metric, required_attempt_data
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, OptionHint, Report
@@ -154,7 +154,7 @@ class CurveColumn(NamedTuple):
     def meaning(self) -> str:
         """The meaning of its metric, or of the gain."""
         if not self.start:
-            return parse(self.header).meaning
+            return parse_metric(self.header).meaning
         return (
             f"{self.name} at k = {self.k} minus that at {self.start}, on tasks with n ≥ {self.k}."
         )
@@ -522,7 +522,7 @@ def _chart_rows(
 ) -> list[dict[str, Cell]]:
     """The points of a chart, at the marked k's and as many others as it can show."""
     ks = np.unique([k for model in models for k in model.ks])
-    chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
+    chart_ks = {*log_spaced_ks(ks, _MOST_DRAWN).tolist(), *marked}
     rows: list[dict[str, Cell]] = []
     for model, name in product(models, names):
         before = None
@@ -575,7 +575,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
             if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respell_metric(part)):
                 remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
             raise ParameterError(OptionValue("-m", part), remedy, name="unknown-metric")
-        metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
+        metrics.append(parse_metric(f"{match[1]}1{match[2] or ''}"))
     return tuple(dict.fromkeys(metrics))
 
 
@@ -635,7 +635,9 @@ class CurveQuestion(Question, CurveOptions):
 
     def request(self, options: SharedOptions) -> Request:
         cluster = options.confidence.cluster
-        return replace(options.request, cluster=cluster, attempts=needs(self.further_metrics))
+        return replace(
+            options.request, cluster=cluster, attempts=required_attempt_data(self.further_metrics)
+        )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         """The curves of exact rates, from --rates or from data that contains rates."""

@@ -239,7 +239,7 @@ class DescribeQuestion(Question, DescribeOptions):
         # Labels are shown as columns, but they correct nothing here.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
-        ends = [counts.filled(passing=passing).c for passing in (False, True)]
+        ends = [counts.with_missing_as(passing=passing).c for passing in (False, True)]
         sizes = []
         for s, series in enumerate(counts.series):
             n = counts.n[counts.rows_of(s)]
@@ -326,7 +326,7 @@ def _file_facts(
         yield "when asked", names([
             f"{role} = {column} ("
             + (", ".join(name + "k" * kind.has_k for name, kind in FAMILIES.items()
-                         if kind.needs == role) or "passk horizon") + ")"
+                         if kind.required_attempt_data == role) or "passk horizon") + ")"
             for role, column in facts
         ])  # fmt: skip
     if len(facts) < len(file.offered):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from passk_cli.metrics.diversity import agreement, distinct, duplicates
+from passk_cli.metrics.diversity import distinct_solutions, duplicate_share, solution_agreement
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate
@@ -84,9 +84,9 @@ def _solutions(study: Analysis, place: int) -> Iterator[Result]:
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
     for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
-        kinds = distinct(bag.start, times).astype(np.float64)
+        kinds = distinct_solutions(bag.start, times).astype(np.float64)
         # Tasks with too few passes have no pairs of attempts, and are left out.
-        pairs, repeats = agreement(bag.start, times), duplicates(bag.start, times)
+        pairs, repeats = solution_agreement(bag.start, times), duplicate_share(bag.start, times)
         yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
         yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))
         yield study.mean(series, f"duplicates{kind}", repeats, tasks, n)

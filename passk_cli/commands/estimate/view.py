@@ -113,7 +113,9 @@ class EstimateTable(NumberTable):
             headline = Headline(self.study, [fact for fact in facts if fact.name not in names])
             yield from first_true(HEADLINES, headline)
             yield from first_true((ANY_AND_ALL,), headline)
-            if any(m.k == 1 and not m.kind.needs and not m.kind.ranged for m in metrics):
+            if any(
+                m.k == 1 and not m.kind.required_attempt_data and not m.kind.ranged for m in metrics
+            ):
                 yield from first_true(NOISE, NoiseOfModels(self.study))
             yield from first_true((OWN_TASKS,), headline)
             if headline.shares_no_task:
@@ -181,7 +183,9 @@ def _noise(row: SeriesRow) -> NoiseOfModel | None:
     """The noise of a row, on its largest set of tasks, if it has counts of several attempts."""
     all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [
-        v for v in all_values if not (v.metric.kind.needs or v.labels or v.errors or v.passing)
+        v
+        for v in all_values
+        if not (v.metric.kind.required_attempt_data or v.labels or v.errors or v.passing)
     ]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
@@ -205,7 +209,7 @@ def _attempts_help_more(fact: Result) -> bool:
     V(n) n / (n + 1). It never holds for k = 1. One task does not show how much tasks differ.
     """
     values = fact.values
-    if values is None or values.metric.kind.needs or len(values.n) < 2:
+    if values is None or values.metric.kind.required_attempt_data or len(values.n) < 2:
         return False
     if not 1 < values.metric.k < (n := int(values.n.min())) <= _FEW_ATTEMPTS:
         return False

@@ -11,8 +11,8 @@ import numpy as np
 from passk_cli.inference.extrapolation import (
     AttemptsNeeded,
     Extrapolation,
-    refusal,
-    two_digits,
+    refusal_reason,
+    round_to_two_digits,
 )
 from passk_cli.inference.intervals import RANGE
 from passk_cli.metrics.registry import Metric
@@ -133,7 +133,7 @@ def predict(
         method=RANGE,
         level=level, more={"beyond": "yes"},
     )  # fmt: skip
-    if reason := refusal(n, rates.c):
+    if reason := refusal_reason(n, rates.c):
         nothing = replace(blank, estimate=Estimate(None, reason=reason))
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
         return UnpredictedCurve(rates, reason, tuple(facts))
@@ -162,7 +162,7 @@ class _PredictedNumbers:
             fact = self.study.result(replace(self.rates, metric=metric, values=values))
             return replace(fact, more={"beyond": "no"})
         low, high = self.limits(k)
-        value = self.extrapolation.point(k)
+        value = self.extrapolation.point_estimate(k)
         reason = "" if value is not None else f"{known_k} attempts per task do not determine it"
         if value is not None:
             value = min(max(value, low), high)
@@ -198,7 +198,7 @@ def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> 
     if not ks:
         return
     at, ahead = np.array(ks), numbers.extrapolation
-    averaged, line = ahead.average(at), ahead.line(at) if fit else None
+    averaged, line = ahead.model_average(at), ahead.logit_line(at) if fit else None
     for place, k in enumerate(ks):
         name = f"{numbers.rates.metric.family}{k} by "
         more: dict[str, Cell] = {"beyond": "yes", "fit_k": k}
@@ -238,12 +238,12 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
     low, high = (by_low, by_high) if ahead.mirrored else (by_high, by_low)
     least = int(numbers.rates.n.min())
     beyond = [k for k in ks if k > least]
-    means = dict(zip(beyond, ahead.average(np.array(beyond)).values.tolist(), strict=True))
+    means = dict(zip(beyond, ahead.model_average(np.array(beyond)).values.tolist(), strict=True))
     value = _crossing(
         ks, lambda k: means[k] if k > least else numbers.measured(k), target,
         falling=ahead.mirrored,
     )  # fmt: skip
-    if value is not None and value > least and not ahead.determined(value):
+    if value is not None and value > least and not ahead.is_determined(value):
         value = None
     if value is not None:
         value = min(max(value, low or 0), value if high is None else high)
@@ -257,7 +257,7 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
 
 def _search_ks(known_k: int) -> list[int]:
     """The k's among which a target's k is searched: all known ones, then those of two digits."""
-    beyond = {two_digits(k) for k in np.geomspace(1, LARGEST_SEARCH_K, 2_000).tolist()}
+    beyond = {round_to_two_digits(k) for k in np.geomspace(1, LARGEST_SEARCH_K, 2_000).tolist()}
     return sorted({*range(1, known_k + 1), *(k for k in beyond if k > known_k)})
 
 

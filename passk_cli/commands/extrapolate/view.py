@@ -29,7 +29,7 @@ from passk_cli.commands.extrapolate.prediction import (
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
-from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known_k, refusal
+from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known_k, refusal_reason
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric
@@ -300,7 +300,7 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """Raise a DataError if the counts of no series allow a prediction."""
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
-        reasons = [refusal(counts.n[part], counts.c[part]) for part in rows]
+        reasons = [refusal_reason(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 

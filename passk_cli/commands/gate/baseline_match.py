@@ -237,8 +237,8 @@ class BaselineMatch:
     def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
         """The match with missing outcomes filled in: those of the candidates pass and those of the
         baseline fail, or the reverse."""
-        baseline = self.baseline and self.baseline.filled(passing=not passing)
-        return replace(self, counts=self.counts.filled(passing=passing), baseline=baseline)
+        baseline = self.baseline and self.baseline.with_missing_as(passing=not passing)
+        return replace(self, counts=self.counts.with_missing_as(passing=passing), baseline=baseline)
 
     def reason_not_compared(self, series: Series) -> str:
         """The reason why a candidate has no baseline."""
@@ -417,7 +417,7 @@ def _cells_and_attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
     model, *groups = series
     if losses is None or model not in losses.models:
         return cells, attempts
-    at = losses.cells(model)
+    at = losses.rows_of_model(model)
     units = [losses.units[u] for u in losses.unit_codes[at]]
     read = dict(zip(units, losses.attempts[at].tolist(), strict=True))
     units_of_tasks = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())

@@ -13,7 +13,7 @@ from passk_cli.commands.gate.evidence import Coverage
 from passk_cli.commands.gate.judgement import Judgement, join_worst_and_best
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import Interval
-from passk_cli.inference.stopping import LEVEL, REPLACED, stopping
+from passk_cli.inference.stopping import LEVEL, REPLACED, detect_optional_stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate, Phrase, Sentence
@@ -35,7 +35,7 @@ def rehearsable(metric: Metric) -> bool:
     Passes and failures must decide it, it must fall if passes are lost, and simulated runs must be
     judged fast enough.
     """
-    return not metric.kind.needs and metric.kind.monotone and not metric.kind.ranged
+    return not metric.kind.required_attempt_data and metric.kind.monotone and not metric.kind.ranged
 
 
 def with_passes(counts: Counts, c: Ints) -> Counts:
@@ -129,7 +129,7 @@ class GateContext:
             return ""
         cells = self.expected_attempts[0][series].cells
         columns = (counts.n, counts.c, numbers.attempts_made, numbers.last_passed)
-        end = stopping(*(values[cells] for values in columns))
+        end = detect_optional_stopping(*(values[cells] for values in columns))
         retried = end is not None and end.kind == REPLACED and end.chance < LEVEL
         return "attempt numbers have gaps: retries seem to replace failures" * retried
 
@@ -141,9 +141,9 @@ class GateContext:
         """
         missing, errors, counts = {}, {}, self.sides.counts
         for series in self.sides.series:
-            lost, attempts = missing[series] = counts.missing_outcomes.shares(series)
+            lost, attempts = missing[series] = counts.missing_outcomes.missing_and_attempts(series)
             with_error = counts.facts.error_outcomes
-            silent, erring = with_error.shares(series) if with_error else (0, 0)
+            silent, erring = with_error.missing_and_attempts(series) if with_error else (0, 0)
             errors[series] = lost + erring - silent, attempts
         return {"missing": missing, "errors": errors}
 

@@ -30,7 +30,7 @@ from passk_cli.files.database import column_sql
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
-from passk_cli.metrics.registry import Metric, needs, scores_only
+from passk_cli.metrics.registry import Metric, required_attempt_data, uses_only_scores
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ProvisionalResult, Report, Sentence
 from passk_cli.study.analysis import Analysis
@@ -170,8 +170,8 @@ class GateQuestion(Question, GateOptions):
         standard = any(rule.general for rule in self.active_rules) and not general
         return replace(
             super().request(options),
-            attempts=needs(metrics),
-            scores_only=scores_only(metrics) and not standard,
+            attempts=required_attempt_data(metrics),
+            scores_only=uses_only_scores(metrics) and not standard,
         )
 
     def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:

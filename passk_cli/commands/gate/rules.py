@@ -108,7 +108,7 @@ def parse_limits(
     amounts : whether the option limits metrics for which less is better, such as cost.
     Errors: ParameterError for other text, an unknown metric, or a metric that is given twice.
     """
-    from passk_cli.metrics.registry import parse
+    from passk_cli.metrics.registry import parse_metric
 
     if isinstance(value, Mapping):
         value = [f"{name}={number}" for name, number in value.items()]
@@ -124,7 +124,7 @@ def parse_limits(
         if not equals or not math.isfinite(number):
             raise ParameterError(option_value, f"write METRIC=X, for example {example}")
         try:
-            metric, part = parse(name), relative and digits.endswith("%")
+            metric, part = parse_metric(name), relative and digits.endswith("%")
         except ParameterError as error:
             raise error.with_changes(ParameterError, place=option_value) from None
         place, share = OptionValue(option, metric.name), share_meant(digits)
@@ -869,12 +869,12 @@ class MinEach(SingleTaskRule):
         import numpy as np
 
         from passk_cli.inference.adjust import holm
-        from passk_cli.inference.binomial_rate import below_tests, lower_limits
+        from passk_cli.inference.binomial_rate import below_rate_p_values, rate_lower_limits
 
         n, c, least, level = rates.n, rates.c, self.value, context.study.confidence.level
-        p = holm(below_tests(n, c, least))
+        p = holm(below_rate_p_values(n, c, least))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
-        all_reached = np.all(lower_limits(n, c, level) >= least - 1e-12)
+        all_reached = np.all(rate_lower_limits(n, c, level) >= least - 1e-12)
         verdict = FAIL if len(below) else PASS if all_reached else UNDECIDED
         reason = _passes_text(context, rates, below[np.argsort(p[below], kind="stable")], p)
         reason = _lower_limit_text(rates, context) if verdict == UNDECIDED else reason
@@ -959,10 +959,10 @@ def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
 
 def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
     """Words such as "4 passes of 4 show a rate ≥ 0.473", for the fewest attempts at the tasks."""
-    from passk_cli.inference.binomial_rate import lower_limits
+    from passk_cli.inference.binomial_rate import rate_lower_limits
 
     fewest = int(rates.n[at].min())
-    least = float(lower_limits(fewest, fewest, context.study.confidence.level))
+    least = float(rate_lower_limits(fewest, fewest, context.study.confidence.level))
     words = "1 pass of 1 shows" if fewest == 1 else f"{fewest:,} passes of {fewest:,} show"
     return f"{words} a rate ≥ {least:.3f}"
 

@@ -14,16 +14,16 @@ from passk_cli.errors import DataError
 from passk_cli.inference.horizon import (
     LOGISTIC,
     WEIBULL,
+    doublings_per_day,
     fit_curves,
-    frontier,
-    growth,
-    horizons,
-    isotonic,
-    isotonic_horizon,
-    limits,
-    minutes_of,
+    frontier_models,
+    isotonic_fit,
+    isotonic_log2_horizon,
+    log2_horizons,
+    minutes_from_log2,
+    percentile_limits,
     resampled_counts,
-    resampled_horizons,
+    resampled_log2_horizons,
     task_weights,
 )
 from passk_cli.outcomes.counts import Counts
@@ -84,7 +84,7 @@ class ModelHorizon:
 
 def known_minutes(log2: float) -> float | None:
     """The length in minutes; None unless it is a number above 0."""
-    minutes = minutes_of(log2)
+    minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
 
 
@@ -146,11 +146,13 @@ def _horizon(
             np.stack(fit_curves(x, up * share, down * share, LOGISTIC, (a, b), penalty), axis=1)
             for up, down in blocks
         ])  # fmt: skip
-    shapes = {"logistic": [horizons(a, b, rate).item() for rate in rates]}
+    shapes = {"logistic": [log2_horizons(a, b, rate).item() for rate in rates]}
     if math.isfinite(a):
         other, slope = fit_curves(x, passed[None], failed[None], WEIBULL, penalty=penalty)
-        shapes["Weibull"] = [horizons(other, slope, rate, WEIBULL).item() for rate in rates]
-        shapes["isotonic"] = [isotonic_horizon(*isotonic(x, passed, failed), r) for r in rates]
+        shapes["Weibull"] = [log2_horizons(other, slope, rate, WEIBULL).item() for rate in rates]
+        shapes["isotonic"] = [
+            isotonic_log2_horizon(*isotonic_fit(x, passed, failed), r) for r in rates
+        ]
     ends = float(lengths[tasks].min()), float(lengths[tasks].max())
     facts = []
     for rate, log2 in zip(rates, shapes["logistic"], strict=True):
@@ -158,8 +160,8 @@ def _horizon(
         if estimate.value is None:
             estimate = replace(estimate, reason=_reason_without_horizon(a, x, log2))
         else:
-            resampled = resampled_horizons(draws, rate, float(weights @ x))
-            low, high = map(minutes_of, limits(resampled, confidence.level))
+            resampled = resampled_log2_horizons(draws, rate, float(weights @ x))
+            low, high = map(minutes_from_log2, percentile_limits(resampled, confidence.level))
             unknown = ["lower"] * (low == 0) + ["upper"] * (high == math.inf)
             reason = f"resamples leave the {' and '.join(unknown)} limit open" if unknown else ""
             estimate = replace(estimate, low=low, high=high, reason=reason)
@@ -220,7 +222,7 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
     """
     known = [model for model in rivals if model.first.value is not None]
     dates, values = [model.date or 0.0 for model in known], [model.log2 for model in known]
-    leading = [known[place] for place in frontier(dates, values)]
+    leading = [known[place] for place in frontier_models(dates, values)]
     fact = Result(
         ("", *rivals[0].series[1:]), f"doubling@{rate:g}", None, Estimate(None, unit="days"),
         size=SampleSize(None), more={"models": len(leading)},
@@ -229,11 +231,11 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
     if len(leading) < _FEWEST or days.max() == days.min():
         reason = f"a doubling time needs {_FEWEST} models on the frontier, of different dates"
         return HorizonGrowth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
-    slope = growth(days, np.array([[model.log2 for model in leading]])).item()
+    slope = doublings_per_day(days, np.array([[model.log2 for model in leading]])).item()
     draws = np.stack(
-        [horizons(model.draws[:, 0], model.draws[:, 1], rate) for model in leading], axis=1
+        [log2_horizons(model.draws[:, 0], model.draws[:, 1], rate) for model in leading], axis=1
     )
-    low, high = limits(growth(days, draws), level)
+    low, high = percentile_limits(doublings_per_day(days, draws), level)
     # Without growth, no time is long enough.
     longest, shortest = (1 / each if each > 0 else math.inf for each in (low, high))
     estimate = Estimate(

@@ -20,14 +20,14 @@ from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import LOGIT_T, interval
 from passk_cli.inference.labels import (
     FEWEST_TASKS,
-    Clustering,
+    ErrorClustering,
+    JudgeLabels,
     LabelNeed,
-    Labels,
-    clustering,
-    confusion,
+    cohens_kappa,
+    confusion_share,
+    error_clustering,
     error_rate,
-    kappa,
-    required_labels,
+    label_need,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
@@ -88,9 +88,9 @@ class JudgeErrorRates:
     """
 
     series: Series
-    labels: Labels
+    labels: JudgeLabels
     rates: tuple[Result, Result]
-    error_clustering: Clustering
+    error_clustering: ErrorClustering
     agreement: Result
     cells: tuple[Result, ...]
     p_alike: float | None = None
@@ -108,7 +108,7 @@ class JudgeErrorRates:
         return (replace(fact, more=more) for fact in (*self.rates, self.agreement, *self.cells))
 
 
-def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result:
+def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> Result:
     """The error rate of the judge among labelled attempts with this truth (0 fails, 1 passes)."""
     confidence, sample = study.confidence, error_rate([labels], truth)
     labels_per_task = labels.table[:, :, truth].sum(axis=1)
@@ -127,9 +127,9 @@ def _rate(study: Analysis, series: Series, labels: Labels, truth: int) -> Result
     )  # fmt: skip
 
 
-def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
+def _agreement(study: Analysis, series: Series, labels: JudgeLabels) -> Result:
     """Cohen's kappa of judge and labels."""
-    level, sample = study.confidence.level, kappa(labels)
+    level, sample = study.confidence.level, cohens_kappa(labels)
     size = SampleSize(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
         reason = "judge and labels give only one verdict"
@@ -140,7 +140,7 @@ def _agreement(study: Analysis, series: Series, labels: Labels) -> Result:
     return Result(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
 
 
-def _confusion_shares(study: Analysis, series: Series, labels: Labels) -> tuple[Result, ...]:
+def _confusion_shares(study: Analysis, series: Series, labels: JudgeLabels) -> tuple[Result, ...]:
     """The confusion table: shares of all attempts by verdict and truth."""
     level, size, facts = (
         study.confidence.level,
@@ -149,7 +149,7 @@ def _confusion_shares(study: Analysis, series: Series, labels: Labels) -> tuple[
     )
     for verdict, says in enumerate(_VERDICTS):
         for truth, true in enumerate(_TRUTHS):
-            sample, name = confusion(labels, verdict, truth), f"{says}, {true}"
+            sample, name = confusion_share(labels, verdict, truth), f"{says}, {true}"
             if sample is None:
                 facts.append(
                     Result(series, name, None, Estimate(None, reason="no label"), size=size)
@@ -171,7 +171,7 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
         JudgeErrorRates(
             series, labels,
             (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
-            clustering(labels, **draws), _agreement(study, series, labels),
+            error_clustering(labels, **draws), _agreement(study, series, labels),
             _confusion_shares(study, series, labels),
         )
         for series, labels in labels_by_series.items()
@@ -191,7 +191,7 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
     ]
 
 
-def _difference_p(labels: Labels, rivals: Sequence[Labels]) -> float:
+def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
     """The p-value of equal error rates of a model and all its rivals together.
 
     It is twice the smaller p-value of two Welch t-tests, one per kind of error; NaN if neither kind
@@ -246,24 +246,24 @@ def _width(fact: Result) -> float:
 def corrections(study: Analysis, width: float | None) -> list[Correction]:
     """All metrics of all models, judged and corrected.  width : the value of --width."""
     all_values = study.values()
-    plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
-             for v in all_values]  # fmt: skip
+    plain = [
+        replace(v, values=v.judged, hidden=0.0, degrees=None, values_near_bound=None, labels=None)
+        for v in all_values
+    ]
     judged = study.results(
         [v for v in plain if v.has_values], replace(study.confidence, method_overrides={})
     )
     by_name = {(fact.series, fact.name): fact for fact in judged}
     rows = []
     for fact in study.results(all_values):
-        values, label_need, labels = fact.values, None, None
+        values, need, labels = fact.values, None, None
         # One task cannot show how much tasks differ, so it cannot predict a width.
         if values is not None and values.labels is not None and len(values.values) > 1:
-            label_need = required_labels(values.metric, values.labels)
+            need = label_need(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
-                labels = label_need.labels_for((fact.se * width / _width(fact)) ** 2)
+                labels = need.labels_for((fact.se * width / _width(fact)) ** 2)
         nothing = replace(fact, estimate=Estimate(None))
-        rows.append(
-            Correction(fact, by_name.get((fact.series, fact.name), nothing), label_need, labels)
-        )
+        rows.append(Correction(fact, by_name.get((fact.series, fact.name), nothing), need, labels))
     return rows
 
 
@@ -299,7 +299,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     @property
     def has_repeated_labels(self) -> bool:
         """Whether some model has several labels at one task."""
-        return any(row.labels.pairs for row in self.records)
+        return any(row.labels.label_pairs for row in self.records)
 
     def facts_of(self, record: JudgeErrorRates) -> Iterator[Result]:
         return record.facts
@@ -343,8 +343,8 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     def messages(self) -> Iterator[Diagnostic]:
         for message, rows in (
-            (CONCENTRATED_LABELS, [row for row in self.records if row.labels.concentrated]),
-            (CHOSEN_LABELS, [row for row in self.records if row.labels.rate_p < _CHANCE_LIMIT
+            (CONCENTRATED_LABELS, [row for row in self.records if row.labels.is_concentrated]),
+            (CHOSEN_LABELS, [row for row in self.records if row.labels.selection_p < _CHANCE_LIMIT
                              and not row.labels.labels_per_task]),
         ):  # fmt: skip
             if rows:

@@ -16,24 +16,24 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.exchangeability import (
+    CopiesTest,
     OrderTest,
-    Pairs,
     copies_test,
     neighbour_test,
+    trend_score_variance,
     trend_test,
-    trend_variance,
 )
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.stopping import FIRST_PASS, LEVEL, stopping
+from passk_cli.inference.stopping import FIRST_PASS, LEVEL, detect_optional_stopping
 from passk_cli.metrics.order import (
-    attempts_used,
-    changes,
     first_pass,
-    lag_of_trend,
-    lag_one,
+    mean_attempts_used,
+    neighbour_changes,
+    neighbour_correlation,
+    neighbour_correlation_of_trend,
     rates_between,
     trend_scores,
-    unsolved,
+    unsolved_shares,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
@@ -94,12 +94,12 @@ class AttemptOrder:
     @cached_property
     def survival(self) -> Floats:
         """The share of tasks that are unsolved after 0, 1, … attempts."""
-        return unsolved(*self.first)
+        return unsolved_shares(*self.first)
 
     @cached_property
     def stopped_at_first_pass(self) -> bool:
         """Whether the order shows that attempts were made only until the first pass."""
-        end = stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
+        end = detect_optional_stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
         return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
 
 
@@ -123,7 +123,8 @@ class FirstVersusAny(NamedTuple):
 
 
 class AgreeingPair(NamedTuple):
-    """Two attempts that agree more often than independent attempts would; fields as in `Pairs`.
+    """Two attempts that agree more often than independent attempts would; fields as in
+    `CopiesTest`.
 
     attempts : their numbers.  name : the model and its groups, for people.
     """
@@ -167,7 +168,7 @@ class OrderEvidence:
     neighbours: OrderTest
     lag: float | None
     lag_of_trend: float | None
-    pairs: Pairs
+    pairs: CopiesTest
     p: tuple[float | None, ...] = (None, None, None)
     alpha: float = math.nan
 
@@ -191,7 +192,7 @@ class OrderEvidence:
         """The p-values of the trend, neighbours and copies before the adjustment."""
         if self.order.stopped_at_first_pass:
             return math.nan, math.nan, math.nan
-        return self.trend.p, self.neighbours.p, self.pairs.smallest
+        return self.trend.p, self.neighbours.p, self.pairs.smallest_p
 
     @property
     def constant(self) -> bool:
@@ -270,7 +271,7 @@ class OrderEvidence:
             AgreeingPair(
                 self.series, self.order.name, (int(pairs.first[i]) + 1, int(pairs.second[i]) + 1),
                 int(pairs.tasks[i]), int(pairs.differ[i]), float(pairs.expected[i]),
-                float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.copied[i]),
+                float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.is_copy[i]),
             )
             for i in np.flatnonzero(pairs.adjusted <= self.alpha).tolist()
         ]  # fmt: skip
@@ -351,8 +352,8 @@ def _model_evidence(
 ) -> OrderEvidence:
     """The evidence of one model.  facts : its results, first@k for each k and then pass@k."""
     slope = _slope(study, order)
-    lag = lag_one(changes(order.start, order.passed), order.n, order.c)
-    of_trend = lag_of_trend(slope.estimate.value or 0.0, order.n, order.c)
+    lag = neighbour_correlation(neighbour_changes(order.start, order.passed), order.n, order.c)
+    of_trend = neighbour_correlation_of_trend(slope.estimate.value or 0.0, order.n, order.c)
     silent = order.stopped_at_first_pass or math.isnan(lag)
     if order.stopped_at_first_pass:
         slope = replace(slope, estimate=Estimate(None, reason=STOPPED))
@@ -395,7 +396,7 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
     bound = float((n**2 // 4).max()) / 2 * scale
     slope = study.mean(
         order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),
-        within=trend_variance(n, c) * scale**2, confidence=study.confidence.for_differences(),
+        within=trend_score_variance(n, c) * scale**2, confidence=study.confidence.for_differences(),
     )  # fmt: skip
     return replace(slope, estimate=replace(slope.estimate, signed=True, unit="share"))
 
@@ -403,7 +404,7 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
 def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
     """The mean number of attempts per task if one stops at the first pass, or after k attempts."""
     attempts, solved = order.first
-    expected = attempts_used(order.survival, k)
+    expected = mean_attempts_used(order.survival, k)
     value: float | None = expected
     if math.isnan(expected):
         value, reason = None, f"no task has {k} attempts"

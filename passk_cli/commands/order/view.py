@@ -33,7 +33,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.exchangeability import MOST_POSITIONS
-from passk_cli.metrics.order import attempts_needed
+from passk_cli.metrics.order import attempts_for_share
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report
@@ -245,7 +245,7 @@ class VerdictTable(Section[OrderEvidence]):
         for comparison in record.first_versus_any:
             yield from comparison
         numbers: list[tuple[str, int | None, float | None]]
-        numbers = [(f"attempts to solve {s:g}", None, attempts_needed(record.order.survival, s))
+        numbers = [(f"attempts to solve {s:g}", None, attempts_for_share(record.order.survival, s))
                    for s in SHARES]  # fmt: skip
         numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
         numbers.append(("never solved", None, record.never / len(record.order.n)))
@@ -485,7 +485,8 @@ class FirstSuccessTable(Section[OrderEvidence]):
         MODEL, GROUPS,
         Column("{0:g} % solved", meaning="Fewest attempts that solve {0:g} % of the tasks.",
                across=lambda section: [100 * share for share in SHARES], example=50.0,
-               cell=lambda model, percent: str(attempts_needed(model.order.survival, percent / 100)
+               cell=lambda model, percent: str(attempts_for_share(model.order.survival,
+               percent / 100)
                                                or f"> {len(model.order.survival) - 1}")),
         Column("never solved", meaning="Tasks that no attempt passes.", cell=lambda model:
                f"{model.never} of {plural(len(model.order.n), 'task')}"),

@@ -62,9 +62,11 @@ def ways_to_spend(
         pilots or [components.values] if isinstance(components.values, PilotEstimate) else pilots
     )
     names = components.pair if components.pair and len(pilots) == 2 else (components.name,)
-    between = components.difference.between if len(names) == 2 else pilots[0].between
+    between = (
+        components.difference.between_variance if len(names) == 2 else pilots[0].between_variance
+    )
     between += components.excess[len(names) == 2]
-    tasks, n = len(pilots[0].n), tuple(pilot.fewest for pilot in pilots)
+    tasks, n = len(pilots[0].n), tuple(pilot.fewest_attempts for pilot in pilots)
     unit = [1.0 if prices is None else prices[name] for name in names]
     spend = budget
     if spend is None:
@@ -72,7 +74,7 @@ def ways_to_spend(
 
     def step(way: str, new: int, more: Sequence[int]) -> ContinuationStep:
         after = tuple(attempts + extra for attempts, extra in zip(n, more, strict=True))
-        variance = between + sum(p.within(m) for p, m in zip(pilots, after, strict=True))
+        variance = between + sum(p.within_variance(m) for p, m in zip(pilots, after, strict=True))
         new_attempts = [
             (tasks + new) * m - tasks * attempts for m, attempts in zip(after, n, strict=True)
         ]

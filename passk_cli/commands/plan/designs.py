@@ -10,7 +10,7 @@ from functools import cached_property
 from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
 from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
-from passk_cli.inference.design import best_splits, splits
+from passk_cli.inference.design import best_splits, budget_splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
@@ -80,7 +80,7 @@ class Designs:
         if pilots:
             pilot_tasks = max(len(pilot.n) for pilot in pilots)
             tasks = tuple(sorted({max(pilot_tasks // 4, 2), pilot_tasks, 4 * pilot_tasks}))
-            attempts = min(pilot.fewest for pilot in pilots)
+            attempts = min(pilot.fewest_attempts for pilot in pilots)
             spent = max(int(pilot.n.sum()) for pilot in pilots)
             most = str(pilot_tasks) if most == PILOT else most
         if most is not None:
@@ -109,7 +109,7 @@ class Designs:
         aims, metric_components = self.aims, self.metric_components
         ks = sorted({components.metric.k for components in metric_components})
         options = sorted(
-            {s for k in ks for s in splits(aims.affordable_attempts, k, aims.most_tasks)}
+            {s for k in ks for s in budget_splits(aims.affordable_attempts, k, aims.most_tasks)}
         )
         errors = {}
         for components in metric_components:
@@ -167,7 +167,7 @@ class Designs:
             self.metric_components[0],
             [components.metric.k for components in self.metric_components],
         )
-        attempts = max(first.pilot.fewest, first.metric.k) if first.pilot else max(ks)
+        attempts = max(first.pilot.fewest_attempts, first.metric.k) if first.pilot else max(ks)
         return attempts if attempts in self.aims.attempts else self.aims.attempts[-1]
 
     @property
@@ -214,7 +214,7 @@ class Designs:
     ) -> list[DesignChoice]:
         """The designs with the numbers of a metric, by tasks and attempts, without repeats."""
         aims, pilot = self.aims, self.metric_components[0].pilot
-        pilot_size = (len(pilot.n), pilot.fewest) if pilot else None
+        pilot_size = (len(pilot.n), pilot.fewest_attempts) if pilot else None
         facts = (fact for fact in self.facts if fact.name == metric and include(fact))
         sizes = group_by(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
         detecting = [
@@ -263,7 +263,9 @@ class Designs:
         if components.largest_difference <= ROUNDING:
             # Both models pass every attempt, or fail every attempt.
             return None, f"two models around {components.values.expected:.4g} cannot differ"
-        difference = components.paired_test(n, self.aims.level).detectable(tasks, self.aims.power)
+        difference = components.paired_test(n, self.aims.level).detectable_difference(
+            tasks, self.aims.power
+        )
         if difference > components.largest_difference:
             return None, "too few tasks to detect any difference"
         return difference, ""

@@ -17,14 +17,14 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
-    AssumedModel,
-    Difference,
+    AssumedValues,
     PilotEstimate,
+    PlannedDifference,
     cluster_excess,
-    true_difference,
+    true_difference_variance,
 )
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.intervals import Sample
+from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
@@ -61,8 +61,8 @@ class VarianceComponents:
     """
 
     metric: Metric
-    values: AssumedModel | PilotEstimate
-    difference: Difference
+    values: AssumedValues | PilotEstimate
+    difference: PlannedDifference
     correlation: float | None
     series: tuple[str, ...] = ("",)
     pair: tuple[str, str] | None = None
@@ -103,7 +103,11 @@ class VarianceComponents:
     @property
     def deviation(self) -> float | None:
         """Standard deviation of the true values over tasks; None if it is not known."""
-        return None if math.isnan(self.values.between) else math.sqrt(self.values.between)
+        return (
+            None
+            if math.isnan(self.values.between_variance)
+            else math.sqrt(self.values.between_variance)
+        )
 
     @property
     def is_near_bound(self) -> bool:
@@ -205,13 +209,13 @@ class VarianceComponents:
 
 def similar_models(
     metric: Metric,
-    values: AssumedModel | PilotEstimate,
+    values: AssumedValues | PilotEstimate,
     correlation: float | None = None,
     series: tuple[str, ...] = ("",),
 ) -> VarianceComponents:
     """The components of a model and a second model like it; default: the usual correlation."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
-    difference = Difference(values, values, correlation * values.between)
+    difference = PlannedDifference(values, values, correlation * values.between_variance)
     return VarianceComponents(metric, values, difference, correlation, series)
 
 
@@ -258,7 +262,7 @@ def _reason_unusable(values: TaskValues) -> str:
         return "one task does not show how tasks differ"
     if _one_cluster(values):
         return "one cluster does not show how clusters differ"
-    if Sample(values.values).one_value:
+    if IntervalData(values.values).all_equal:
         same = f"every task has the value {values.values[0]:g}"
         return f"{same}, so the spread of new tasks is unknown"
     return ""
@@ -293,9 +297,9 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
             PilotEstimate(model.metric, model.n, model.c) for model in (first_model, second_model)
         )
         covariance = float(np.cov(first.values, second.values)[0, 1])
-        variance, *ends = true_difference(first, second)
+        variance, *ends = true_difference_variance(first, second)
         estimated = None if math.isnan(variance) else variance
-        difference = Difference(first, second, covariance, estimated)
+        difference = PlannedDifference(first, second, covariance, estimated)
         components = VarianceComponents(widest.metric, values, difference, difference.correlation,
         widest.series,
                           names, None if estimated is None else (ends[0], ends[1]))  # fmt: skip
@@ -307,7 +311,10 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
         difference_excess = cluster_excess(
             first_model.values - second_model.values, first_model.clusters
         )
-    size, codes = Sample(widest.values, clusters=clusters).guard_size, tuple(clusters.tolist())
+    size, codes = (
+        IntervalData(widest.values, clusters=clusters).guard_size,
+        tuple(clusters.tolist()),
+    )
     return replace(
         components, excess=(value_excess, difference_excess), cluster_size=size, clusters=codes
     )

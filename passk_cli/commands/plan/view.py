@@ -25,9 +25,9 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
-from passk_cli.inference.design import AssumedModel, BetaRates
+from passk_cli.inference.design import AssumedValues, BetaRates
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ratio import Spending, mean_cost
+from passk_cli.inference.ratio import TaskCosts, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed_options
@@ -444,10 +444,14 @@ class DesignTable(Section[DesignChoice]):
         if any(pilot.rates is None for _, pilot in pilots):
             yield ONE_ATTEMPT()
         if pilot is not None and first.uses_beta_rates(aims.attempts):
-            yield MODELLED(metric=first.metric.name, n=pilot.fewest)
-        if names := [name for name, pilot in pilots if pilot.raw_between < 0]:
+            yield MODELLED(metric=first.metric.name, n=pilot.fewest_attempts)
+        if names := [name for name, pilot in pilots if pilot.raw_between_variance < 0]:
             yield NO_SPREAD(metrics=names)
-        if names := [name for name, pilot in pilots if pilot.raw_between > pilot.largest]:
+        if names := [
+            name
+            for name, pilot in pilots
+            if pilot.raw_between_variance > pilot.largest_between_variance
+        ]:
             yield LARGEST_SPREAD(metrics=names)
         units, error = first.uncertainty
         if error > _UNSURE:
@@ -613,7 +617,8 @@ class PlanQuestion(Question, PlanOptions):
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
         refuse_if_any("unknown-metric", *(
-            (metric.kind.needs, "", f"{metric.name}: plans are for metrics of passes and failures,"
+            (metric.kind.required_attempt_data, "",
+            f"{metric.name}: plans are for metrics of passes and failures,"
              " for example pass@10, pass^4 and gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
@@ -676,7 +681,7 @@ class PlanQuestion(Question, PlanOptions):
         """The plan for a model and a second model like it, with Beta success rates."""
         rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
         metric_components = [
-            similar_models(metric, AssumedModel(metric, rates), self.correlation)
+            similar_models(metric, AssumedValues(metric, rates), self.correlation)
             for metric in metrics
         ]
         nothing = Analysis(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
@@ -837,7 +842,7 @@ def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
         rows = counts.rows_of(place)
         spent = attempts_of(counts, "cost", rows)
         clusters = cluster_codes(counts, counts.task_codes[rows])
-        spending = Spending.from_attempts(
+        spending = TaskCosts.from_attempts(
             spent.start, spent.value, spent.count, spent.passed, clusters
         )
         mean = mean_cost(spending, level)

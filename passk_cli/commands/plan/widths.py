@@ -8,7 +8,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.exact import dirichlet_quantiles
-from passk_cli.inference.intervals import distances, guard_weights
+from passk_cli.inference.intervals import distances_to_bound, guard_weights
 
 # The most distinct values of a distribution. Neighbours beyond that are merged into their mean.
 _ATOMS = 64
@@ -53,7 +53,7 @@ def guard_widths(
     atoms_by_bound = []
     for bound, opposite in (bounds, bounds[::-1]):
         away = np.broadcast_to(
-            distances(values, np.ones_like(values), bound, opposite), counts.shape
+            distances_to_bound(values, np.ones_like(values), bound, opposite), counts.shape
         )
         guards = (
             guard_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs

@@ -16,7 +16,7 @@ from passk_cli.commands.report.page import Page
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ranking import letter_ranges, letters, rank_limits
+from passk_cli.inference.ranking import compact_letters, letter_ranges, rank_limits
 from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.model import Column, Estimate, Panel, Report, Table
 from passk_cli.report.words import number_range, plural
@@ -47,7 +47,7 @@ class ModelRanking(NamedTuple):
             model: number_range(*rank_range)
             for model, rank_range in zip(self.models, limits, strict=True)
         }
-        names = map(letter_ranges, letters(self.better | self.better.T))
+        names = map(letter_ranges, compact_letters(self.better | self.better.T))
         return RankPlaces(ranks, dict(zip(self.models, names, strict=True)))
 
 

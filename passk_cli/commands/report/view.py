@@ -34,7 +34,7 @@ from passk_cli.errors import DataError, ParameterError, no_such_model, refuse_if
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.option import by_flag, changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import AnswerSentence, Chapter, Document, Panel, Report
@@ -101,7 +101,7 @@ class ReportQuestion(Question, ReportOptions):
             # If the files contain costs, a leaderboard without them hides half of the decision.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
-            metrics = replace(options.metrics, metrics=(*ends, parse(_COST)))
+            metrics = replace(options.metrics, metrics=(*ends, parse_metric(_COST)))
             try:
                 if study.has_ranges:
                     require_monotone(metrics.metrics)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.commands.tasks.discrimination import item_rest_correlations
 from passk_cli.inference.adjust import benjamini_hochberg
-from passk_cli.inference.binomial_rate import passes_needed, rate_limits
+from passk_cli.inference.binomial_rate import further_passes_needed, rate_limits
 from passk_cli.limits import MOST_EMPTY, refuse_too_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
@@ -174,7 +174,7 @@ def facts_by_task(
     for group in task_rates(counts):
         missing_passes = np.zeros_like(group.n)
         if rate is not None:
-            missing_passes = passes_needed(group.n, group.c, rate, level)
+            missing_passes = further_passes_needed(group.n, group.c, rate, level)
         columns = (
             group.series[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
             group.c, group.at(low, 0.0), group.at(high, 1.0), group.class_codes, group.at(strips,

@@ -42,7 +42,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import distinguishing_name, paths_of
-from passk_cli.inference.binomial_rate import MOST_NEEDED, passes_needed
+from passk_cli.inference.binomial_rate import MOST_NEEDED, further_passes_needed
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import (
     ALWAYS,
@@ -405,7 +405,7 @@ class TaskList(Section[Result]):
         return {
             "shown": sum(bool(fact.more["above_shown"]) for fact in self.records),
             "pairs": plural(len(self.records), noun), "rate": f"{self.rate:g}",
-            "needed": int(passes_needed(0, 0, self.rate, self.study.confidence.level)),
+            "needed": int(further_passes_needed(0, 0, self.rate, self.study.confidence.level)),
         }  # fmt: skip
 
     def context(self) -> Iterator[str]:

@@ -12,7 +12,11 @@ import numpy as np
 
 from passk_cli.activity import report_steps
 from passk_cli.arrays import group_by
-from passk_cli.distributions.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
+from passk_cli.distributions.temperature import (
+    FEWEST_TEMPERATURES,
+    best_temperature_by_k,
+    power_law_of_switches,
+)
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.inference.weights import bootstrap_means
@@ -167,7 +171,7 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
         shared = on_shared_tasks(temperatures)
         if len(temperatures) > 1 and len(shared[0].tasks):
             means = np.stack([rates.values for rates in shared], axis=1).mean(axis=0)
-            best = best_by_k(means[:, None])[0]
+            best = best_temperature_by_k(means[:, None])[0]
             remaining = (i for i in np.argsort(-means, kind="stable") if i != best)
             ranked.append([temperatures[i] for i in (best, *remaining)])
     return ranked
@@ -294,8 +298,10 @@ def _fit_power_law(
     values = np.stack(curves, axis=1)  # tasks × temperatures × k's
     temperatures = np.array([_temperature_value(rates) for rates in shared])
     means = values.mean(axis=0)
-    best = [temperature_text(shared[i]) for i in np.unique(best_by_k(means))]
-    exponent, factor = (float(value[0]) for value in power_laws(temperatures, ks, means[None]))
+    best = [temperature_text(shared[i]) for i in np.unique(best_temperature_by_k(means))]
+    exponent, factor = (
+        float(value[0]) for value in power_law_of_switches(temperatures, ks, means[None])
+    )
     n = np.concatenate([rates.n for rates in shared])
     reason, low, high = "", None, None
     if math.isnan(exponent):
@@ -308,7 +314,7 @@ def _fit_power_law(
             values.reshape(len(values), -1), confidence.resamples, confidence.seed,
             clusters=shared[0].clusters,
         ).reshape(-1, *means.shape)  # fmt: skip
-        exponents = power_laws(temperatures, ks, draws)[0]
+        exponents = power_law_of_switches(temperatures, ks, draws)[0]
         finite = np.isfinite(exponents)
         if finite.mean() < _MOSTLY:
             reason = (

@@ -14,12 +14,12 @@ from passk_cli.distributions.toy_model import (
     GRID_KS,
     GRID_SCALES,
     SCALING_FROM,
-    Fit,
-    Point,
-    family_of_spread,
-    grid,
-    points,
-    scaling_fit,
+    BestTemperaturePoint,
+    PowerLawFit,
+    best_temperature_points,
+    fit_power_law,
+    task_sets_by_scale,
+    tasks_of_spread,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, AnswerSentence, Column, Report, Table
@@ -37,8 +37,8 @@ DEFAULT_GAMMA = 2.0
 _KS_SHOWN = 5
 # Factor, exponents of k and s, and R² as the article prints them.
 _ARTICLE = {
-    "gaussian": Fit(0.264, 0.728, 1.283, 0.9996, None),
-    "exponential": Fit(0.117, 1.054, 0.957, 0.9989, None),
+    "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
+    "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),
 }
 _CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c where g = c"
 _FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
@@ -91,7 +91,7 @@ POWER_LAW_GRID = DiagnosticType(
 )  # fmt: skip
 
 
-class BestByKTable(Section[Sequence[Point]]):
+class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
     """A row per set of tasks, with T* at some k."""
 
     view = "with --toy"
@@ -125,12 +125,12 @@ class BestByKTable(Section[Sequence[Point]]):
     )  # fmt: skip
 
     @property
-    def points_with_best(self) -> list[Point]:
+    def points_with_best(self) -> list[BestTemperaturePoint]:
         """The points that have a best temperature."""
         return [p for points in self.records for p in points if p.temperature is not None]
 
     @property
-    def points_at_common_k(self) -> list[Point]:
+    def points_at_common_k(self) -> list[BestTemperaturePoint]:
         """The points at the k that most sets of tasks have, the lowest T* first."""
         ks = Counter(p.k for p in self.points_with_best)
         k = max(ks, key=lambda k: (ks[k], k))
@@ -138,7 +138,7 @@ class BestByKTable(Section[Sequence[Point]]):
         return sorted(points_at_k, key=lambda p: p.temperature or 0.0)
 
 
-def _end_fields(points: Sequence[Point]) -> dict[str, Any]:
+def _end_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, Any]:
     """The fields of the first and the last point."""
     return {
         f"{end}{name}": value
@@ -149,7 +149,7 @@ def _end_fields(points: Sequence[Point]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class ToyPointTable(Section[Point]):
+class ToyPointTable(Section[BestTemperaturePoint]):
     """T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
@@ -224,7 +224,7 @@ class Regression(NamedTuple):
     family: str
     gamma: float | None
     source: str
-    fit: Fit
+    fit: PowerLawFit
 
 
 class RegressionTable(Section[Regression]):
@@ -274,13 +274,13 @@ SECTIONS = (BestByKTable, ToyPointTable, RegressionTable)
 NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
-def _point_row(p: Point) -> dict[str, Any]:
+def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
     """A point as a row of csv and json."""
     lost = "" if p.temperature is not None else "every task passes at the best temperatures"
     return {**p._asdict(), "note": lost}
 
 
-def _cutoff_messages(all_points: Sequence[Point]) -> Iterator[Diagnostic]:
+def _cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
     """The message about power laws of tasks that are cut off, if there are any."""
     cut = sorted({(p.largest, p.spread, p.gamma) for p in all_points if p.largest is not None})
     if cut:
@@ -292,7 +292,8 @@ def _cutoff_messages(all_points: Sequence[Point]) -> Iterator[Diagnostic]:
 
 
 def _report(
-    sections: Sequence[Section[Any]], points: Sequence[Point], rows: Sequence[Mapping[str, Any]],
+    sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint], rows: Sequence[
+    Mapping[str, Any]],
     messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
     """The report of two sections, the second one with --full only, and the rows of csv and json."""
@@ -313,7 +314,11 @@ def toy_report(
     tasks.  gamma : exponent of the power law.  ks : numbers of attempts, at least 1.
     Errors: ParameterError for values that the model does not have.
     """
-    sets = [points(f, family_of_spread(f, s, gamma), ks, gamma) for f in families for s in spreads]
+    sets = [
+        best_temperature_points(f, tasks_of_spread(f, s, gamma), ks, gamma)
+        for f in families
+        for s in spreads
+    ]
     all_points = [p for set_points in sets for p in set_points]
     messages = [*_cutoff_messages(all_points)]
     if lost := [p for p in all_points if p.temperature is None]:
@@ -338,29 +343,33 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     power
     law only those with k > 20.
     """
-    all_points: list[Point] = []
+    all_points: list[BestTemperaturePoint] = []
     lines = []
     for family in families:
         family_points = [
-            p for tasks in grid(family, gamma) for p in points(family, tasks, GRID_KS, gamma)
+            p
+            for tasks in task_sets_by_scale(family, gamma)
+            for p in best_temperature_points(family, tasks, GRID_KS, gamma)
         ]
         all_points += family_points
         law = np.array(
-            [(p.k, p.spread, p.temperature) for p in family_points if p.in_fit], dtype=np.float64
+            [(p.k, p.spread, p.temperature) for p in family_points if p.is_in_fit], dtype=np.float64
         )
-        fit = scaling_fit(*law.reshape(-1, 3).T)
+        fit = fit_power_law(*law.reshape(-1, 3).T)
         lines.append(Regression(family, family_points[0].gamma, "exact sums", fit))
         if family in _ARTICLE:
             lines.append(Regression(family, family_points[0].gamma, "article", _ARTICLE[family]))
     rows: list[dict[str, Any]] = [
         {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
     ]
-    rows += [{**_point_row(p), "fact": "point", "kept": p.in_fit, "source": ""} for p in all_points]
+    rows += [
+        {**_point_row(p), "fact": "point", "kept": p.is_in_fit, "source": ""} for p in all_points
+    ]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
     if spreads := {p.spread for p in all_points if p.family == "power-law"}:
         messages += _cutoff_messages(all_points)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
-    fitted = [p for p in all_points if p.in_fit]
+    fitted = [p for p in all_points if p.is_in_fit]
     sections = RegressionTable(NO_STUDY, lines), FittedPointTable(NO_STUDY, fitted)
     options = {"toy": ",".join(families), "fit": "the article's grid"}
     return _report(sections, fitted, rows, messages, options)

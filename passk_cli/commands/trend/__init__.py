@@ -38,7 +38,7 @@ class TrendOptions:
 
     metrics: Annotated[str, Option(
         "-m --metric", "NAME", "pass@1, or cost, tokens, duration, turns.",
-        parse="passk_cli.commands.trend.view:parse_metric",
+        parse="passk_cli.commands.trend.view:history_metric_name",
         detail="Also tokens_in, tokens_out, and medians such as median-cost. For costs, record the"
         " runs with passk record --with cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip

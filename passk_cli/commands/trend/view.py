@@ -21,7 +21,7 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.runs import (
     HORIZON,
     RunEffect,
-    above_middle,
+    above_task_middle,
     chance_variances,
     change_points,
     draw_count,
@@ -30,7 +30,7 @@ from passk_cli.inference.runs import (
     run_correlation,
     run_effect,
 )
-from passk_cli.metrics.registry import AMOUNTS, Metric, parse
+from passk_cli.metrics.registry import AMOUNTS, Metric, parse_metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, AnswerSentence, Column, Estimate, GateCheck, Phrase, Report
@@ -267,17 +267,17 @@ EFFECT_ANSWERS = (
 )  # fmt: skip
 
 
-def parse_metric(name: str) -> str:
+def history_metric_name(name: str) -> str:
     """The value of --metric; ParameterError for a metric that a history does not contain.
 
-    >>> parse_metric("Median-Cost")
+    >>> history_metric_name("Median-Cost")
     'median-cost'
     """
     if "," in name:
         raise ParameterError(
             OptionValue("--metric", name), "name only one metric, and run the command once for each"
         )
-    metric = parse(name)
+    metric = parse_metric(name)
     if metric != _PASSES and not metric.kind.quantity:
         raise ParameterError(
             OptionValue("--metric", metric.name),
@@ -590,7 +590,7 @@ class RunSeriesTable(Section[RunSeries]):
             yield MIXED_SETTINGS(models=[*mixed], options=[*options])
         metric = self.study.metrics[0]
         if metric.kind.ratio:
-            yield CHANGES_OF_PARTS(metric=metric.name, amount=metric.kind.needs)
+            yield CHANGES_OF_PARTS(metric=metric.name, amount=metric.kind.required_attempt_data)
         elif not passes:
             yield EFFECT_OF_PASSES()
         several = [course for course in self.records if course.effect is not None]
@@ -755,7 +755,7 @@ class TrendQuestion(Question, TrendOptions):
             OptionValue("--acknowledge"), "it works only if changes fail the command",
             (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
-        if self.fail and parse(self.metrics).kind.ratio:
+        if self.fail and parse_metric(self.metrics).kind.ratio:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
                 "only changes fail the command, and passk does not look for changes of a ratio",
@@ -770,13 +770,13 @@ class TrendQuestion(Question, TrendOptions):
                     - confidence.level))})
                 ],
             )  # fmt: skip
-        metric = parse(self.metrics)
-        attempts = (metric.kind.needs,) if metric.kind.needs else ()
+        metric = parse_metric(self.metrics)
+        attempts = (metric.kind.required_attempt_data,) if metric.kind.required_attempt_data else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         history = drop_incomplete_runs(
             read_history(read, request, files=options.files), self.skip_run
         )
-        counts = with_known_amount(history, metric.kind.needs)
+        counts = with_known_amount(history, metric.kind.required_attempt_data)
         return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Analysis) -> Report:
@@ -784,7 +784,7 @@ class TrendQuestion(Question, TrendOptions):
         all_setups = find_setups(study.counts)
         if metric.kind.quantity:
             all_setups, messages = _priced_setups(
-                all_setups, study.counts.attempts[metric.kind.needs], metric
+                all_setups, study.counts.attempts[metric.kind.required_attempt_data], metric
             )
             study = replace(study, reading=messages)
         groups = tuple(n for n in study.counts.group_names if n not in KEYS)
@@ -866,7 +866,7 @@ def _priced_setups(
     spent = np.bincount(
         attempts.cell, np.nan_to_num(attempts.value, nan=1.0), len(attempts.start) - 1
     )
-    noun, priced, messages = AMOUNTS[metric.kind.needs][1], [], []
+    noun, priced, messages = AMOUNTS[metric.kind.required_attempt_data][1], [], []
     for setup in all_setups:
         has_amount = spent[setup.cells].sum(axis=1) > 0
         if has_amount.any():
@@ -892,7 +892,9 @@ def _run_series(
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
     if metric.kind.quantity:
-        means, floors, sizes = _log_statistics(study.counts.attempts[metric.kind.needs], setup)
+        means, floors, sizes = _log_statistics(
+            study.counts.attempts[metric.kind.required_attempt_data], setup
+        )
     alpha = _LEVELS[confidence.level]
     points = [] if metric.kind.ratio else change_points(means, floors, counts=sizes, alpha=alpha)
     edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
@@ -928,7 +930,7 @@ def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, t
     logs, cells = np.log(value), len(attempts.start) - 1
     task_of = np.zeros(cells, dtype=np.int64)
     task_of[setup.cells] = np.arange(setup.cells.shape[1])
-    above = above_middle(task_of[cell], value, count)
+    above = above_task_middle(task_of[cell], value, count)
     n, total, squares, high = (
         np.bincount(cell, count * weight, cells)[setup.cells]
         for weight in (np.ones(len(logs)), logs, logs**2, above)

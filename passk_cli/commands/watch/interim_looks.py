@@ -17,7 +17,7 @@ from passk_cli.commands.watch.order import RunProgress
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import exclusive, require_folder
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.inference.alpha_spending import boundary
+from passk_cli.inference.alpha_spending import z_boundary
 from passk_cli.limits import refuse_too_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -74,7 +74,7 @@ class WatchPlan:
     def boundaries(self) -> list[float]:
         """The distance from a limit, in standard errors, from which each look decides."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
-        return boundary(shares, 1 - self.level)
+        return z_boundary(shares, 1 - self.level)
 
 
 @dataclass(frozen=True)

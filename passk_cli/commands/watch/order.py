@@ -166,7 +166,7 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
     """
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
-        at = missing.cells(model)
+        at = missing.rows_of_model(model)
         numbers = zip(missing.unit_codes[at].tolist(), missing.attempts[at].tolist(), strict=True)
         for code, n in numbers if model in models else ():
             by_task.setdefault(missing.units[code][0], {})[model] = n

@@ -13,9 +13,9 @@ from passk_cli.commands.gate.rules import Minimum, RelativeLimit
 from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outcome_digest
 from passk_cli.commands.watch.order import AttemptsByTask, RunProgress, TaskOrder
 from passk_cli.errors import DataError
-from passk_cli.inference.alpha_spending import SMALLEST_ALPHA, decision_chances, level_at
+from passk_cli.inference.alpha_spending import SMALLEST_ALPHA, decision_chances, level_at_boundary
 from passk_cli.inference.exact import NORMAL
-from passk_cli.metrics.registry import parse
+from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
@@ -103,7 +103,7 @@ class WatchedRun:
         place = len(looks)
         tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
         if math.isfinite(limit):
-            lines = self.judge_first(tasks, level_at(limit)).lines
+            lines = self.judge_first(tasks, level_at_boundary(limit)).lines
             verdicts = {line_key(line): line.verdict for line in lines}
         look = InterimLook(tasks, outcome_digest(self.first_counts(tasks)), verdicts)
         return replace(look, chance=self.chance([*looks, look])) if forecast else look
@@ -126,7 +126,7 @@ class WatchedRun:
                 return None
             away = number.value - limit
             if not isinstance(self.gate.active_rules[line.place], Minimum):
-                away = parse(line.fact.name).sign * number.value + limit
+                away = parse_metric(line.fact.name).sign * number.value + limit
             error = (number.high - number.low) / 2 / NORMAL.inv_cdf((1 + _INTERVAL_LEVEL) / 2)
             if not 0 < error < math.inf:
                 return None
@@ -164,7 +164,7 @@ class WatchedRun:
         decided, parts = self.decided_lines(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:
             limit, tasks = self.plan.boundaries[place], looks[place].tasks
-            level = level_at(limit) if math.isfinite(limit) else 1 - SMALLEST_ALPHA
+            level = level_at_boundary(limit) if math.isfinite(limit) else 1 - SMALLEST_ALPHA
             parts[place] = self.judge_first(tasks, level)
         last = len(looks) - 1
         lines = {(place, line_key(line)): line for place, part in parts.items()

@@ -41,7 +41,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.inference.alpha_spending import level_at
+from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
@@ -229,7 +229,7 @@ class LookTable(RuleTable):
         if self.looks:
             limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
             at = (
-                f"{_level_words(level_at(limit))} at this one"
+                f"{_level_words(level_at_boundary(limit))} at this one"
                 if math.isfinite(limit)
                 else "too early"
             )

@@ -234,7 +234,7 @@ def _facts(
         empty_files=len(attempts.empty),
         emptied=int((~attempted).sum()),
         not_understood=int((cells["bad"] + cells["graded"]).sum()),
-        numeric=tuple(
+        numeric_groups=tuple(
             name
             for name in request.by
             if all(b.layout.column_kinds(name) - {"null"} == {"number"} for b in batches)

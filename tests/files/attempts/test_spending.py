@@ -19,7 +19,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.metrics.budget import pass_within
+from passk_cli.metrics.budget import pass_within_budget
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl
 
@@ -90,7 +90,7 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
             assert number == pytest.approx(want[name], rel=1e-9, abs=1e-12), (model, name)
     selection = amounts.take(np.flatnonzero(expected_cells))
     for budget, ends in want.get("pass@$", {}).items():
-        within = pass_within(
+        within = pass_within_budget(
             selection.start, selection.value, selection.count, selection.passed, float(budget)
         )
         means = [float(end.mean()) for end in within]
