@@ -34,7 +34,7 @@ class NoiseTable(Section[NoisyPair]):
         MODEL, AGAINST, GROUPS,
         Column("from attempts", "share", meaning="Share of the variance of the difference that"
                " comes from attempts at the same tasks; the rest comes from the choice of tasks.",
-               cell=lambda pair: pair.split.share),
+               cell=lambda pair: pair.split.share_of_attempts),
         Column("standard error", "share", meaning="Standard error of the difference.",
                cell=lambda pair: pair.split.se()),
         Column("twice the attempts", "share", meaning="Standard error with twice the attempts at"
