@@ -227,7 +227,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                 )
             if find_spec(frame_as) is None:
                 raise ParameterError(
-                    f'frame_as="{frame_as}": it is not installed; pip install {frame_as}'
+                    f'frame_as="{frame_as}": {frame_as} is not installed; pip install {frame_as}'
                 )
             findings = replace(_findings(declaration, python_call, keywords), frame_as=frame_as)
         for message in findings.report.warnings:

@@ -74,8 +74,8 @@ class PasskError(Exception):
 
         >>> ParameterError("bounds=1", "write two numbers; or leave it out").parts
         ('bounds=1', 'write two numbers', 'or leave it out')
-        >>> ParameterError("no files given").parts
-        ('', 'no files given', '')
+        >>> ParameterError("no files are given").parts
+        ('', 'no files are given', '')
         """
         problem, _, words = self.problem.partition("; ")
         return str(self.place), problem, join_clauses(words, self.remedy)

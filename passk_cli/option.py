@@ -264,10 +264,11 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
         raise refused(_WORDS.get(base) or f"write {option.value_placeholder or 'text'}") from None
     if option.between and not float(option.low or 0) < value < float(option.high or 0):
         example = declared.default or 0.95
-        raise refused(f"it must lie between {option.low:g} and {option.high:g}, as {example:g}")
+        bounds = f"above {option.low:g} and below {option.high:g}"
+        raise refused(f"the value must be {bounds}, for example {example:g}")
     for limit, wrong, word in ((option.low, -1, "at least"), (option.high, 1, "at most")):
         if limit is not None and not (value - limit) * wrong <= 0:
-            raise refused(f"it must be {word} {limit:,}")
+            raise refused(f"the value must be {word} {limit:,}")
     return value
 
 

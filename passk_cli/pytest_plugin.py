@@ -118,7 +118,7 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
             wrong = "it has no rules" if rules is None else f"rules={rules!r}: they are a mapping"
         raise ValueError(f"{wrong}; write {example}")
     if type(attempts) is not int or attempts < 1:
-        raise ValueError(f"attempts={attempts!r}: it must be a number from 1 up")
+        raise ValueError(f"attempts={attempts!r}: the value must be a number of at least 1")
     for name in rules:
         if name not in RULES:
             raise ValueError(f"no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")

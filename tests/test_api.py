@@ -113,7 +113,7 @@ def test_a_baseline_that_is_read() -> None:
     ("baseline", "message"),
     [
         ("nobody", 'baseline="nobody": no such file, and no such model; there are a, b'),
-        ([], "no files given"),
+        ([], "no files are given"),
         (3, "int cannot be read; give paths"),
         (["nothing.csv"], "nothing.csv: no such file; check the path"),
     ],
@@ -186,12 +186,12 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        ([], passk_cli.ParameterError, "no files given"),
+        ([], passk_cli.ParameterError, "no files are given"),
         ([3], passk_cli.DataError, "a list of int cannot be read; give paths, rows (a list"),
         (3, passk_cli.DataError, "int cannot be read; give paths, rows (a list of dicts), columns"),
         (iter(ROWS), passk_cli.DataError, "list_iterator cannot be read; list(…) makes rows of it"),
         ([{"task": "a", "passed": 1}, 3], passk_cli.DataError, "<rows>:2: a int, not a row"),
-        ({}, passk_cli.ParameterError, "no files given"),
+        ({}, passk_cli.ParameterError, "no files are given"),
         ({"task": []}, passk_cli.DataError, "<rows>: no rows; expected one per attempt"),
         (
             {"task": ["a", "b"], "passed": [1]},
@@ -286,7 +286,7 @@ def test_counts_know_that_they_are_clustered() -> None:
         ({"cluster": " "}, "cluster=: the value is empty; give a value or leave the option out"),
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
-        ({"similarity": 2}, "similarity=2: it must be above 0 and at most 1"),
+        ({"similarity": 2}, "similarity=2: the similarity must be above 0 and at most 1"),
         ({"attempts": ["foo"]}, 'attempts="foo": choose one of score, answer, solution, cost'),
         ({"missing": "foo"}, 'missing="foo": choose one of error, fail, drop'),
         (

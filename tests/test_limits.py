@@ -63,7 +63,7 @@ def test_a_long_word_in_rules_is_read_once(passk: Passk, write: Write) -> None:
 @pytest.mark.parametrize("date", ["0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "soon"])
 def test_times_outside_the_calendar_are_refused(passk: Passk, tmp_path: Path, date: str) -> None:
     result = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
-    assert_refused(result, 2, f"--date {date}: it must be a day or a time")
+    assert_refused(result, 2, f"--date {date}: the date must be a day or a time")
     assert not list(tmp_path.iterdir())
 
 
@@ -107,7 +107,11 @@ def groups(number: int) -> str:
         (["tasks", "--matrix"], models_apart(2000), "names some models"),
         (["report", "-o", "x.html"], models_apart(1001), "1,001 models on a page, at most 1,000"),
         (["compare", "--by", "lang"], groups(MOST_GROUPS + 1), "--by lang: 2,001 groups"),
-        (["compare", "-m", "pass@1"], models_at_a_task(450), "450 models make 101,025 diff"),
+        (
+            ["compare", "-m", "pass@1"],
+            models_at_a_task(450),
+            "450 models have 101,025 pairwise diff",
+        ),
         (["gate", "--by", "lang", "--min", "pass@1=0"], groups(MOST_GROUPS + 1), "--where"),
         (["report", "--by", "lang", "-o", "x.html"], groups(101), "--by lang: 101 groups, at most"),
     ],

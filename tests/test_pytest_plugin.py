@@ -160,7 +160,10 @@ def test_all_skipped():
         ({"attempts": 10}, "it has no rules; write passk(attempts=10, rules="),
         ({"attempts": 10, "rules": 0.9}, "rules=0.9: they are a mapping; write "),
         ({"attempts": 10, "rules": {}, "model": "a"}, "nothing else"),
-        ({"attempts": 0, "rules": {"min": {}}}, "attempts=0: it must be a number from 1 up"),
+        (
+            {"attempts": 0, "rules": {"min": {}}},
+            "attempts=0: the value must be a number of at least 1",
+        ),
         ({"attempts": True, "rules": {"min": {}}}, "attempts=True"),
         ({"attempts": 10, "rules": {"mim": {"pass@1": 0.5}}}, "no rule 'mim'; did you mean min?"),
         ({"attempts": 10, "rules": {"baseline": "a.csv"}}, "there are min, min_by"),

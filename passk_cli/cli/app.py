@@ -196,7 +196,8 @@ def _typer_function(
                 continue
             if len(texts) > 1:
                 raise ParameterError(
-                    OptionValue(option.name, ", ".join(texts)), "it takes one value; give it once"
+                    OptionValue(option.name, ", ".join(texts)),
+                    "this option takes only one value; give it once",
                 )
             values[field] = next(iter(texts), None)
         if code := run_command(declaration, files or [], values):

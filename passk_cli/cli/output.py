@@ -214,7 +214,7 @@ class OutputOptions:
         if len(self._targets) - len(self._files) > 1:
             raise ParameterError(
                 OptionValue("-o", "-"),
-                "it is given twice; stdout takes only one result",
+                "this output is given twice, but stdout takes only one result",
                 name="bad-output",
             )
         if targets := [*self._files, *further_outputs, *charting.chart]:

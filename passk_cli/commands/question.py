@@ -112,7 +112,7 @@ class Question:
         own_fields = options_by_field(cls)
         question = fill_options(cls, {k: v for k, v in values.items() if k in own_fields})
         if requires_data and source is None:
-            raise ParameterError("no files given", name="no-files")
+            raise ParameterError("no files are given", name="no-files")
         shared = {k: v for k, v in values.items() if k not in own_fields}
         request, metrics = fill_options(Request, shared), fill_options(Metrics, shared)
         if not cls.ranged:

@@ -171,7 +171,8 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     [16.0, 16.0, 16.01]
     """
     if family not in FAMILIES:
-        raise ParameterError(f"no family {family!r}; {did_you_mean_or_list(family, FAMILIES)}")
+        question = did_you_mean_or_list(family, FAMILIES)
+        raise ParameterError(f"there is no family {family!r}; {question}")
     if not 0 < spread <= LARGEST_SPREAD:
         raise ParameterError(
             f"the spread must be above 0 and at most {LARGEST_SPREAD:g}; got {spread:g}"

@@ -65,7 +65,7 @@ def exact_rates(
         )  # fmt: skip
     if not families and data is None:
         raise ParameterError(
-            "no files given", name="no-files",
+            "no files are given", name="no-files",
             settles=[SuggestedFix({"--rates": "0.2,0.8"}, "gives exact success rates")],
         )  # fmt: skip
     if not families:

@@ -492,7 +492,7 @@ class Request:
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(
                 OptionValue("--similarity", f"{self.similarity:g}"),
-                "it must be above 0 and at most 1",
+                "the similarity must be above 0 and at most 1",
             )
         models = (*self.models, *self.exclude_models)
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):

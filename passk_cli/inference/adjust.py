@@ -54,7 +54,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
 
-    If you reject where the adjusted value is at most q, the expected share of false rejections
+    If you reject tests with an adjusted value of at most q, the expected share of false rejections
     among all rejections (the false discovery rate) is at most q, for tests that are independent or
     positively dependent.
 

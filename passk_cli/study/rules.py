@@ -66,7 +66,8 @@ def parse_margin(value: Any) -> float:
     if not 0.0 <= margin < 1.0:
         text = value if math.isnan(margin) else f"{margin:g}"
         raise ParameterError(
-            OptionValue("--margin", text), "it must be at least 0 and below 1, for example 0.02"
+            OptionValue("--margin", text),
+            "the margin must be at least 0 and below 1, for example 0.02",
         )
     return margin
 

@@ -78,7 +78,7 @@ def test_several_outputs_have_the_formats_of_their_suffixes(passk: Passk, tmp_pa
         (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
         (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; use .csv"),
         (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is named for two outputs"),
-        (["-o", "-", "-o", "-"], "-o -: it is given twice; stdout takes only one"),
+        (["-o", "-", "-o", "-"], "-o -: this output is given twice, but stdout takes only one"),
         (["-f", "csv", "-o", "{}.md", "-o", "{}.tex"], "-f csv: the suffix of each output sets"),
     ],
 )
@@ -106,12 +106,36 @@ def test_pages_and_tables_are_written_together(passk: Passk, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("estimate", ["--level", "0.9", "--level", "0.8"], "--level 0.9, 0.8: it takes one"),
-        ("estimate", ["-f", "csv", "--format", "csv"], "--format csv, csv: it takes one"),
-        ("estimate", ["--missing=fail", "--missing", "drop"], "--missing fail, drop: it takes"),
-        ("convert", ["-o", "a.csv", "--output", "b.csv"], "--output a.csv, b.csv: it takes one"),
-        ("report", ["--baseline", "a", "--baseline", "b"], "--baseline a, b: it takes one"),
-        ("gate", ["--min-each", ".2", "--min-each", ".1"], "--min-each .2, .1: it takes one"),
+        (
+            "estimate",
+            ["--level", "0.9", "--level", "0.8"],
+            "--level 0.9, 0.8: this option takes only one",
+        ),
+        (
+            "estimate",
+            ["-f", "csv", "--format", "csv"],
+            "--format csv, csv: this option takes only one",
+        ),
+        (
+            "estimate",
+            ["--missing=fail", "--missing", "drop"],
+            "--missing fail, drop: this option takes",
+        ),
+        (
+            "convert",
+            ["-o", "a.csv", "--output", "b.csv"],
+            "--output a.csv, b.csv: this option takes only one",
+        ),
+        (
+            "report",
+            ["--baseline", "a", "--baseline", "b"],
+            "--baseline a, b: this option takes only one",
+        ),
+        (
+            "gate",
+            ["--min-each", ".2", "--min-each", ".1"],
+            "--min-each .2, .1: this option takes only one",
+        ),
         ("gate", ["--min", "pass@1=.2", "--min", "pass@1=.1"], "--min pass@1: given twice"),
     ],
 )

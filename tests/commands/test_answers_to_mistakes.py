@@ -246,7 +246,10 @@ def test_runs_of_one_model_are_a_list_in_python(folder: Path) -> None:
         ("gate few.jsonl --min pass@1=0.1 -f xml", "--format xml: did you mean junit?"),
         ("gate few.jsonl --min pass@1", "write METRIC=X, for example pass@1=0.8"),
         ("plan few.jsonl --detect 5", "  passk plan few.jsonl --detect 0.05\n"),
-        ("estimate few.jsonl --level 1", "--level 1: it must lie between 0 and 1, as 0.95\n"),
+        (
+            "estimate few.jsonl --level 1",
+            "--level 1: the value must be above 0 and below 1, for example 0.95\n",
+        ),
         ("compare many.jsonl --where \"model like '%Llama%'\"", "it leaves only one model"),
     ],
 )

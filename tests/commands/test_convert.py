@@ -283,7 +283,10 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.csv", "-o", "b.txt"], "--output out.csv, b.txt: it takes one value; give it once"),
+        (
+            ["a.csv", "-o", "b.txt"],
+            "--output out.csv, b.txt: this option takes only one value; give it once",
+        ),
         (["a.csv", "--with", "nothing"], "--with nothing: no such column; there are task, att"),
         (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
         (

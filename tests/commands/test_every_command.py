@@ -176,7 +176,7 @@ SENSELESS = {
     "compare FILE --interval none": "the verdicts of this command need intervals",
     "compare FILE --test within-tasks": "it does not answer a question about new tasks",
     "compare FILE --population these-tasks --test sign-flip": "it answers a question",
-    "curve": "no files given",
+    "curve": "no files are given",
     "curve FILE --rates 0.5": "stands instead of files; give one or the other",
     "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",
     "curve --rates 0.5 --threshold 0.5": "is for outcomes; these are exact rates",

@@ -289,11 +289,11 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
         (["--to", "1e4"], "--to 1e4: write a whole number"),
         (["--to", "2000000000"], "--to 2000000000: write a whole number, at least"),
         (["--to", ""], "--to: the value is empty"),
-        (["--target", "90"], "--target 90: it must lie between 0 and 1"),
+        (["--target", "90"], "--target 90: the value must be above 0 and below 1"),
         (["--target", "nan"], "--target nan: write a number"),
         (["-m", "maj@3"], "-m maj@3: only pass@k and pass^k can be extrapolated"),
         (["--bounds", "0,1"], "no such option: --bounds"),
-        (["--level", "2"], "--level 2: it must lie between 0 and 1, as 0.95"),
+        (["--level", "2"], "--level 2: the value must be above 0 and below 1, for example 0.95"),
     ],
 )
 def test_usage(passk: Passk, options: list[str], message: str) -> None:

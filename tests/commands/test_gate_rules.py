@@ -89,7 +89,7 @@ def test_suites_share_one_level(nightly: Path, passk: Passk) -> None:
 
 
 def test_rules_are_looked_for_in_the_folder(nightly: Path, passk: Passk) -> None:
-    assert "and no passk.toml" in passk("gate").err
+    assert "and there is no passk.toml" in passk("gate").err
     text = TWO.replace("[[suite]]", "[[tool.passk.suite]]")
     rules(nightly, "[project]\nname = 'x'\n[tool.passk]\nseed = 1\n" + text, "pyproject.toml")
     assert passk("gate").code == 1
@@ -253,8 +253,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ("max-drop = {\"pass@1\" = 0.05}", "max_dorp = 1", "passk.toml:6: suite a: max_dorp: unknown"
      " key; did you mean max_drop?"),
     ("0.05}", "7}", "passk.toml:6: suite a: max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
-    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: it must be the same for all"
-     " suites; write it above [[suite]]"),
+    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: the value must be the same"
+     " for all suites; write it above [[suite]]"),
     ('tier = "smoke"', "weight = 2", "passk.toml:7: suite a: weight: weights of suites were"
      " removed; leave it out"),
     ('tier = "smoke"', 'first = "pass"', "passk.toml:7: suite a: first: leave it out, and use"
@@ -273,7 +273,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ('tier = "smoke"', 'adjust = "x"', "passk.toml:7: suite a: adjust x: choose one of"),
     ('tier = "smoke"', f'must-pass = ["t1"]\nquarantine = [{{task = "t1", until = {LATER}, reason'
      ' = "x"}]', "passk.toml:7: suite a: must-pass t1: this task is in quarantine"),
-    ('tier = "smoke"', 'adjust = "bh"', "passk.toml:7: suite a: adjust bh: it cannot keep"),
+    ('tier = "smoke"', 'adjust = "bh"', "passk.toml:7: suite a: adjust bh: this adjustment cannot"
+     " keep"),
     ('baseline = "a-old.jsonl"', 'baseline = "nobody"', "suite a: baseline nobody: no such file"),
 ]  # fmt: skip
 

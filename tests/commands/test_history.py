@@ -363,7 +363,8 @@ def test_a_day_as_the_revision_is_asked_about(passk: Passk, tmp_path: Path) -> N
     result = passk("record", run, "--to", to, "--at", "2026-01-02")
     assert (result.code, to.exists()) == (2, False)
     problem = (
-        "--at 2026-01-02: it is the name of a revision, and does not set the date of the run\n"
+        "--at 2026-01-02: this name of a revision looks like a date, but does not set the date of"
+        " the run\n"
     )
     assert problem in result.err
     dated, today = re.findall(r"^  passk (.*)  # sets ", result.err, re.M)

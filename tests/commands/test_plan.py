@@ -286,7 +286,7 @@ def test_pilot_of_two_models() -> None:
     assert "correlation of models 0.25 [0.18, 0.32]" in report.context
     assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
     assert report.signature["correlation"] == "measured"
-    with pytest.raises(ParameterError, match="--correlation: it is for a pilot of one model"):
+    with pytest.raises(ParameterError, match="this pilot has several models"):
         piloted(counts, "pass@5", correlation=0.3)
 
 
@@ -414,7 +414,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
 @pytest.mark.parametrize(
     ("aims", "message"),
     [
-        ({"power": 0.05}, "--power 0.05: it must be above 0.05"),
+        ({"power": 0.05}, "--power 0.05: the power must be above 0.05"),
         ({"cost_per_attempt": 0.0}, "--cost-per-attempt 0"),
         ({"budget": math.inf}, "--budget inf"),
     ],
@@ -559,12 +559,18 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([TAU, "--mean", "0.6"], "a mean and a spread are for planning without a pilot"),
         (["--mean", "0.6", "--spread", "0.5"], "to 0.4899 (all are 0 or 1); got 0.5"),
         (["--mean", "0", "--spread", "0"], "must be above 0 and below 1"),
-        ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: it must be at most 1"),
-        ([*ASSUMED[1:], "--level", "1"], "--level 1: it must lie between 0 and 1, as 0.95"),
-        ([*ASSUMED[1:], "--detect", "1"], "--detect 1: it must lie between 0 and 1, as 0.05"),
+        ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: the value must be at most 1"),
+        (
+            [*ASSUMED[1:], "--level", "1"],
+            "--level 1: the value must be above 0 and below 1, for example 0.95",
+        ),
+        (
+            [*ASSUMED[1:], "--detect", "1"],
+            "--detect 1: the value must be above 0 and below 1, for example 0.05",
+        ),
         (
             [CRUX, "--by", "temperature", "--correlation", "0.5"],
-            "this pilot measures it",
+            "passk measures the correlation",
         ),
         ([*ASSUMED[1:], "--tasks", "1"], "whole numbers from 2"),
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),
@@ -611,7 +617,7 @@ def test_without_a_pilot_from_python(passk: Passk) -> None:
     for values, message in (
         ({}, "give the FILE of a pilot; mean=0.6, spread=0.3 assumes success rates"),
         ({"mean": 0.6, "spread": 0.3, "by": "x"}, "without a pilot there is nothing to read"),
-        ({"mean": 0.6, "spread": 0.3, "power": 0.01}, "power=0.01: it must be above 0.05"),
+        ({"mean": 0.6, "spread": 0.3, "power": 0.01}, "power=0.01: the power must be above 0.05"),
     ):
         with pytest.raises(passk_cli.ParameterError, match=re.escape(message)):
             passk_cli.plan(**values)
@@ -759,10 +765,18 @@ def test_what_a_budget_leaves_is_said() -> None:
         (costing(0.0), {"cost_per_attempt": "pilot"}, 'cost_per_attempt="pilot": attempts of'),
         (costing(0.1, None), {"budget": 20}, 'no cost .*missing_cost="drop".*"20attempts"'),
         (costing(0.1, None), {"budget": 20, "missing_cost": "bounds"}, "lack their cost"),
-        (costing(0.1), {"budget": 0.05}, "it must pay for 1 to 10¹² attempts; an attempt costs"),
+        (
+            costing(0.1),
+            {"budget": 0.05},
+            "the budget must pay for 1 to 10¹² attempts; an attempt costs",
+        ),
         (str(TAU), {"budget": "$20"}, "no cost column"),
         (None, {"budget": "$20", "mean": 0.6, "spread": 0.2}, "without a pilot, the cost of an"),
-        (None, {"budget": 0.5, "mean": 0.6, "spread": 0.2}, "it must pay for 1 to 10¹² attempts"),
+        (
+            None,
+            {"budget": 0.5, "mean": 0.6, "spread": 0.2},
+            "the budget must pay for 1 to 10¹² attempts",
+        ),
         (None, {"budget": "00"}, r"write dollars as '\$200' \(a shell needs"),
         (None, {"budget": "$5 attempts"}, "attempts as 200attempts"),
     ],
@@ -823,7 +837,7 @@ def test_shares_may_be_percentages(passk: Passk) -> None:
     assumed = ["plan", "--mean", "0.5", "--spread", "0.3"]
     shares = passk(*assumed, "--detect", "0.04", "--power", "0.9")
     assert passk(*assumed, "--detect", "4%", "--power", "90%").out == shares.out
-    assert "it must lie between 0 and 1" in passk(*assumed, "--detect", "400%").err
+    assert "the value must be above 0 and below 1" in passk(*assumed, "--detect", "400%").err
 
 
 def test_the_uncertainty_of_a_plan_is_that_of_the_metric_of_its_answer() -> None:

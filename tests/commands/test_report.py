@@ -149,9 +149,9 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
     [
         ("https://a.org/{modl}/{task}", r"unknown field \{modl\}; did you mean \{model\}"),
         ("https://a.org/{x}/{task}", r"unknown field \{x\}; there are \{model\}, \{task\}"),
-        ("https://a.org/{model}", "it must contain {task}"),
-        ("javascript:alert(1)/{task}", "it must begin with https://"),
-        ("https://{model}.org/{task}", "it must begin with https://"),
+        ("https://a.org/{model}", "the address must contain {task}"),
+        ("javascript:alert(1)/{task}", "the address must begin with https://"),
+        ("https://{model}.org/{task}", "the address must begin with https://"),
         ("https://a.org/{task}/{attempt}", "needs numbered attempts"),
     ],
 )

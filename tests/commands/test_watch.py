@@ -142,7 +142,7 @@ def test_a_task_is_complete_with_all_its_attempts(
     assert "--attempts 4  # counts tasks as they were completed" in result.err
     result = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
     assert (result.code, result.error) == (3, "other-plan")
-    assert "it has 4 attempts, but the plan has 3 per task" in result.err
+    assert "the task has 4 attempts, but the plan has 3 per task" in result.err
     result = passk(*words, "-m", "pass@5", "--no-regression", "--baseline", path, "--attempts", 4)
     assert "pass@5 needs 5 attempts per task, but the plan has 4" in result.err
 
@@ -182,7 +182,7 @@ def test_what_would_break_the_level_is_refused(
         assert expected_words in result.err
         assert ("; --looks FILE starts again" in result.err) == (error == "other-plan")
     first.has(*TASKS[:20])
-    assert "its last look counted 30 tasks, and now 20 are complete" in first.watch().err
+    assert "the last look counted 30 tasks, but now only 20 are complete" in first.watch().err
     first.outcomes["t02"] = not first.outcomes["t02"]
     first.has(*TASKS[:31])
     assert "the outcomes or the order of the first" in first.watch().err

@@ -280,7 +280,11 @@ USAGE = [
     ("k = ١", ["-m", "pass@١"], "no metric 'pass@١'"),
     ("k above 10⁹", ["-k", "1000000001"], "write a whole number, at least 1 and at most 1,0"),
     ("k of any length", ["-m", f"pass@{'9' * 5000}"], "at most 1,000,000,000"),
-    ("10⁹ resamples", ["--resamples", "1000000000"], "--resamples 1000000000: it must be at most"),
+    (
+        "10⁹ resamples",
+        ["--resamples", "1000000000"],
+        "--resamples 1000000000: the value must be at most",
+    ),
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; did you mean pass@1?"),
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
@@ -309,7 +313,7 @@ USAGE = [
         ["--by", "metric"],
         "--by metric: the output already has a column of that name",
     ),
-    ("level 95", ["--level", "95"], "0 and 1, as 0.95; did you mean 0.95?"),
+    ("level 95", ["--level", "95"], "above 0 and below 1, for example 0.95; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
     ("unknown option", ["--interval-method", "x"], "no such option"),
 ]

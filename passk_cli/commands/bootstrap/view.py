@@ -322,7 +322,7 @@ class BootstrapQuestion(Question, BootstrapOptions):
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
-                OptionValue("-m", ratio), "it is a ratio of means, without values per task to"
+                OptionValue("-m", ratio), "a ratio of means has no values per task to"
                 " resample",
                 name="unknown-metric", settles=[SuggestedFix({}, "has its interval", "estimate")],
             )  # fmt: skip

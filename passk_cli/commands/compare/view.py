@@ -910,7 +910,7 @@ class CompareQuestion(Question, CompareOptions):
         if self.crossings and not crossings:
             raise ParameterError(
                 OptionValue("--crossings"),
-                "it needs two models with shared tasks and a metric of k, for example pass@k",
+                "crossings need two models with shared tasks and a metric of k, for example pass@k",
                 settles=[
                     SuggestedFix({"-m": ("pass@1",)}, "is one"),
                     SuggestedFix({"--crossings": None}),

@@ -29,7 +29,7 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
     except ValueError:
         budgets = {math.nan}
     if not all(0 < budget < math.inf for budget in budgets):
-        problem = "it must be amounts above 0, for example 0.05,0.50,2"
+        problem = "the values must be amounts above 0, for example 0.05,0.50,2"
         raise ParameterError(OptionValue("--at", text), problem)
     return tuple(sorted(budgets))
 

@@ -567,7 +567,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
         if match is None and part.lower().startswith("cover"):
             raise ParameterError(
                 OptionValue("-m", part),
-                "its curve is over all thresholds; write cover",
+                "the curve of cover is over all thresholds; write cover",
                 name="unknown-metric",
             )
         if match is None:

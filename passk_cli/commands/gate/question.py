@@ -87,7 +87,7 @@ class GateQuestion(Question, GateOptions):
         book = read_rulebook(question.rules, question.tier, trusted=question.trust_rules)
         if book is None:
             raise ParameterError(
-                f"no files given, and no {FILE} in this folder; name files",
+                f"no files are given, and there is no {FILE} in this folder; name files",
                 name="no-files",
                 settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names a file of rules")],
             )

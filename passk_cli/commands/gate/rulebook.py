@@ -304,7 +304,8 @@ class Rulebook:
                 if options.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
                         OptionValue("--adjust", options.rules.adjust),
-                        "it cannot keep one level for all suites together", name="invalid-method",
+                        "this adjustment cannot keep one significance level for all suites",
+                        name="invalid-method",
                         settles=[SuggestedFix({"--adjust": name}) for name in (MIN_P, HOLM)],
                     )  # fmt: skip
                 gate.require_rules()
@@ -392,7 +393,8 @@ class _RuleFile:
         tool = tables.get("tool", {})
         if "passk" not in tool:
             raise ParameterError(
-                f"{path}: it has no [tool.passk]; write the suites there", name="bad-rules"
+                f"{path}: the file has no table [tool.passk]; write the suites there",
+                name="bad-rules",
             )
         return cls(path, text, tool["passk"], "tool.passk.")
 
@@ -536,7 +538,7 @@ class _RuleFile:
                 raise refused(f"{key}: unknown key; {question}")
             if of_suite and option.field in SHARED:
                 raise refused(
-                    f"{key}: it must be the same for all suites; write it above [[suite]]"
+                    f"{key}: the value must be the same for all suites; write it above [[suite]]"
                 )
             if option.field in values:
                 raise refused(f"{key}: this key is given twice; remove one")

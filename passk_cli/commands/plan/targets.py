@@ -65,7 +65,7 @@ def parse_budget(value: Any) -> str:
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
         raise ParameterError(
             OptionValue("--budget", text),
-            f"it must be an amount above 0; write dollars as '$200'{quoted} or 200usd,"
+            f"the budget must be an amount above 0; write dollars as '$200'{quoted} or 200usd,"
             " attempts as 200attempts",
         )
     return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
@@ -81,7 +81,7 @@ def parse_cost(value: Any) -> str:
     number = text.removeprefix("$")
     if text != PILOT and not _parse_positive(number):
         raise ParameterError(
-            OptionValue("--cost-per-attempt", text), "it must be an amount above 0, or pilot"
+            OptionValue("--cost-per-attempt", text), "the cost must be an amount above 0, or pilot"
         )
     return number
 
@@ -102,7 +102,7 @@ def _parse_sizes(option: str, value: Any, least: int, most: int) -> tuple[int, .
     except ParameterError:
         raise ParameterError(
             OptionValue(option, text),
-            f"it must be whole numbers from {least} to {most:,}, for example 50,200",
+            f"the sizes must be whole numbers from {least} to {most:,}, for example 50,200",
         ) from None
     return tuple(sorted(sizes))
 
@@ -174,7 +174,7 @@ class PlanTargets:
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
                 OptionValue("--power", f"{self.power:g}"),
-                f"it must be above {1 - self.level:g} (the power without any difference) and"
+                f"the power must be above {1 - self.level:g} (the power without any difference) and"
                 " below 1",
             )
 
@@ -185,7 +185,7 @@ class PlanTargets:
         """
         if self.budget is not None and not 1 <= self.affordable_attempts < 10**12:
             price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_dollars else ""
-            problem = f"it must pay for 1 to 10¹² attempts{price}"
+            problem = f"the budget must pay for 1 to 10¹² attempts{price}"
             raise ParameterError(OptionValue("--budget", self.budget), problem)
 
     @property

@@ -63,7 +63,7 @@ def parse_date(text: Any) -> str:
     except (ValueError, TypeError, OverflowError):
         raise ParameterError(
             OptionValue("--date", text),
-            "it must be a day or a time, for example 2026-11-23 or 2026-11-23T04:00Z",
+            "the date must be a day or a time, for example 2026-11-23 or 2026-11-23T04:00Z",
         ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -164,7 +164,8 @@ class RecordQuestion(Question, RecordOptions):
             if (day := parse_date(self.at)[:10]) not in now:
                 raise ParameterError(
                     OptionValue("--at", self.at),
-                    "it is the name of a revision, and does not set the date of the run",
+                    "this name of a revision looks like a date, but does not set the date of the"
+                    " run",
                     settles=[
                         SuggestedFix({"--date": day}, "sets that day"),
                         SuggestedFix({"--date": max(now)}, "sets today"),
@@ -172,7 +173,7 @@ class RecordQuestion(Question, RecordOptions):
                 )  # fmt: skip
         refuse_if_any("contradicting-options", (
             options.request.price and "cost" not in self.columns,
-            OptionValue("--price"), "it sets prices of costs, but no costs are recorded",
+            OptionValue("--price"), "prices are used only for costs, but no costs are recorded",
             (SuggestedFix({"--with": ("cost",)}, "records them"), SuggestedFix({"--price": None})),
         ))  # fmt: skip
         refuse_reserved(options.request.by, RESERVED, "a history")
@@ -182,7 +183,7 @@ class RecordQuestion(Question, RecordOptions):
             if history_path == path or (path.is_dir() and history_path.is_relative_to(path)):
                 raise ParameterError(
                     OptionValue("--to", self.to),
-                    f"it is in {argument}, so the next run would read it as results;"
+                    f"the history is in {argument}, so the next run would read it as results;"
                     " choose another folder", name="bad-output",
                 )  # fmt: skip
         # Costs at different prices are not comparable, so the history records the prices.

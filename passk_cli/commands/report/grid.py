@@ -83,11 +83,11 @@ def check_link(link: str, groups: Collection[str]) -> None:
         question = did_you_mean_or_list(unknown, [f"{{{name}}}" for name in field_names])
         raise ParameterError(OptionValue("--link"), f"unknown field {{{unknown}}}; {question}")
     if "{task}" not in link:
-        raise ParameterError(OptionValue("--link", link), "it must contain {task}")
+        raise ParameterError(OptionValue("--link", link), "the address must contain {task}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
         raise ParameterError(
             OptionValue("--link", link),
-            "it must begin with https:// or with a folder next to the report",
+            "the address must begin with https:// or with a folder next to the report",
         )
 
 

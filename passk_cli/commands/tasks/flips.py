@@ -424,7 +424,8 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "it shares no model with the data, in the same groups", name="no-such-model",
+            "the data and this run have no model in common (in the same groups)",
+            name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in all_flips):

@@ -698,8 +698,8 @@ def suspects_report(study: Analysis, rows: int) -> Report:
     if most < FEWEST:
         raise ParameterError(
             OptionValue("--suspects"),
-            f"it needs {FEWEST} models to compare each task with all other tasks;"
-            f" there {'is' if most == 1 else 'are'} {most}",
+            f"the data must have at least {FEWEST} models to compare each task with all other"
+            f" tasks; got {most}",
             name="nothing-to-compare",
         )
     return build_report(

@@ -158,7 +158,7 @@ class InterimLooks:
         if progress.countable < last.tasks:
             raise DataError(
                 place,
-                f"its last look counted {last.tasks} tasks, and now {progress.countable} are"
+                f"the last look counted {last.tasks} tasks, but now only {progress.countable} are"
                 " complete",
                 "check that these are files of the same run", name="other-run",
             )  # fmt: skip
@@ -209,7 +209,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
     path = split_label(files[0])[1]
     if path == "-" or "://" in path or set(path) & set("*?["):
         raise ParameterError(
-            f"{path}: it has no default file of looks", name="bad-output",
+            f"{path}: this input has no default file of looks", name="bad-output",
             settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "sets one")],
         )  # fmt: skip
     place = Path(path)

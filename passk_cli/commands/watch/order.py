@@ -34,7 +34,9 @@ def parse_order(value: Any) -> tuple[str, ...]:
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(OptionValue("--order"), f"it contains task {twice} twice; remove one")
+        raise ParameterError(
+            OptionValue("--order"), f"the order contains task {twice} twice; remove one"
+        )
     return names
 
 
@@ -146,7 +148,7 @@ class TaskOrder:
             if max(by_model.values()) > attempts:
                 most = max(by_model.values())
                 raise DataError(
-                    task, f"it has {most} attempts, but the plan has {attempts} per task",
+                    task, f"the task has {most} attempts, but the plan has {attempts} per task",
                     name="other-plan", settles=[SuggestedFix({"--attempts": most},
                     "changes the plan")],
                 )  # fmt: skip

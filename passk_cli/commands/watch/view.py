@@ -509,7 +509,8 @@ def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
         return next(iter(entries.values()))
     if name is None:
         raise ParameterError(
-            f"{path}: it has several suites, and passk watch judges only one", name="no-such-suite",
+            f"{path}: the file has several suites, but passk watch judges only one",
+            name="no-such-suite",
             settles=[SuggestedFix({"--suite": suite_name}) for suite_name in entries],
         )  # fmt: skip
     if name not in entries:

@@ -145,7 +145,10 @@ def with_judge_errors(
     if not all(attempts for _, attempts in errors):
         absent = "passes" if errors[0][1] else "fails"
         raise DataError(
-            place, f"no labelled attempt {absent}", "label more attempts", name="missing-labels"
+            place,
+            f"there is no labelled attempt that {absent}",
+            "label more attempts",
+            name="missing-labels",
         )
     counts = read(data, replace(request, truth_from=None, fields=fields), **more)
     warning = BORROWED_LABELS(

@@ -35,7 +35,7 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
     if not isinstance(data, list | tuple | Mapping) or frames_of(data):
         return tables_of(data)
     if not data:
-        raise ParameterError("no files given", name="no-files")
+        raise ParameterError("no files are given", name="no-files")
     if isinstance(data, Mapping):
         return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
