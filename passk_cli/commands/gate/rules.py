@@ -260,7 +260,7 @@ class EveryTask(GateRule):
     can_simulate = False
     phrase = EVERY
     findings: ClassVar[Mapping[str, str]] = {
-        FAIL: "{lost} of {expected:baseline task} {lost:has|have} no attempts in {model}",
+        FAIL: "{model} has no attempts at {lost} of the {expected:baseline task}",
         PASS: "{model} has attempts at {?several|all }{expected:baseline task}",
     }
 
