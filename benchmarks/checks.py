@@ -224,8 +224,8 @@ def columns_section(times: int, random: np.random.Generator) -> str:
 def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
     """Shares of the repetitions that are certain, and certain or likely, in percent."""
     findings = [make() for _ in range(times)]
-    certain = [result.is_certain for result in findings]
-    either = [result.is_certain or result.is_likely for result in findings]
+    certain = [result.is_certainly_planned for result in findings]
+    either = [result.is_certainly_planned or result.is_likely_planned for result in findings]
     return 100 * float(np.mean(certain)), 100 * float(np.mean(either))
 
 

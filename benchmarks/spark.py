@@ -25,7 +25,7 @@ from typing import Any
 
 from passk_cli.api import convert, read
 from passk_cli.files.spark import counting
-from passk_cli.files.spark.session import session
+from passk_cli.files.spark.session import spark_session
 
 MODELS, TASKS = 20, 1000
 ROW = """
@@ -164,7 +164,7 @@ def main(folder: Path) -> None:
         for kind, runs in RUNS.items():
             start = time.perf_counter()
             address = stack.enter_context(master(folder)) if kind == "spark" else kind
-            spark = stack.enter_context(session(address, [str(folder)]))
+            spark = stack.enter_context(spark_session(address, [str(folder)]))
             spark.range(1).collect()
             print(f"{kind}: the session begins in {time.perf_counter() - start:.1f} s", flush=True)
             measured(spark, folder, "parquet", 10**5, TASKS)

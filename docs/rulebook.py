@@ -16,7 +16,7 @@ from passk_cli.commands.gate.rulebook import (
     file_options,
     trend_keys,
 )
-from passk_cli.files.mapping import TABLE, keys
+from passk_cli.files.mapping import TABLE, map_keys
 from passk_cli.files.roles import ROLES
 from passk_cli.option import DeclaredOption, options_by_field
 
@@ -55,7 +55,9 @@ def schema() -> dict[str, Any]:
     texts = {"anyOf": [text, {"type": "array", "items": text}]}
     value = {"type": "object", "required": ["value"], "properties": {"value": text}}
     column = {"$ref": "#/$defs/column"}
-    data = _table({**_keys(keys()), **dict.fromkeys(ROLES, column), "files": texts, "has": texts})
+    data = _table(
+        {**_keys(map_keys()), **dict.fromkeys(ROLES, column), "files": texts, "has": texts}
+    )
     item = {"$ref": "#/$defs/data"}
     top[TABLE] = {"anyOf": [item, {"type": "array", "items": item}]}
     return {

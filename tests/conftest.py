@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, settings
 from docs.sessions import alike, with_numbers
 from passk_cli.__main__ import main
 from passk_cli.files import load as reading
-from passk_cli.files.attempts.solutions import register
+from passk_cli.files.attempts.solutions import register_functions
 from passk_cli.files.database import SETTABLE
 from passk_cli.files.request import NORMALISE, Request
 from passk_cli.outcomes.counts import Counts
@@ -140,7 +140,7 @@ def reused_connection(tmp_path_factory: pytest.TempPathFactory) -> Connect:
         database = connect([], tmp_path_factory.mktemp("database"), [Path("/")])
     for normalise in NORMALISE:
         # Functions go with the connection that made them known.
-        register(database, normalise)
+        register_functions(database, normalise)
     current = ", ".join(f"current_setting('{name}')::VARCHAR" for name in SETTABLE)
     (values,) = database.execute(f"SELECT {current}").fetchall()
     first = ";".join(f"SET GLOBAL {n} = '{v}'" for n, v in zip(SETTABLE, values, strict=True))

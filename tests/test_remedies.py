@@ -467,7 +467,9 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 def _sentences() -> Iterator[tuple[str, str]]:
     """What a reader is to do, of every error that the package raises, and where it stands."""
-    kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
+    kinds = re.compile(
+        "(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSparkError|NotFetchedError"
+    )
     for path, node in package_nodes():
         if not isinstance(node, ast.Call | ast.Assign):
             continue
@@ -503,7 +505,7 @@ def test_no_remedy_is_written_by_hand() -> None:
 def test_an_option_in_a_text_is_a_value() -> None:
     """Errors, messages and lines below tables name an option only through `OptionValue`."""
     kinds = re.compile(
-        "(Data|Parameter|Passk)Error|refuse|NoResults|BadRecord|NotOnSpark|NotFetched"
+        "(Data|Parameter|Passk)Error|refuse|NoResults|BadRecord|NotOnSparkError|NotFetchedError"
     )
     texts: list[str] = []
     for _, node in package_nodes():

@@ -42,10 +42,10 @@ def models_of(files: Sequence[str]) -> list[str]:
     """The models of small files; an empty list if the files are large or cannot be read."""
     from passk_cli.files.load import load
     from passk_cli.files.request import Request
-    from passk_cli.files.sources.arguments import read_paths
+    from passk_cli.files.sources.arguments import real_paths
 
     try:
-        sizes = [os.path.getsize(path) for path in read_paths(files)]
+        sizes = [os.path.getsize(path) for path in real_paths(files)]
         if not sizes or sum(sizes) > MOST_BYTES:
             return []
         counts = load(list(files), Request(), tolerant=True)

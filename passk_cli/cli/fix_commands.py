@@ -34,10 +34,10 @@ def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
     open_fixes = [str(settle) for settle in error.settles if not settle.is_complete]
     lines = [join_clauses(str(error.args[0]), *open_fixes)]
     if error.candidates:
-        from passk_cli.files.reading.column_questions import screen
+        from passk_cli.files.reading.column_questions import candidate_lines
 
         describe = words[:1] == ["describe"]
-        lines += screen(error.candidates, str, columns=describe, full="--full" in words)
+        lines += candidate_lines(error.candidates, str, columns=describe, full="--full" in words)
     settles = [settle for settle in error.settles if settle.is_complete]
     for settle, command in zip(settles, error.remedies, strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.cli.output import output_sections
 from passk_cli.commands.command import command_of
-from passk_cli.files.draft import Draft, require_new, write_new
+from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.request import Request
-from passk_cli.files.roles import POSITION, parts, root
+from passk_cli.files.roles import POSITION, column_parts, first_key
 from passk_cli.option import fill_options, split_at_commas
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -42,9 +42,9 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     """
     from rich.console import Console
 
-    require_new(str(values["init"]))
+    require_new_file(str(values["init"]))
     console = Console(highlight=False)
-    draft = Draft.from_data([*files], fill_options(Request, values))
+    draft = MapDraft.from_data([*files], fill_options(Request, values))
     try:
         for role in _QUESTIONS:
             if role in draft.open_questions or (
@@ -56,7 +56,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
         print("\npassk: nothing is written", flush=True)
         return ""
     path = str(values["init"])
-    write_new(path, draft.text(path))
+    write_map(path, draft.toml_text(path))
     console.print(f"{path} is written. With it, passk reads:\n", markup=False)
     return path
 
@@ -72,7 +72,7 @@ def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
     return {**unset, "map": path}
 
 
-def _ask(console: Console, draft: Draft, role: str) -> None:
+def _ask(console: Console, draft: MapDraft, role: str) -> None:
     """Ask a question until the answer is a number of the list or the name of a column."""
     from rich.prompt import Prompt
 
@@ -103,7 +103,7 @@ def _ask(console: Console, draft: Draft, role: str) -> None:
         console.print(f"  {question}", markup=False)
 
 
-def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
+def _choices(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
     """The options to choose from, with the tally of each."""
     if role == "passes":
         outcome = draft.outcome
@@ -113,13 +113,13 @@ def _choices(draft: Draft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
         yield from (
             (candidate.option, candidate.tally) for candidate in draft.best_place.get(name, ())
         )
-    if role == "outcome" and draft.all_of:
-        yield draft.all_of, "all of these pass"
+    if role == "outcome" and draft.all_flags_fix:
+        yield draft.all_flags_fix, "all of these pass"
     if role == "task" and not draft.best_place.get("task"):
         yield SuggestedFix({"--field": {"task": POSITION}}), "the place of a record in its list"
 
 
-def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
+def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None:
     """The option for a typed answer; None if there is no such column."""
     if role == "passes":
         try:
@@ -134,8 +134,10 @@ def _fix_of_reply(draft: Draft, role: str, reply: str) -> SuggestedFix | None:
                 if occurs
                 else None
             )
-    columns = {root(column) for column in draft.best_place.columns} | {*draft.best_place.columns}
-    if not all({part, root(part)} & columns for part in parts(reply)):
+    columns = {first_key(column) for column in draft.best_place.columns} | {
+        *draft.best_place.columns
+    }
+    if not all({part, first_key(part)} & columns for part in column_parts(reply)):
         return None
     return SuggestedFix({"--by": (reply,)} if role == "setting" else {"--field": {role: reply}})
 

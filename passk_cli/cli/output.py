@@ -20,7 +20,7 @@ from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command
 from passk_cli.diagnostic import DECLARED, NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
-from passk_cli.files.sources.arguments import read_paths
+from passk_cli.files.sources.arguments import real_paths
 from passk_cli.option import (
     DeclaredOption,
     Option,
@@ -394,7 +394,7 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
             problem = f"{folder}: the folder of the output does not exist; create it first"
         elif os.path.isdir(target):
             problem = f"{target}: this is a folder; name a file in it"
-        elif os.path.exists(target) and place in read_paths(inputs):
+        elif os.path.exists(target) and place in real_paths(inputs):
             problem = f"{target} is read as well; choose another name for the output"
         elif places.count(place) > 1:
             problem = f"{target} is named for two outputs"

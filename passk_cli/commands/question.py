@@ -14,7 +14,7 @@ from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
-from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_names
+from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_existing_names
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import is_read_once, paths_of, split_label
 from passk_cli.limits import refuse_too_many
@@ -261,7 +261,7 @@ def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Count
     nearest_names = {
         name: [c.facts.option_names.get(name, "there are none") for c in data] for name in names
     }
-    require_names(
+    require_existing_names(
         sorted(names), {name: texts[0] for name, texts in nearest_names.items() if all(texts)}
     )
 

@@ -11,7 +11,7 @@ from passk_cli.files.checks import CheckContext, Finding
 from passk_cli.files.checks.settings import POOLED_SETTINGS
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
-from passk_cli.files.roles import parts
+from passk_cli.files.roles import column_parts
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.outcomes.provenance import ColumnChoice
 from passk_cli.suggested_fix import SuggestedFix
@@ -40,7 +40,7 @@ def column_choices(
     """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
-    used_columns = {part for _, column in roles for part in parts(column)}
+    used_columns = {part for _, column in roles for part in column_parts(column)}
     place = (
         None if context.is_known_format else _place_of_columns(con, sources, request, used_columns)
     )
@@ -62,7 +62,7 @@ def column_choices(
         used_columns.add(column)
     for role in _CANDIDATE_ROLES:
         for candidate in place.get(role, ()) if place else ():
-            candidate_columns = {*parts(candidate.column)}
+            candidate_columns = {*column_parts(candidate.column)}
             if not candidate_columns & used_columns or (
                 role == "outcome" and (role, candidate.column) not in roles
             ):
@@ -108,5 +108,5 @@ def _values_text(profile: DataProfile, name: str) -> str:
     values = [shortened(text) for text in profile.texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)
     more = column.distinct - len(texts)
-    missing = f"; {1 - column.share:.0%} missing" if column.share < 1 else ""
+    missing = f"; {1 - column.present_share:.0%} missing" if column.present_share < 1 else ""
     return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "") + missing

@@ -25,7 +25,7 @@ from passk_cli.files.export import copy_rows
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, record_sql
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import MISSING_FIXES, Request
-from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
+from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, amount_addends, find_column
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
@@ -34,7 +34,9 @@ _PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9]
 _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 
 
-def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
+def write_canonical_table(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
+) -> None:
     """Write the attempts, in the order of the files and of their lines.
 
     Missing outcomes are empty, unless they count as failures or are left out. A number that no
@@ -45,7 +47,9 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     request, batches = statement.request, statement.batches
     conversion = request.conversion
     assert conversion is not None
-    statement = statement.exact.with_changes(carried=_carried_columns(batches, request))
+    statement = statement.with_text_attempts.with_changes(
+        carried=_carried_columns(batches, request)
+    )
     canonical_names = {name.lower(): name for name in CANONICAL}
     for name in (*request.by, *statement.carried):
         if name in _CANONICAL_ROLES or canonical_names.setdefault(name.lower(), name) != name:
@@ -59,7 +63,8 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     con.execute("SET preserve_insertion_order = true")
     disable_join_reordering(con)
     kept_amounts = _kept_amounts(con, statement)
-    sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()),
+    sql = _table_sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any(
+    )),
                kept_amounts=kept_amounts)  # fmt: skip
     copy_rows(con, sql, conversion.file, conversion.form)
 
@@ -71,7 +76,7 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
     """
     request, batches = statement.request, statement.batches
     assert request.conversion is not None
-    required, priced = request.required_of_attempts, bool(request.price)
+    required, priced = request.required_attempt_facts, bool(request.price)
     roles = [r for r in UNITS if r in required or any(batch.roles.column(r) for batch in batches)]
     if not roles:
         return []
@@ -80,7 +85,7 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
         # Cached tokens must be a part of the input tokens.
         least["tokens_cached"] = "least(tokens_cached, tokens_in - tokens_cached)"
     lows = ", ".join(f"min({sql})" for sql in least.values())
-    (lowest,) = con.execute(f"WITH {statement.rows(None)} SELECT {lows} FROM rows").fetchall()
+    (lowest,) = con.execute(f"WITH {statement.rows_sql(None)} SELECT {lows} FROM rows").fetchall()
     kept_roles = []
     for role, low in zip(roles, lowest, strict=True):
         # A value that is not a number is minus infinity.
@@ -96,17 +101,17 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
     return kept_roles
 
 
-def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
+def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
          kept_amounts: Sequence[str]) -> str:  # fmt: skip
     """The SQL of the table. It streams, unless files are joined to their constants."""
     request = statement.request
-    all_models = statement.with_changes(request=request.of_all_models())
+    all_models = statement.with_changes(request=request.with_all_models())
     # A single file needs no join for its name.
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
     model = model if only is None else quote_text(request.alias_of(only))
-    columns = _columns(statement, form, model, kept_amounts, graded=graded)
+    columns = _column_sql(statement, form, model, kept_amounts, graded=graded)
     selection = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
@@ -122,7 +127,7 @@ def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
         selection += ', place AS "#place"'
         row = row.replace("attempts.*", 'attempts.* EXCLUDE ("#place")')
     return f"""
-WITH {all_models.rows(keep, file_order=True)},
+WITH {all_models.rows_sql(keep, file_order=True)},
 placed AS (SELECT *{place} FROM rows),
 judged AS (SELECT placed.*, {statement.verdict()} AS verdict FROM placed),
 attempts AS (
@@ -131,18 +136,18 @@ attempts AS (
 SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 
 
-def _columns(
+def _column_sql(
     statement: Statement, form: str, model: str, kept_amounts: Sequence[str], *, graded: bool
 ) -> dict[str, str]:
     """The SQL of every column of the table, in order. kept_amounts : amounts that no option
     names.
     """
-    request, spelled = statement.request, _json_value if form == "jsonl" else str
+    request, spelled = statement.request, _json_value_sql if form == "jsonl" else str
     verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
     outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
     if graded:
         # Unjudged scores stay numbers.
-        number = f"CAST({_finite('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
+        number = f"CAST({_finite_sql('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
         outcome = f"coalesce({number}, CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         outcome = f"CAST({outcome} AS JSON)" if form == "jsonl" else outcome
     role_columns = {
@@ -150,7 +155,7 @@ def _columns(
         "task": "task",
         "attempt": spelled("nullif(attempt, '')"),
         "outcome": outcome,
-        "score": _finite(VALUE_SQL["score"]("score", request)),
+        "score": _finite_sql(VALUE_SQL["score"]("score", request)),
     }
     places = {name: f"carried{i}" for i, name in enumerate(statement.carried)}
     columns = {
@@ -169,11 +174,11 @@ def _columns(
     return columns
 
 
-def _finite(number: str) -> str:
+def _finite_sql(number: str) -> str:
     return f"CASE WHEN isfinite({number}) THEN {number} END"
 
 
-def _json_value(text: str) -> str:
+def _json_value_sql(text: str) -> str:
     """SQL for a text as JSON, which is a number if reading it gives the same text."""
     plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
@@ -185,8 +190,8 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
     names: dict[str, None] = {}
     for batch in batches:
         layout, pairs = batch.layout, batch.roles.columns().items()
-        roles = {part for role, c in pairs for part, _ in addends(role, c, layout.kinds)}
-        facts = layout.kinds.keys() >= set(CANONICAL) or layout.harness
+        roles = {part for role, c in pairs for part, _ in amount_addends(role, c, layout.kinds)}
+        facts = layout.kinds.keys() >= set(CANONICAL) or layout.is_harness
         usual = {*SETTINGS, *layout.constants, *request.carried_columns}
         # These tokens were only needed for their sum.
         halves = {"tokens_in", "tokens_out"} if layout.row_file else set()
@@ -194,7 +199,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
             if (facts or name in usual) and name not in roles and name not in request.by:
                 names[name] = None
     for name in request.conversion.columns:
-        if not any(find(name, batch.layout.kinds) for batch in batches):
+        if not any(find_column(name, batch.layout.kinds) for batch in batches):
             available = dict.fromkeys(c for b in batches for c in b.layout.kinds)
             problem = f"no such column; {did_you_mean_or_list(name, available)}"
             raise ParameterError(OptionValue("--with", name), problem, name="no-such-column")

@@ -57,12 +57,12 @@ def column_sql(name: str) -> str:
     >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
     ('task_id', '"exit status"', '"end"')
     """
-    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _reserved()
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _reserved_words()
     return name if plain else quote_name(name)
 
 
 @cache
-def _reserved() -> frozenset[str]:
+def _reserved_words() -> frozenset[str]:
     """The reserved words of SQL."""
     sql = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
     return frozenset(word for (word,) in shared_connection().execute(sql).fetchall())
@@ -162,32 +162,32 @@ def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Texts:
+class TextColumn:
     """A column of texts, with missing ones.
 
     codes : int32, one per row, indices of the names; −1 for a missing text. names : the distinct
     texts, sorted.
 
     >>> import numpy as np
-    >>> column = Texts(np.array([1, -1, 0]), ("a", "b"))
-    >>> column.at(0), column.at(1), column.absent.tolist()
+    >>> column = TextColumn(np.array([1, -1, 0]), ("a", "b"))
+    >>> column.text_at(0), column.text_at(1), column.missing_mask.tolist()
     ('b', None, [False, True, False])
     """
 
     codes: NDArray[np.int32]
     names: tuple[str, ...]
 
-    def __getitem__(self, rows: NDArray[Any]) -> Texts:
+    def __getitem__(self, rows: NDArray[Any]) -> TextColumn:
         """The column for some rows: a mask or indices."""
         return replace(self, codes=self.codes[rows])
 
-    def at(self, row: int) -> str | None:
+    def text_at(self, row: int) -> str | None:
         """The text of a row."""
         code = int(self.codes[row])
         return None if code < 0 else self.names[code]
 
     @property
-    def absent(self) -> NDArray[np.bool_]:
+    def missing_mask(self) -> NDArray[np.bool_]:
         """A mask of the rows without a text."""
         return self.codes < 0
 
@@ -286,10 +286,10 @@ def coded_columns(
         # In place: no more than one of them occurs twice.
         varying[name] = np.asarray(varying[name])[order]
     cells |= varying
-    return cells | {column: Texts(cells[column], names[column]) for column in texts}
+    return cells | {column: TextColumn(cells[column], names[column]) for column in texts}
 
 
-def is_absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
     """A mask of the rows without a value in a column of an answer.
 
     DuckDB imports numpy.ma only if there are any, because that takes as long as reading a small
@@ -326,11 +326,11 @@ def shared_connection() -> duckdb.DuckDBPyConnection:
     """A connection for statements of passk only, to the one database of the process. Making another
     one takes as long as reading a small file.
     """
-    return _database().cursor()
+    return _process_database().cursor()
 
 
 @cache
-def _database() -> duckdb.DuckDBPyConnection:
+def _process_database() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     con = duckdb.connect()

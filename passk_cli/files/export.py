@@ -77,7 +77,7 @@ def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) 
     except duckdb.IOException as error:
         if file not in str(error):
             raise
-        raise os_error(error, file) from None
+        raise as_os_error(error, file) from None
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def write_errors(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def exclusive(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
+def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
     """Run a block in one process at a time. The lock ends with the process, however it ends.
 
     path : the path for messages. Systems without locks let every process in. lock : a file that
@@ -124,7 +124,7 @@ def exclusive(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
                 lock.unlink()
 
 
-def os_error(error: duckdb.IOException, file: str = "") -> OSError:
+def as_os_error(error: duckdb.IOException, file: str = "") -> OSError:
     """An error of DuckDB as an OSError."""
     match = re.search(r'"errno":"(\d+)"', str(error))
     number = int(match[1]) if match else EIO

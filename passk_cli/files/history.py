@@ -18,7 +18,7 @@ from typing import Any
 from passk_cli.cleanup import atomic_write
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, quote_name, quote_text, shared_connection
-from passk_cli.files.export import copy_rows, exclusive, require_folder, write_errors
+from passk_cli.files.export import copy_rows, exclusive_access, require_folder, write_errors
 from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -32,7 +32,7 @@ ATTEMPT_LISTS = {"outcome": "each_passed"} | {r: f"each_{_UNIT_NAMES.get(r, r)}"
 RESERVED = (*_REQUIRED_COLUMNS, *ATTEMPT_LISTS.values())
 
 
-def is_folder(to: str) -> bool:
+def is_folder_history(to: str) -> bool:
     """Whether a history is a folder with one file per run: it exists, or the name ends with a /."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
@@ -42,7 +42,7 @@ def parse_history(to: str) -> str:
 
     Errors: ParameterError for another suffix, or if the folder of the file does not exist.
     """
-    if is_folder(to):
+    if is_folder_history(to):
         return to
     path = Path(to)
     if path.suffix != ".parquet":
@@ -55,7 +55,7 @@ def parse_history(to: str) -> str:
     return to
 
 
-def append(to: str, columns: Mapping[str, Any]) -> None:
+def append_run(to: str, columns: Mapping[str, Any]) -> None:
     """Add a run to a history: all of its rows, or none.
 
     A file is rewritten under a lock and then moved into its place. Writers wait for each other, and
@@ -75,14 +75,14 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
         for role, name in ATTEMPT_LISTS.items() if name in columns
     )  # fmt: skip
     con.execute(f"CREATE TEMP VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
-    if not is_folder(to):
+    if not is_folder_history(to):
         path = Path(to)
-        with exclusive(path, path.with_name(f".{path.name}.lock"), wait=True):
+        with exclusive_access(path, path.with_name(f".{path.name}.lock"), wait=True):
             rows = "FROM run_"
             if path.exists() and path.stat().st_size:
-                _require_new(con, [path], columns)
+                _require_new_run(con, [path], columns)
                 rows = f"FROM {_table_sql([path])} UNION ALL BY NAME FROM run_"
-            with atomic_write(path) as file, _readable(path):
+            with atomic_write(path) as file, _history_errors(path):
                 copy_rows(con, rows, str(file), "parquet")
         return
     folder = Path(to)
@@ -93,9 +93,9 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     identity = "\0".join((run, str(columns["suite"][0]), *models))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
     path = folder / f"{run_file_stem(run)}-{digest}.parquet"
-    with exclusive(folder, folder / ".passk.lock", wait=True):
+    with exclusive_access(folder, folder / ".passk.lock", wait=True):
         if files := sorted(folder.glob("*.parquet")):
-            _require_new(con, files, columns)
+            _require_new_run(con, files, columns)
         try:
             with atomic_write(path, new=True) as file:
                 copy_rows(con, "FROM run_", str(file), "parquet")
@@ -117,10 +117,10 @@ def _table_sql(files: list[Path]) -> str:
     return f"read_parquet([{names}], union_by_name=true{AS_IT_IS})"
 
 
-def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
+def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
     """Raise an error unless these files are a history with the same groups and without this run."""
     for file in files:
-        with _readable(file):
+        with _history_errors(file):
             rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
         columns_in_file = [name for name, *_ in rows]
         if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
@@ -142,7 +142,7 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED
     )  # fmt: skip
     place = files[0] if len(files) == 1 else files[0].parent
-    with _readable(place):
+    with _history_errors(place):
         clash = con.execute(
             f"SELECT run_.run, run_.suite, run_.model FROM run_"
             f" SEMI JOIN {_table_sql(files)} AS old ON {same} LIMIT 1"
@@ -152,7 +152,7 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
 
 
 @contextmanager
-def _readable(place: Path) -> Iterator[None]:
+def _history_errors(place: Path) -> Iterator[None]:
     """Raise DataError if a history cannot be read. place : its file or folder."""
     import duckdb
 

@@ -26,10 +26,10 @@ from passk_cli.files.checks import (
     ENOUGH_TASKS,
     CheckContext,
     Finding,
-    attempt_number,
+    attempt_number_column,
+    find_contradictions,
     finding_error,
     finding_warning,
-    findings,
 )
 from passk_cli.files.counting.checks import require_complete_rows, require_original_spelling
 from passk_cli.files.counting.diagnosis import explained_error
@@ -39,7 +39,7 @@ from passk_cli.files.counting.sample import profile_cells, profile_files
 from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
 from passk_cli.files.database import connect, parquet_keys
 from passk_cli.files.mapping import apply_maps
-from passk_cli.files.reading.condition import columns_in, with_less_than
+from passk_cli.files.reading.condition import condition_columns, with_less_than
 from passk_cli.files.reading.non_result_files import is_empty
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.reading.schema_detection import (
@@ -48,9 +48,9 @@ from passk_cli.files.reading.schema_detection import (
     detect_batches,
     first_columns,
 )
-from passk_cli.files.request import TABLES, Request, require_names
-from passk_cli.files.roles import TRUTH, UNITS, find
-from passk_cli.files.roles import words as words_of
+from passk_cli.files.request import TABLES, Request, require_existing_names
+from passk_cli.files.roles import TRUTH, UNITS, find_column
+from passk_cli.files.roles import name_words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, beginning_of
 from passk_cli.files.vocabulary import CORRECT_WORDS
@@ -59,7 +59,7 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name, plural
 
 if TYPE_CHECKING:
-    from passk_cli.files.reading.normalize import Recognised
+    from passk_cli.files.reading.normalize import RecognisedFile
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = DiagnosticType(
@@ -101,7 +101,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         sources, request, messages = apply_maps(data, all_sources, request, first_columns)
         if hidden:
             messages.append(HIDDEN_FILES(count=len(hidden), files=hidden))
-        counts = _read(data, sources, request.as_read(), folder, tolerant).with_messages(*messages)
+        counts = _count_files(data, sources, request.for_reading(), folder, tolerant).with_messages(
+            *messages
+        )
         several = len(request.threshold) > 1
         return counts.at_thresholds(request.threshold) if several else counts
 
@@ -122,7 +124,7 @@ def _system_errors(request: Request) -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def _read(
+def _count_files(
     data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
 ) -> Counts:
     """Count the files. An error contains the columns that you can choose.
@@ -141,10 +143,10 @@ def _read(
     # The connection is closed at once. A notebook that keeps an error would keep its threads.
     with connect(paths, folder, [folder]) as con:
         if request.normalise != "none":
-            from passk_cli.files.attempts.solutions import register
+            from passk_cli.files.attempts.solutions import register_functions
 
             # The function is registered here, because a function of a cursor disappears with it.
-            register(con, request.normalise)
+            register_functions(con, request.normalise)
         reading = _CountsReader(con, sources, folder)
         try:
             counts = reading.counts(request, tolerant=tolerant)
@@ -153,7 +155,9 @@ def _read(
                 return counts
             from passk_cli.files.reading.column_questions import question_error
 
-            explained = question_error(missing, con, sources, request, reading.retry, data)
+            explained = question_error(
+                missing, con, sources, request, reading.count_beginnings, data
+            )
             return (
                 counts
                 if explained is missing
@@ -165,7 +169,9 @@ def _read(
                 raise
             from passk_cli.files.reading.column_questions import question_error
 
-            raise question_error(error, con, sources, request, reading.retry, data) from None
+            raise question_error(
+                error, con, sources, request, reading.count_beginnings, data
+            ) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,7 +185,7 @@ class _CountsReader:
     sources: Sequence[Source]
     folder: Path
 
-    def retry(self, request: Request) -> Counts:
+    def count_beginnings(self, request: Request) -> Counts:
         """Count the beginning of each file with another request."""
         sources = [beginning_of(source, self.folder) for source in self.sources]
         # A cursor has its own tables. A new database would take as long as a small file.
@@ -188,7 +194,7 @@ class _CountsReader:
 
     def counts(self, request: Request, *, tolerant: bool) -> Counts:
         """Recognise, read, check and count the files, and add the needed facts of attempts."""
-        states = [*map(_file_state, self.sources)]
+        states = [*map(_size_and_time, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.read(inputs, request)
         statement, tally, context, findings_found = self.run_checks(
@@ -200,8 +206,8 @@ class _CountsReader:
         if errors and not tolerant:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_columns):
-            self.require_one_name(inputs, request)
-        near_names = _near_names(self.con, statement)
+            self.require_same_outcome_name(inputs, request)
+        near_names = _suggested_names(self.con, statement)
         counts = build_counts(self.con, statement, inputs.attempts, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
@@ -224,7 +230,7 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, batches, request) from None
         changed = [
-            s for s, state in zip(self.sources, states, strict=True) if _file_state(s) != state
+            s for s, state in zip(self.sources, states, strict=True) if _size_and_time(s) != state
         ]
         if changed:
             # The counts would mix both versions of the file.
@@ -239,7 +245,7 @@ class _CountsReader:
         skip_empty : whether empty files are left out instead of refused. Errors: ParameterError for
         an unknown format; DataError for unusable files.
         """
-        files: list[Recognised] = []
+        files: list[RecognisedFile] = []
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
@@ -287,7 +293,7 @@ class _CountsReader:
         """Run the statement, and run it again if a model's name looks like a pattern."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
-            names = self.con.execute(statement.models()).fetchall()
+            names = self.con.execute(statement.models_sql()).fetchall()
             exact = request.with_exact_models([name for (name,) in names])
             if exact is not request:
                 return self.detect_and_count(inputs, exact)
@@ -299,10 +305,12 @@ class _CountsReader:
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
             try:
-                where = columns_in(con, request.where, batches) if request.where else []
+                where = condition_columns(con, request.where, batches) if request.where else []
                 statement = Statement(batches, names, request, where)
                 if request.where:
-                    for sql in statement.condition_checks(with_less_than(con, request.where)):
+                    for sql in statement.condition_check_queries(
+                        with_less_than(con, request.where)
+                    ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
                 # Records without an outcome or a number may have it in a column that did not occur
@@ -310,7 +318,7 @@ class _CountsReader:
                 numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
                 empty = ["outcome"] * bool(tally.all_cells["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
-                queries = (sql for role in empty for sql in statement.renamed_columns(role))
+                queries = (sql for role in empty for sql in statement.renamed_column_queries(role))
                 if any(con.execute(sql).fetchone() is not None for sql in queries):
                     continue
             except LateColumnError:
@@ -331,7 +339,7 @@ class _CountsReader:
         """
         try:
             context = self.check_context(statement, tally)
-            if column := attempt_number(context):
+            if column := attempt_number_column(context):
                 # Other tables without this column have no attempt numbers.
                 fields = {**statement.request.fields, "attempt": column}
                 statement, tally = self.detect_and_count(
@@ -339,7 +347,7 @@ class _CountsReader:
                 )
                 context = self.check_context(statement, tally)
             reported = list[Finding]()
-            for finding in findings(context):
+            for finding in find_contradictions(context):
                 reported.append(finding)
                 if first and finding.certain:
                     break
@@ -357,7 +365,7 @@ class _CountsReader:
         request, batches, tasks = statement.request, statement.batches, tally.all_cells["task"]
         columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
         for name in request.pool:
-            if find(name, {column: set() for column in columns}) is None:
+            if find_column(name, {column: set() for column in columns}) is None:
                 problem = (
                     f"no such column; {did_you_mean_or_list(name, sorted(columns - {'file'}))}"
                 )
@@ -371,7 +379,7 @@ class _CountsReader:
         profile = profile_files(self.con, statement, self.folder)
         return CheckContext(profile, batches, request, tally.all_cells, refined)
 
-    def require_one_name(self, inputs: Inputs, request: Request) -> None:
+    def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
         """Raise DataError for a file of a folder with an unusual name of the outcome. passk would
         skip it as a file without results.
         """
@@ -384,7 +392,9 @@ class _CountsReader:
                 outcomes = (
                     c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS
                 )
-                if place.certain("task") and any(not candidate.passing for candidate in outcomes):
+                if place.certain_candidate("task") and any(
+                    not candidate.passing for candidate in outcomes
+                ):
                     raise error.with_changes(
                         DataError, remedy="in other files the outcome has a usual name"
                     )
@@ -397,9 +407,9 @@ class _CountsReader:
 
             require_prices(request, [model for model, *_ in counts.series])
         if request.conversion is not None:
-            from passk_cli.files.conversion import convert
+            from passk_cli.files.conversion import write_canonical_table
 
-            convert(con, statement, tally)
+            write_canonical_table(con, statement, tally)
             return counts
         numbering = _may_show_stopping(statement, tally, counts)
         if not (numbering or request.attempts or request.order or request.labelling is not None):
@@ -408,7 +418,7 @@ class _CountsReader:
 
         query = attempts.AttemptQuery(con, statement, tally.keep)
         if numbering:
-            counts = attempts.with_numbering(query, counts)
+            counts = attempts.with_attempts_made(query, counts)
         if request.truth is not None:
             from passk_cli.files.attempts.labels import join_labels
 
@@ -463,7 +473,9 @@ def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bo
     )
 
 
-def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tuple[str, str], str]:
+def _suggested_names(
+    con: duckdb.DuckDBPyConnection, statement: Statement
+) -> dict[tuple[str, str], str]:
     """Map each (option, name) of a model or task to a suggestion; "" for a name that exists.
 
     Errors: ParameterError if none of the tasks to keep exists.
@@ -471,7 +483,7 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
     request = statement.request
     if not request.chosen_names:
         return {}
-    rows = con.execute(statement.data_names()).fetchall()
+    rows = con.execute(statement.data_names_sql()).fetchall()
     models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
     options_with_names = [
         (o, n, models if o == "--alias" else tasks) for o, n in request.chosen_names
@@ -483,11 +495,13 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
     if request.only_tasks and all(
         near_by_option["--only-task", name] for name in request.only_tasks
     ):
-        require_names([("--only-task", name) for name in request.only_tasks], near_by_option)
+        require_existing_names(
+            [("--only-task", name) for name in request.only_tasks], near_by_option
+        )
     return near_by_option
 
 
-def _file_state(source: Source) -> tuple[int, int] | None:
+def _size_and_time(source: Source) -> tuple[int, int] | None:
     """The size and the time of the last change of a file; None if it does not exist."""
     with suppress(OSError):
         status = os.stat(source.path)

@@ -66,7 +66,7 @@ class FoundMap(str):
 
 
 @cache
-def keys() -> dict[str, DeclaredOption]:
+def map_keys() -> dict[str, DeclaredOption]:
     """Map each key of a map, except for roles, to the option that it sets."""
     options = {option.option.name: option for option in options_by_field(Request).values()}
     return {
@@ -77,7 +77,7 @@ def keys() -> dict[str, DeclaredOption]:
 
 
 @dataclass(frozen=True, eq=False)
-class Map:
+class ColumnMap:
     """One table of a map.
 
     place : the file and the table, for messages.  folder : the folder of the file.
@@ -97,7 +97,7 @@ class Map:
         """The place of the records; "" at the top."""
         return self.options.get("records") or ""
 
-    def is_named(self, source: Source) -> bool:
+    def matches_name(self, source: Source) -> bool:
         """Whether the name of a file matches. Data in memory has no name and always matches."""
         if not self.files or source.frame is not None or not source.origin:
             return True
@@ -138,8 +138,8 @@ def apply_maps(
     if not maps and isinstance(path, FoundMap):
         return [*sources], without, []
     fit_by_path = {source.path: _fitting_map(source, maps, columns) for source in sources}
-    maps_used = [fit for fit in dict.fromkeys(fit_by_path.values()) if isinstance(fit, Map)]
-    unmapped = [source for source in sources if not isinstance(fit_by_path[source.path], Map)]
+    maps_used = [fit for fit in dict.fromkeys(fit_by_path.values()) if isinstance(fit, ColumnMap)]
+    unmapped = [source for source in sources if not isinstance(fit_by_path[source.path], ColumnMap)]
     is_own_output = any(fit_by_path[source.path] == _OWN_OUTPUT for source in unmapped)
     if not maps_used and (is_own_output or isinstance(path, FoundMap)):
         return [*sources], without, []
@@ -165,7 +165,7 @@ def apply_maps(
     return read, maps_used[0].merged_request(without), messages
 
 
-def read_maps(map_source: Any) -> list[Map]:
+def read_maps(map_source: Any) -> list[ColumnMap]:
     """The tables of a map, from a file or from Python objects.
 
     Errors: ParameterError with the line for an unknown key, a wrong value or an open role.
@@ -194,9 +194,9 @@ class _DataTable:
     text: str
     at: int
 
-    def map(self) -> Map:
+    def map(self) -> ColumnMap:
         fields, options = dict[str, str](), dict[str, Any]()
-        known_keys = (*_FILE_KEYS, *ROLES, *keys())
+        known_keys = (*_FILE_KEYS, *ROLES, *map_keys())
         for written_key, value in self.table.items():
             # Hyphens may be written as underscores, as in rules.
             key = written_key if written_key in known_keys else written_key.replace("_", "-")
@@ -204,31 +204,31 @@ class _DataTable:
                 suggestion = did_you_mean_or_list(
                     key, known_keys, f"the keys are {', '.join(known_keys)}"
                 )
-                raise self.refused(written_key, "there is no such key", suggestion)
+                raise self.key_error(written_key, "there is no such key", suggestion)
             if value in ("", []):
-                raise self.open(written_key)
+                raise self.open_role_error(written_key)
             try:
                 if key == "outcome":
-                    options["outcome"] = self.column(key, value)
+                    options["outcome"] = self.field_value(key, value)
                 elif key in ROLES:
-                    fields[key] = self.column(key, value)
-                elif key in keys():
-                    option = keys()[key]
-                    value = self.located(key, value) if option.option.file else value
+                    fields[key] = self.field_value(key, value)
+                elif key in map_keys():
+                    option = map_keys()[key]
+                    value = self.resolve_path(key, value) if option.option.file else value
                     options[option.field] = check_value(option, _as_text(value))
             except ParameterError as error:
                 if error.name == "bad-map":
                     raise
-                raise self.refused(key, error.problem) from None
+                raise self.key_error(key, error.problem) from None
         if "outcome" in options and "all_of" in options:
-            raise self.refused("all", "the map names an outcome as well; remove one of the two")
+            raise self.key_error("all", "the map names an outcome as well; remove one of the two")
         files, has = ((v,) if isinstance(v, str) else tuple(v)
                       for v in (self.table.get(key, ()) for key in _FILE_KEYS))  # fmt: skip
         folder = os.path.dirname(os.path.abspath(self.name)) if self.name else os.getcwd()
         place = self.name or "map"
-        return Map(place, folder, files, has, fields, options)
+        return ColumnMap(place, folder, files, has, fields, options)
 
-    def located(self, key: str, value: Any) -> Any:
+    def resolve_path(self, key: str, value: Any) -> Any:
         """The path of a file that a key names. It must be in or below the folder of the map."""
         if not self.name or not isinstance(value, str):
             return value
@@ -236,27 +236,27 @@ class _DataTable:
         path = os.path.join(folder, value)
         if os.path.isabs(value) or points_outside(path, folder):
             problem = f"{value} is not below the folder of the map"
-            raise self.refused(key, problem, f"move it there, or use --{key} on the command line")
+            raise self.key_error(key, problem, f"move it there, or use --{key} on the command line")
         return path
 
-    def column(self, key: str, value: Any) -> str:
+    def field_value(self, key: str, value: Any) -> str:
         """The column of a role, as a value of --field."""
         if isinstance(value, Mapping):
             if [*value] != ["value"]:
-                raise self.refused(key, "this is a table", 'write a column, or {value = "TEXT"}')
+                raise self.key_error(key, "this is a table", 'write a column, or {value = "TEXT"}')
             return f"{VALUE}{_as_text(value['value'])}"
         if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
             value = ",".join(value)
         if not isinstance(value, str):
-            raise self.refused(key, f"{value} is not a column", "write its name in quotes")
+            raise self.key_error(key, f"{value} is not a column", "write its name in quotes")
         return parse_fields({key: value})[key]
 
-    def refused(self, key: str, problem: str, remedy: str = "") -> ParameterError:
-        return ParameterError(f"{self.place(key)}: {key}", problem, remedy, name="bad-map")
+    def key_error(self, key: str, problem: str, remedy: str = "") -> ParameterError:
+        return ParameterError(f"{self.key_place(key)}: {key}", problem, remedy, name="bad-map")
 
-    def open(self, key: str) -> ParameterError:
+    def open_role_error(self, key: str) -> ParameterError:
         """The error for an open role, with the candidates that the file contains."""
-        lines = self.text.split("\n")[self.line(key) :]
+        lines = self.text.split("\n")[self.key_line(key) :]
         matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
         choices = [
             re.sub(r" {2,}# ", " (", f"{match[1]} = {match[2]}") for match in matches if match
@@ -265,13 +265,13 @@ class _DataTable:
         remedy = f"choose one: {'; '.join(texts[:8])}" if texts else "give it a column"
         remedy += f" and {len(texts) - 8} more" if len(texts) > 8 else ""
         return ParameterError(
-            f"{self.place(key)}: {key}", "it has no value yet", remedy, name="open-role"
+            f"{self.key_place(key)}: {key}", "it has no value yet", remedy, name="open-role"
         )
 
-    def place(self, key: str) -> str:
-        return f"{self.name}:{self.line(key)}" if self.line(key) else self.name or "map"
+    def key_place(self, key: str) -> str:
+        return f"{self.name}:{self.key_line(key)}" if self.key_line(key) else self.name or "map"
 
-    def line(self, key: str) -> int:
+    def key_line(self, key: str) -> int:
         """The line of a key in this table; 0 if there is no file."""
         count = -1
         for number, line in enumerate(self.text.split("\n"), 1):
@@ -292,7 +292,7 @@ def _as_text(value: Any) -> Any:
     return str(value)
 
 
-def folders_of(data: Any) -> Iterator[str]:
+def map_folders(data: Any) -> Iterator[str]:
     """The folders that may contain a map: the given folders, and the folders of the given files."""
     for path in paths_of(data):
         path = split_label(path)[1]
@@ -302,15 +302,15 @@ def folders_of(data: Any) -> Iterator[str]:
 
 def _adjacent_map(data: Any) -> str:
     """The map next to the data; "" if there is none."""
-    names = (os.path.join(folder, NAME) for folder in folders_of(data))
+    names = (os.path.join(folder, NAME) for folder in map_folders(data))
     return next((FoundMap(name) for name in names if os.path.isfile(name)), "")
 
 
 def _fitting_map(
-    source: Source, maps: Sequence[Map], columns_of: Callable[[Source], Sequence[str]]
-) -> Map | str:
+    source: Source, maps: Sequence[ColumnMap], columns_of: Callable[[Source], Sequence[str]]
+) -> ColumnMap | str:
     """The first table that covers a file, or the reason why none does."""
-    candidates = [table for table in maps if table.is_named(source)]
+    candidates = [table for table in maps if table.matches_name(source)]
     if not candidates:
         return ""
     columns = columns_of(source)

@@ -16,16 +16,16 @@ from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import shared_connection
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.records import first_bad_record, records
-from passk_cli.files.reading.schema_detection import sniff
+from passk_cli.files.reading.records import first_bad_record, read_records
+from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import Roles, candidates
+from passk_cli.files.roles import Roles, usual_columns
 from passk_cli.files.sources.arguments import (
-    expand,
+    expand_arguments,
     is_read_once,
     model_names,
     paths_of,
-    read_paths,
+    real_paths,
 )
 from passk_cli.files.sources.memory import source_with_column
 from passk_cli.files.sources.remote import is_remote
@@ -86,7 +86,7 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
         name = name if equals else numbers
         rates = []
         for part in numbers.split(","):
-            rate = _probability(part)
+            rate = _probability_or_none(part)
             if rate is None:
                 raise ParameterError(
                     OptionValue("--rates", text),
@@ -109,7 +109,7 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
     reading options that apply only to outcomes.
     """
     with temporary_folder("passk-") as spool:
-        sources = _sources(data, spool)
+        sources = _rereadable_sources(data, spool)
         if not sources:
             return ()
         con = shared_connection()
@@ -135,23 +135,23 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
     )
 
 
-def _sources(data: Any, spool: Path) -> list[Source]:
+def _rereadable_sources(data: Any, spool: Path) -> list[Source]:
     """The files to read; none for data that can be read only once, which contains outcomes."""
     files = paths_of(data)
     if not files:
         source = source_with_column(COLUMN, data, spool)
         return [] if source is None else [source]
-    paths = read_paths(files)
+    paths = real_paths(files)
     plain = all(is_remote(path) or os.path.isfile(path) for path in paths)
-    return expand(files, spool) if plain and not is_read_once(files) else []
+    return expand_arguments(files, spool) if plain and not is_read_once(files) else []
 
 
 def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
     """A batch to read rates from; None if the file contains outcomes."""
-    layout = sniff(con, source, request.format)
+    layout = detect_layout(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
     task, outcome, n, c, model = (
-        next(iter(candidates(role, layout.kinds)), None)
+        next(iter(usual_columns(role, layout.kinds)), None)
         for role in ("task", "outcome", "n", "c", "model")
     )
     if COLUMN not in columns or outcome or (n and c) or request.fields:
@@ -176,9 +176,9 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
     if wrong := first_bad_record(source, layout):
         raise DataError(wrong.place, wrong.problem, "each row needs all columns", name="bad-rate")
     family, before = name, sum(len(tasks) for tasks in rates.values())
-    for place, record in records(batch):
+    for place, record in read_records(batch):
         value = record.get(str(roles.outcome))
-        rate = _probability(value)
+        rate = _probability_or_none(value)
         if rate is None:
             text = "empty" if value in (None, "") else repr(value)
             remedy = "expected a probability from 0 to 1"
@@ -199,7 +199,7 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
         raise DataError(source.name, problem, remedy, name="no-results")
 
 
-def _probability(value: Any) -> float | None:
+def _probability_or_none(value: Any) -> float | None:
     """A number from 0 to 1, or None."""
     if isinstance(value, bool):
         return None

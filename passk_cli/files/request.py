@@ -24,9 +24,9 @@ from passk_cli.files.roles import (
     JoinedColumns,
     Roles,
     assign_roles,
-    candidates,
+    column_parts,
     joined_columns,
-    parts,
+    usual_columns,
     verdict_sql,
 )
 from passk_cli.files.sources.paths import Template
@@ -95,7 +95,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             raise ParameterError(
                 OptionValue("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
-        if EQUAL in column and any(len(parts(part)) != 2 for part in column.split(",")):
+        if EQUAL in column and any(len(column_parts(part)) != 2 for part in column.split(",")):
             raise ParameterError(OptionValue("--field", text), "== compares two columns")
         if len(
             {*(first_columns := [part.partition(EQUAL)[0] for part in column.split(",")])}
@@ -152,7 +152,7 @@ class ListedTask(str):
         return name
 
 
-def lists_without_match(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
+def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
     """Map the path of each list of tasks to its number of names, if the data has none of them.
 
     names : all names that were given. absent : names that the data does not have.
@@ -168,7 +168,9 @@ def lists_without_match(names: Iterable[str], absent: Collection[str]) -> dict[s
     }
 
 
-def require_names(names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, str], str]) -> None:
+def require_existing_names(
+    names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, str], str]
+) -> None:
     """Raise an error for the first name that the data does not have.
 
     names : pairs of an option and a name. near : pair → a suggestion for the name. Names that the
@@ -178,7 +180,7 @@ def require_names(names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, 
     if not absent:
         return
     option, name = absent[0]
-    lists = lists_without_match(
+    lists = unmatched_task_lists(
         *([name for o, name in pairs if o == option] for pairs in (names, absent))
     )
     if not isinstance(name, ListedTask) or name.file not in lists:
@@ -501,8 +503,8 @@ class Request:
                     f"{decode_name(text)}: this is not UTF-8, but all names in data must be"
                 )
         _ = self.template
-        labels, outcome = self.labels, self.named_columns.get("outcome", "")
-        if labels and labels in parts(outcome):
+        labels, outcome = self.label_column, self.named_columns.get("outcome", "")
+        if labels and labels in column_parts(outcome):
             raise ParameterError(
                 OptionValue("--field", f"outcome={outcome}"),
                 f"{labels} is the truth, which corrects the outcome of a judge",
@@ -522,7 +524,7 @@ class Request:
             )
 
     @property
-    def required_of_attempts(self) -> tuple[str, ...]:
+    def required_attempt_facts(self) -> tuple[str, ...]:
         """The facts of attempts that files must contain. For a computed cost, these are the
         tokens.
         """
@@ -532,12 +534,12 @@ class Request:
         return tuple(dict.fromkeys((*other_roles, "tokens_in", "tokens_out", "tokens_cached")))
 
     @property
-    def read_of_attempts(self) -> tuple[str, ...]:
+    def used_attempt_facts(self) -> tuple[str, ...]:
         """The facts of attempts that are read: the required ones, and amounts that a table
         keeps.
         """
         amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
-        return tuple(dict.fromkeys((*self.required_of_attempts, *amounts)))
+        return tuple(dict.fromkeys((*self.required_attempt_facts, *amounts)))
 
     def assign_roles(
         self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
@@ -547,12 +549,12 @@ class Request:
         kinds : column → the kinds of its values.  fields : role → the column named for it.
         Errors: DataError at `place` when a needed role has no column, or two.
         """
-        required, by = self.required_of_attempts, self.by
+        required, by = self.required_attempt_facts, self.by
         kept_roles = [
             role
-            for role in self.read_of_attempts
+            for role in self.used_attempt_facts
             if role not in required
-            and (role in fields or len([c for c in candidates(role, kinds) if c not in by]) == 1)
+            and (role in fields or len([c for c in usual_columns(role, kinds) if c not in by]) == 1)
         ]
         if kept_roles:
             try:
@@ -565,7 +567,7 @@ class Request:
                 pass
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
-    def as_read(self) -> Request:
+    def for_reading(self) -> Request:
         """The request in the form that files are read with: labels are added, and several
         thresholds read only the scores, which are judged later.
 
@@ -615,7 +617,7 @@ class Request:
             raise ParameterError(place, problem, name="no-bounds", settles=MISSING_FIXES)
 
     @property
-    def labels(self) -> str:
+    def label_column(self) -> str:
         """The column or the outcome that contains the labels, or ""."""
         label_column = self.fields.get(TRUTH, "") if self.truth is None else self.truth
         return label_column if isinstance(label_column, str) else ""
@@ -637,7 +639,7 @@ class Request:
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
 
-    def of_all_models(self) -> Request:
+    def with_all_models(self) -> Request:
         """The request for all models."""
         return replace(self, models=(), exclude_models=())
 

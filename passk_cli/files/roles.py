@@ -24,7 +24,7 @@ class Role:
         Generic names before a bar rank above names after it.
     words : words that suggest the role if the column has none of its names.
     doubtful : names that may mean something else. A column with such a name plays the role only if
-        no other column does and its values show it (`checks.attempt_number`).
+        no other column does and its values show it (`checks.attempt_number_column`).
     values : the kind of values of a fact of attempts, which is read only if a metric needs it: a
         "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether the attempt
         truly passes, if that is known), the "length" of its task, the "date" of its model, or an
@@ -317,12 +317,16 @@ def assign_roles(
     Errors: DataError at `place` if a needed role has no column, or two.
     """
     for role, column in overrides.items():
-        absent = (part for part, _ in addends(role, column, columns) if not find(part, columns))
+        absent = (
+            part
+            for part, _ in amount_addends(role, column, columns)
+            if not find_column(part, columns)
+        )
         for name in (
             part
             for absent_column in absent
-            for part in parts(absent_column)
-            if not find(part, columns)
+            for part in column_parts(absent_column)
+            if not find_column(part, columns)
         ):
             if name == COLUMN:
                 raise NoResultsError(
@@ -348,7 +352,7 @@ def assign_roles(
             raise DataError(place, problem, name="ambiguous-column", settles=settles)
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
-    lists = find(outcome, columns) is not None and holds_list(outcome, columns)
+    lists = find_column(outcome, columns) is not None and is_list_column(outcome, columns)
     shape = "counts" if counts else "lists" if lists else "attempts"
     if lists:
         by_role.pop("attempt", None)
@@ -361,8 +365,8 @@ def assign_roles(
         problem = f"{column!r} contains one {role} for outcomes of several models"
         raise DataError(place, problem, "write one row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
-        (part, _), *further = addends(role, column, columns)
-        if role in (*UNITS, TRUTH) and (further or not holds_list(part, columns)):
+        (part, _), *further = amount_addends(role, column, columns)
+        if role in (*UNITS, TRUTH) and (further or not is_list_column(part, columns)):
             problem = f"{column!r} contains one {role} for a list of outcomes"
             list_fix = SuggestedFix(
                 {"--field": {role: Placeholder("COLUMN")}},
@@ -409,7 +413,7 @@ def _role_choices(
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text", "null"}]
     if choices["n"] and choices["c"] and "outcome" not in overrides:
         if not {"n", "c"} <= overrides.keys():
-            _require_no_outcome(place, choices)
+            _require_counts_or_outcome(place, choices)
         return choices | {"outcome": [], "attempt": []}, True
     if "score" in overrides and not choices["outcome"]:
         # The score is the outcome, and only a threshold is missing.
@@ -442,7 +446,7 @@ def _role_columns(
     }
     # A column of nulls names no model.
     empty = {c for c, kinds in columns.items() if kinds == {"null"}} if role == "model" else set()
-    usual = candidates(
+    usual = usual_columns(
         role, [c for c in columns if not (c in named_columns or c in used_columns or c in empty)]
     )
     if role in UNITS:
@@ -456,7 +460,7 @@ def _model_columns(
     """The columns that name models. Raise DataError if only an object has such a name."""
     name_columns = [column for column in choices if "record" not in columns[column]]
     # A column whose name begins differently may be a machine or a configuration.
-    objects = [column for column in choices if spelled(column).startswith("model")]
+    objects = [column for column in choices if spelled_name(column).startswith("model")]
     if objects and not name_columns:
         problem = f"{objects[0]!r} is an object and not the name of a model"
         key = SuggestedFix(
@@ -466,7 +470,7 @@ def _model_columns(
     return name_columns
 
 
-def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
+def _require_counts_or_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
     """Raise DataError if a table contains counts and outcomes."""
     pair = {"n": choices["n"][0], "c": choices["c"][0]}
     sizes = choices["n"] + choices["c"]
@@ -507,7 +511,7 @@ def _require_attempt_roles(
             lists = [column for column in lists if column not in derived]
             # Solutions are compared as texts, so an answer may be used as a solution.
             answer_columns = [column for column in columns if role == "solution"
-                      and spelled(column) in ROLES["answer"].names[0]]  # fmt: skip
+                      and spelled_name(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
             settles = [_column_fix(role, *answer_columns[:1])]
             settles += [
@@ -535,41 +539,44 @@ def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
     return SuggestedFix({"--field": {role: column}}, "names it")
 
 
-def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
+def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
     """Find a column, or a dotted path into a nested one: (column, keys below it), or None.
 
     The key EACH stands for every entry of a list. It is written as in "a.b[].c", and it may be left
     out, as in "a.b", if a is known to be a list.
 
-    >>> find("a.b[].c", {"a": {"record"}}), find("a.b", {"a": {"list"}}), find("b", {})
+    >>> (find_column("a.b[].c", {"a": {"record"}}), find_column("a.b", {"a": {"list"}}),
+    ...  find_column("b", {}))
     (('a', ['b', '[]', 'c']), ('a', ['[]', 'b']), None)
-    >>> find("scores[name=v1.2].value", {"scores": {"list"}})
+    >>> find_column("scores[name=v1.2].value", {"scores": {"list"}})
     ('scores', ['[name=v1.2]', 'value'])
     """
     if column in columns:
         return column, []
-    parts = _keys(column)
+    parts = _path_keys(column)
     for cut in range(len(parts) - 1, 0, -1):
         base, keys = ".".join(parts[:cut]), parts[cut:]
         if base in columns:
-            is_list = "list" in columns[base] and step(keys) == len(keys)
+            is_list = "list" in columns[base] and list_key_index(keys) == len(keys)
             return base, [EACH, *keys] if is_list else keys
     return None
 
 
-def holds_list(column: str, columns: Mapping[str, set[str]]) -> bool:
+def is_list_column(column: str, columns: Mapping[str, set[str]]) -> bool:
     """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
-    base, keys = find(column, columns) or (column, [])
+    base, keys = find_column(column, columns) or (column, [])
     return EACH in keys or ("list" in columns[base] and not keys)
 
 
-def parts(column: str, columns: Container[str] = ()) -> list[str]:
+def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
     """The columns that make up the value of a role. For example, "year,day", "given==gold",
     "old|new" and "compiles and not slow" have two parts, unless a column has that name.
 
-    >>> parts("year,day"), parts("year,day", ["year,day"]), parts("given==gold")
+    >>> (column_parts("year,day"), column_parts("year,day", ["year,day"]),
+    ...  column_parts("given==gold"))
     (['year', 'day'], ['year,day'], ['given', 'gold'])
-    >>> parts("compiles and not slow"), parts("scores[name=a,b].value"), parts("@value:a,b")
+    >>> (column_parts("compiles and not slow"), column_parts("scores[name=a,b].value"),
+    ...  column_parts("@value:a,b"))
     (['compiles', 'slow'], ['scores[name=a,b].value'], ['@value:a,b'])
     """
     if column in columns or column.startswith(VALUE):
@@ -586,34 +593,34 @@ def split_columns(column: str) -> list[str]:
     return _BETWEEN.split(column)
 
 
-def root(column: str) -> str:
+def first_key(column: str) -> str:
     """The first key of a path.
 
-    >>> root("a.b"), root("scores[name=v1.2].value"), root("a[].b")
+    >>> first_key("a.b"), first_key("scores[name=v1.2].value"), first_key("a[].b")
     ('a', 'scores', 'a')
     """
-    return _keys(column)[0]
+    return _path_keys(column)[0]
 
 
-def _keys(column: str) -> list[str]:
+def _path_keys(column: str) -> list[str]:
     return _DOT.split(_STEP.sub(".", column))
 
 
-def step(keys: Sequence[str]) -> int:
+def list_key_index(keys: Sequence[str]) -> int:
     """The index of the first key that looks into a list, or the number of keys."""
     into = (at for at, key in enumerate(keys) if key == EACH or PICK.fullmatch(key))
     return next(into, len(keys))
 
 
-def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
+def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
     """The columns that add up to an amount, with the SQL that converts each number to the unit of
     the role. For other roles it is the column itself.
 
     The unit is the last part of the column's name that is a unit, or the text after a colon.
 
-    >>> addends("cost", "agent_cost+judge_cents"), addends("duration", "meta.wallMs")
+    >>> amount_addends("cost", "agent_cost+judge_cents"), amount_addends("duration", "meta.wallMs")
     ([('agent_cost', ''), ('judge_cents', ' / 100')], [('meta.wallMs', ' / 1000')])
-    >>> addends("duration", "latency:ms"), addends("task", "a+b")
+    >>> amount_addends("duration", "latency:ms"), amount_addends("task", "a+b")
     ([('latency', ' / 1000')], [('a+b', '')])
     """
     if role not in UNITS:
@@ -624,16 +631,18 @@ def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[
         if name and unit in units and column not in columns:
             parts.append((name, units[unit]))
         else:
-            words = spelled(part.rpartition(".")[2].strip()).split("_")
+            words = spelled_name(part.rpartition(".")[2].strip()).split("_")
             parts.append((part, next((units[w] for w in reversed(words) if w in units), "")))
     return parts
 
 
 def field_columns(fields: Mapping[str, str]) -> list[str]:
     """The columns that are named for roles, and the parts of these columns."""
-    sums_by_role = (addends(role, column) for role, column in fields.items() if role in UNITS)
+    sums_by_role = (
+        amount_addends(role, column) for role, column in fields.items() if role in UNITS
+    )
     sums = [part for of in sums_by_role for part, _ in of]
-    return [*sums, *(part for c in fields.values() for part in (c, *parts(c)))]
+    return [*sums, *(part for c in fields.values() for part in (c, *column_parts(c)))]
 
 
 class JoinedColumns(NamedTuple):
@@ -679,20 +688,24 @@ def joined_columns(
     """
     columns_by_name: dict[str, JoinedColumns] = {}
     for role, column in fields.items():
-        of = parts(column, columns) if role in _NAMING or role == "outcome" else []
+        of = column_parts(column, columns) if role in _NAMING or role == "outcome" else []
         if column.startswith(VALUE) and role in _NAMING:
             columns_by_name[column] = JoinedColumns([], "a value", {"text"})
         if column == POSITION and column not in columns:
             separators = [*within]
             for name in ("model", "attempt"):
-                usual = [c for c in candidates(name, columns) if ROLES[name].ranks[spelled(c)] == 0]
+                usual = [
+                    c
+                    for c in usual_columns(name, columns)
+                    if ROLES[name].ranks[spelled_name(c)] == 0
+                ]
                 separators += [fields[name]] if name in fields else usual
-            separators = [c for c in dict.fromkeys(separators) if find(c, columns)]
+            separators = [c for c in dict.fromkeys(separators) if find_column(c, columns)]
             columns_by_name[column] = JoinedColumns(separators, "a place", {"number"})
         terms = split_columns(column) if role == "outcome" else []
         negated = {c for c in terms if c.startswith(NOT) and c not in columns}
         if column not in columns and (negated or (terms and ALL in column)):
-            if all(find(part, columns) for part in of):
+            if all(find_column(part, columns) for part in of):
                 for name in negated:
                     columns_by_name[name] = JoinedColumns(
                         [name.removeprefix(NOT)], "the opposite", {"bool"}
@@ -700,7 +713,7 @@ def joined_columns(
                 if ALL in column:
                     columns_by_name[column] = JoinedColumns(terms, "all", {"bool"}, judged)
             continue
-        if not (len(of) > 1 and all(find(part, columns) for part in of)):
+        if not (len(of) > 1 and all(find_column(part, columns) for part in of)):
             continue
         if role != "outcome":
             columns_by_name[column] = JoinedColumns(of, "a part", {"text"})
@@ -711,7 +724,7 @@ def joined_columns(
             columns_by_name[column] = JoinedColumns(of, "the one there is", kinds)
             continue
         columns_by_name |= {
-            e: JoinedColumns(parts(e), "an answer", {"text"}) for e in several if EQUAL in e
+            e: JoinedColumns(column_parts(e), "an answer", {"text"}) for e in several if EQUAL in e
         }
         if len(several) > 1:
             columns_by_name[column] = JoinedColumns(several, "an attempt", {"list"})
@@ -738,12 +751,12 @@ def without_absent_fields(
     >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
     {'model': 'agent,llm'}
     """
-    spellings = {spelled(column) for column in columns}
+    spellings = {spelled_name(column) for column in columns}
     return {
         role: column
         for role, column in fields.items()
         if role not in _NAMING
-        or any(find(part, columns) for part in (column, *parts(column)))
+        or any(find_column(part, columns) for part in (column, *column_parts(column)))
         or spellings.isdisjoint(ROLES[role].names[0])
     }
 
@@ -751,11 +764,11 @@ def without_absent_fields(
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
     """The columns that fields name for the task, the attempt or the model and that do not exist."""
     naming_columns = (column for role, column in fields.items() if role in _NAMING)
-    with_parts = (c for column in naming_columns for c in (column, *parts(column, columns)))
-    return [column for column in with_parts if not find(column, columns)]
+    with_parts = (c for column in naming_columns for c in (column, *column_parts(column, columns)))
+    return [column for column in with_parts if not find_column(column, columns)]
 
 
-def agree_sql(left: str, right: str) -> str:
+def agreement_sql(left: str, right: str) -> str:
     """SQL that is the text true if two answers are equal, and NULL if one of them is missing.
     Numbers are compared by value, a letter and a number by the letter's place (from 0), and texts
     without regard to case, spaces around them and a final full stop. A list with one entry counts
@@ -806,7 +819,7 @@ def verdict_sql(
         numeric = "" if only else numeric
     else:
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
-        bar = reaches(number, threshold)
+        bar = reaches_sql(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
     # The words contain no quotes, so SQL and Python write their tuples in the same way.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
@@ -838,7 +851,7 @@ def amount_sql(text: str, unit: str) -> str:
     return f"CASE WHEN {missing} THEN NULL ELSE coalesce({number}, '-inf'::DOUBLE){unit} END"
 
 
-def reaches(number: str, threshold: float) -> str:
+def reaches_sql(number: str, threshold: float) -> str:
     """SQL for whether a number passes the threshold."""
     return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
@@ -848,10 +861,10 @@ _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 200
 
 
-def spelled(column: str) -> str:
+def spelled_name(column: str) -> str:
     """A column's name in the spelling of ROLES.
 
-    >>> spelled("Row Number"), spelled("instanceId"), spelled("task-id")
+    >>> spelled_name("Row Number"), spelled_name("instanceId"), spelled_name("task-id")
     ('row_number', 'instance_id', 'task_id')
     """
     return _spelled(column[-_LONGEST:])
@@ -863,13 +876,13 @@ def _spelled(column: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def spelled_leaf(column: str) -> str:
+def spelled_last_key(column: str) -> str:
     """The last key of a column's path, in the spelling of ROLES.
 
-    >>> leaf("config.promptVersion")
+    >>> spelled_last_key("config.promptVersion")
     'prompt_version'
     """
-    return spelled(column.rpartition(".")[2])
+    return spelled_name(column.rpartition(".")[2])
 
 
 def parent_path(column: str) -> str:
@@ -882,43 +895,44 @@ def parent_path(column: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def words(column: str) -> set[str]:
+def name_words(column: str) -> set[str]:
     """The words in the last key of a column.
 
-    >>> sorted(words("meta.startedAt"))
+    >>> sorted(name_words("meta.startedAt"))
     ['at', 'started']
     """
-    return {word for word in re.split(r"[\W_]+", spelled_leaf(column)) if word}
+    return {word for word in re.split(r"[\W_]+", spelled_last_key(column)) if word}
 
 
-def candidates(role: str, columns: Iterable[str]) -> list[str]:
+def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
     """The columns with a usual name of a role, or with a generic name if there are none."""
     columns = list(columns)
     feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
         # In these tables, a status only shows that the run ended.
         usual = {*ROLES[role].names[0]} - {"status"}
-        return [column for column in columns if spelled(column) in usual] + feedback
-    ranks = {column: ROLES[role].ranks.get(spelled(column)) for column in columns}
+        return [column for column in columns if spelled_name(column) in usual] + feedback
+    ranks = {column: ROLES[role].ranks.get(spelled_name(column)) for column in columns}
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     return [column for column, rank in ranks.items() if rank is not None and rank == best]
 
 
 @lru_cache(maxsize=8192)
-def strength(role: str, path: str) -> float:
+def name_strength(role: str, path: str) -> float:
     """How strongly a column's name suggests a role: 3 for a usual name, 0 for no relation.
 
-    >>> strength("task", "task_id"), strength("task", "doc.id"), strength("outcome", "is_ok")
+    >>> (name_strength("task", "task_id"), name_strength("task", "doc.id"),
+    ...  name_strength("outcome", "is_ok"))
     (3.0, 2.5, 1.2)
-    >>> strength("model", "judged_model"), strength("model", "system_prompt")
+    >>> name_strength("model", "judged_model"), name_strength("model", "system_prompt")
     (1.6, 0.0)
     """
     *before, last = path.replace(EACH, "").split(".")
-    name, kind = spelled(last), ROLE_WORDS[role]
+    name, kind = spelled_name(last), ROLE_WORDS[role]
     rank = ROLES[role].ranks.get(name)
     if rank == 0:
         return 3.0
-    if name in ("id", "name", "key", "slug") and before and words(before[-1]) & kind:
+    if name in ("id", "name", "key", "slug") and before and name_words(before[-1]) & kind:
         return 2.5
     if rank is not None:
         return 1.7
@@ -926,13 +940,15 @@ def strength(role: str, path: str) -> float:
         return 0.0
     if any(name.endswith(f"_{usual_name}") for usual_name in ROLES[role].names[0]):
         return 1.6
-    return 1.2 if words(last) & kind else 0.0
+    return 1.2 if name_words(last) & kind else 0.0
 
 
 def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
     """The columns that are made of other ones."""
     several = {
-        name for name in columns if all(part != name and part in columns for part in parts(name))
+        name
+        for name in columns
+        if all(part != name and part in columns for part in column_parts(name))
     }
     constants = {name for name in columns if name.startswith(VALUE)}
     return several | constants | ({COLUMN, LINE, POSITION} & columns.keys())

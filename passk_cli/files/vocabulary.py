@@ -1,8 +1,8 @@
 """Words of column names, with one list per idea, for both candidates and checks.
 
-A name is split into words by `roles.words`, so a list of words matches any name that contains one
-of them.  Lists whose names end in `_NAMES` contain complete names, as `roles.leaf` spells them.
-The usual names of roles are in `roles`.
+A name is split into words by `roles.name_words`, so a list of words matches any name that contains
+one of them.  Lists whose names end in `_NAMES` contain complete names, in the spelling of
+`roles.spelled_last_key`.  The usual names of roles are in `roles`.
 """
 
 from __future__ import annotations

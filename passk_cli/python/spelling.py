@@ -115,9 +115,9 @@ def python_spelling(options: Options, call: PythonCall | None = None) -> Iterato
         offers = [settle for settle in settles if settle.is_complete and call]
         translated.remedies = [call.with_options(fix) for fix in offers] if call else []
         if translated.candidates:
-            from passk_cli.files.reading.column_questions import screen
+            from passk_cli.files.reading.column_questions import candidate_lines
 
-            for line in screen(
+            for line in candidate_lines(
                 translated.candidates, lambda settle: str(fix_in_python(settle, options))
             ):
                 translated.add_note(printable(f"  {line}"))

@@ -80,7 +80,7 @@ class RunAndBaseline:
         Errors: DataError, with the fixes that also fit the new run.
         """
         try:
-            return read(request.of_all_models(), self.baseline)
+            return read(request.with_all_models(), self.baseline)
         except DataError as error:
             error.settles = self.applicable_fixes(error.settles, read, request)
             raise

@@ -31,7 +31,7 @@ from passk_cli.files.history import (
 )
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.files.sources.paths import is_day, run_labels
+from passk_cli.files.sources.paths import is_date_name, run_labels
 from passk_cli.inference.runs import run_difference_reach, run_variance, run_variances, widen_limits
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
@@ -239,7 +239,7 @@ def _record_fixes(
         except DataError:
             continue
         runs = sorted({series[-1] for series in counts.series} - {""})
-        days = bool(runs) and all(map(is_day, runs))
+        days = bool(runs) and all(map(is_date_name, runs))
         # Numbers in a column named run are numbers of attempts.
         if not days and (column == "run" or len(runs) < 2):
             continue
@@ -249,7 +249,7 @@ def _record_fixes(
                 read(request.with_fix(SuggestedFix(where | keep)), *source)
             except DataError:
                 continue
-            dated = {"--date": runs[0]} if is_day(runs[0]) else {}
+            dated = {"--date": runs[0]} if is_date_name(runs[0]) else {}
             options = {**where, **keep, "--to": "history.parquet", "--at": runs[0], **dated}
             subject = f"the first of {len(runs):,} runs" if runs[1:] else "the run"
             why = f"records {subject}; passk trend history.parquet shows all"

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints, group_by, group_pairs
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS_FIX
-from passk_cli.files.roles import COLUMN, SETTINGS, spelled_leaf, strength
+from passk_cli.files.roles import COLUMN, SETTINGS, name_strength, spelled_last_key
 from passk_cli.files.sources.paths import run_labels, temperature_template
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
@@ -545,8 +545,8 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 def _may_name_models(column: str) -> bool:
     """Whether an unused column is named like a model or a setting."""
-    is_setting = spelled_leaf(column) in SETTING_NAMES or spelled_leaf(column) in SETTINGS
-    return is_setting or strength("model", column) > 0
+    is_setting = spelled_last_key(column) in SETTING_NAMES or spelled_last_key(column) in SETTINGS
+    return is_setting or name_strength("model", column) > 0
 
 
 def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import passk_cli
 from passk_cli import Counts
-from passk_cli.files.formats import recognise
-from passk_cli.files.formats.format import sniff
-from passk_cli.files.sources.arguments import expand
+from passk_cli.files.formats import recognise_format
+from passk_cli.files.formats.format import sniff_file
+from passk_cli.files.sources.arguments import expand_arguments
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases
 from tests.files.formats.cells import DATA
 
@@ -146,8 +146,8 @@ def test_what_harnesses_write_reads_back(
     counts = passk_cli.read(DATA / fixture, **options)
     by = options.get("by", ())
     table = convert(DATA / fixture, tmp_path / f"table.{form}", **options)
-    (source,) = expand([str(table)], tmp_path / "spool")
-    assert recognise(sniff(source)) is None
+    (source,) = expand_arguments([str(table)], tmp_path / "spool")
+    assert recognise_format(sniff_file(source)) is None
     assert_same(counts, passk_cli.read(table, by=by))
     # Converted once more, it is the same table.
     again = convert(table, tmp_path / f"again.{form}", by=by)
@@ -368,8 +368,8 @@ def test_every_eval_ever(
 ) -> None:
     counts = passk_cli.read(fixture, **options)
     file = convert(fixture, tmp_path / "a.jsonl", form="every-eval-ever", **options)
-    (source,) = expand([str(file)], tmp_path / "spool")
-    recognised_format = recognise(sniff(source))
+    (source,) = expand_arguments([str(file)], tmp_path / "spool")
+    recognised_format = recognise_format(sniff_file(source))
     assert recognised_format is not None
     assert recognised_format[1].name == "every-eval-ever"
     again = passk_cli.read(file)

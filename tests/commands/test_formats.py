@@ -67,9 +67,9 @@ def test_an_example_is_read_by_the_command_beside_it(
     monkeypatch.chdir(tmp_path)
     if example.instead:
         result = passk("estimate", example.paths[0])
-        assert (result.code, example.use in result.err) == (3, True)
+        assert (result.code, example.usage in result.err) == (3, True)
         return
-    _, *words = shlex.split(example.use)
+    _, *words = shlex.split(example.usage)
     # As the command reads it, without its intervals.
     read_as = "csv" if name == "tsv" else name
     result = passk("describe", *words[1:])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.files.counting.checks import may_be_uneven
+from passk_cli.files.counting.checks import may_have_surplus_delimiter
 from passk_cli.files.reading import schema_detection
 from passk_cli.files.sources.source import Source
 from tests.conftest import Write
@@ -74,7 +74,7 @@ def test_many_short_files_are_one_table(
             (tmp_path / folder / f"{number}.{suffix}").write_text(text)
     if count > 300:
         monkeypatch.setattr(
-            schema_detection, "sniff", lambda *_, **__: pytest.fail("a file by itself")
+            schema_detection, "detect_layout", lambda *_, **__: pytest.fail("a file by itself")
         )
     for folder in ("records", "arrays", "lines"):
         assert cells(tmp_path / folder) == {("m", f"t{i}"): (2, 2) for i in range(count // 2)}
@@ -96,9 +96,9 @@ def test_uneven_rows_are_found_at_block_ends(write: Write, end: str, last: str) 
     rows = [f"t{i:05},true," for i in range(99_991)]
     path = write("rows.csv", end.join(["task,passed,log", *rows, last]).encode())
     source = Source(str(path), "rows.csv", None, "none")
-    assert may_be_uneven(source, b",", 3) is (last == "x,true,,")
-    assert may_be_uneven(source, b",", 2)
-    assert not may_be_uneven(source, b";", 1)
+    assert may_have_surplus_delimiter(source, b",", 3) is (last == "x,true,,")
+    assert may_have_surplus_delimiter(source, b",", 2)
+    assert not may_have_surplus_delimiter(source, b";", 1)
 
 
 @pytest.mark.long

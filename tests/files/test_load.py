@@ -24,9 +24,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, PasskWarning, read
-from passk_cli.files.reading.schema_detection import sniff
+from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
-from passk_cli.files.sources.arguments import expand
+from passk_cli.files.sources.arguments import expand_arguments
 from passk_cli.files.sources.source import MOST_LEVELS
 from passk_cli.study.notes import reading_notes
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
@@ -142,7 +142,8 @@ def test_unicode_line_separators_do_not_end_a_line_of_json(write: Write, mark: s
 def test_unicode_line_separators_do_not_end_a_row_of_csv(write: Write, mark: str) -> None:
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
-    assert sniff(duckdb.connect(), expand([path], path.parent)[0], None).kinds == {
+    assert detect_layout(duckdb.connect(), expand_arguments([path], path.parent)[0],
+    None).kinds == {
         f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
     }  # fmt: skip
 
@@ -762,7 +763,7 @@ def test_a_gzip_file_that_unpacks_to_far_more_is_refused_before_it_is_counted(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("passk_cli.files.sources.source._HARMLESS_BYTES", 1 << 16)
-    monkeypatch.setattr("passk_cli.files.load._read", pytest.fail)
+    monkeypatch.setattr("passk_cli.files.load._count_files", pytest.fail)
     text = b"task,attempt,passed\n" + b"a,0,1\n" * (1 << 17)
     with pytest.raises(DataError, match="unpacks to more than"):
         read(write("m.csv.gz", packed("csv.gz", text)))

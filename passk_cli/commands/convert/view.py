@@ -16,7 +16,7 @@ from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import KEEP, MISSING_FIXES, Conversion
 from passk_cli.files.roles import COUNTS_COLUMNS, HOLDS_COUNTS, UNITS
-from passk_cli.files.sources.arguments import is_result, paths_of, split_label
+from passk_cli.files.sources.arguments import has_result_suffix, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.study.analysis import Analysis
@@ -101,9 +101,9 @@ class ConvertQuestion(Question, ConvertOptions):
             option_names = request.given_options | ({"missing"} if self.missing else set())
             request = replace(request, missing=self.missing or "error", given_options=option_names)
             if self.engine == "spark":
-                from passk_cli.files.spark.counting import count
+                from passk_cli.files.spark.counting import count_on_cluster
 
-                counts, sums = count(options.files, request, self.spark_master)
+                counts, sums = count_on_cluster(options.files, request, self.spark_master)
                 refuse_reserved(counts.group_names, (*COUNTS_COLUMNS, *sums), "the output")
                 write_columns(path, {**counts.columns, **sums}, form)
                 return Analysis(counts)
@@ -151,7 +151,7 @@ def _require_output_outside(source: Any, output: Path) -> None:
     for argument in paths_of(source):
         read = split_label(argument)[1]
         inside = os.path.isdir(read) and folder.is_relative_to(Path(read).resolve())
-        if inside and is_result(output.name):
+        if inside and has_result_suffix(output.name):
             raise ParameterError(
                 f"{output} is in {read}, which passk reads, so the next command would count its"
                 " attempts again; write it to another folder",

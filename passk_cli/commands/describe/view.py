@@ -15,7 +15,7 @@ from passk_cli.arrays import Ints, group_by
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING
-from passk_cli.files.draft import Draft, require_new, write_new
+from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.roles import UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
@@ -224,15 +224,15 @@ class DescribeQuestion(Question, DescribeOptions):
         if self.init is None:
             return None
         path = self.init
-        require_new(path)
-        draft = Draft.from_data(options.source, options.request)
-        text = draft.text(path)
+        require_new_file(path)
+        draft = MapDraft.from_data(options.source, options.request)
+        text = draft.toml_text(path)
         lines = tuple((line,) for line in text.splitlines())
         table = Table((Column(path),), lines)
         answer = tuple(
             first_true(DRAFTS, {"path": path, "open": [f"{r} =" for r in draft.open_questions]})
         )
-        commit = partial(write_new, path, text)
+        commit = partial(write_map, path, text)
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:

@@ -144,7 +144,7 @@ class FormatExampleTable(Section[KnownFormat]):
             "files": ", ".join(example.paths),
             **({} if example.instead else {"what passes": form.rule}),
             "layout from": form.source,
-            "instead" if example.instead else "command": example.use,
+            "instead" if example.instead else "command": example.usage,
         }
         lines: list[tuple[str, str]] = []
         for name, text in facts.items():

@@ -27,8 +27,8 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.mapping import NO_MAP, TABLE, FoundMap, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import (
+    has_result_suffix,
     is_file_argument,
-    is_result,
     points_outside,
     split_label,
 )
@@ -590,7 +590,7 @@ class _RuleFile:
         moved = path if kind or path == "-" else self._path_from_rules(path)
         located = moved if label is None else f"{label}={moved}"
         if field not in PATHS and not is_file(located):
-            is_path = is_result(path) and field in PATHS_OR_NAMES
+            is_path = has_result_suffix(path) and field in PATHS_OR_NAMES
             is_past = ":last" in path or (os.sep in path and not kind)
             if not is_path and not (is_past and field == "baseline"):
                 if not is_file(str(value)):

@@ -19,7 +19,7 @@ from passk_cli.commands.gate.evidence import SHARED, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.diagnostic import fill_template
 from passk_cli.errors import ParameterError, refuse_if_any
-from passk_cli.files.request import ListedTask, lists_without_match, matches_pattern, parse_tasks
+from passk_cli.files.request import ListedTask, matches_pattern, parse_tasks, unmatched_task_lists
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.option import Option
@@ -800,7 +800,7 @@ class MustPass(SingleTaskRule):
         )  # fmt: skip
         if not unknown:
             return line
-        lists = lists_without_match(self.must_pass, unknown)
+        lists = unmatched_task_lists(self.must_pass, unknown)
         unlisted = [name for name in unknown if getattr(name, "file", "") not in lists]
         problems = [f"no task of the {number:,} that {file} lists is in the data"
                     for file, number in lists.items()]  # fmt: skip

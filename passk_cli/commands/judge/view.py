@@ -15,7 +15,7 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
-from passk_cli.files.roles import TRUTH, spelled
+from passk_cli.files.roles import TRUTH, spelled_name
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import LOGIT_T, interval
 from passk_cli.inference.labels import (
@@ -486,7 +486,9 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
     numbered : whether attempts have names, so that --list can list them.
     """
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
-    label_columns = [column for column in unread if {*spelled(column).split("_")} & _LABEL_WORDS]
+    label_columns = [
+        column for column in unread if {*spelled_name(column).split("_")} & _LABEL_WORDS
+    ]
     return ParameterError(
         "the data has no labels; verdicts do not show the errors of a judge, and two judges that"
         " agree may err together",

@@ -20,12 +20,12 @@ from passk_cli.files.history import (
     RESERVED,
     RUN_COLUMNS,
     SETTINGS,
-    append,
-    is_folder,
+    append_run,
+    is_folder_history,
 )
 from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
-from passk_cli.files.sources.paths import is_day
+from passk_cli.files.sources.paths import is_date_name
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split_at_commas
 from passk_cli.outcomes.counts import Counts
@@ -159,7 +159,7 @@ class RecordQuestion(Question, RecordOptions):
             ]
             problem = "passk record needs a history and the revision of the run"
             raise ParameterError(problem, name="bad-output", settles=settles)
-        if self.date is None and is_day(self.at):
+        if self.date is None and is_date_name(self.at):
             now = {str(datetime.now(zone).date()) for zone in (UTC, None)}
             if (day := parse_date(self.at)[:10]) not in now:
                 raise ParameterError(
@@ -219,7 +219,7 @@ class RecordQuestion(Question, RecordOptions):
         """The complete runs of the history; None if it does not exist or has none."""
         files = (
             glob.glob(f"{glob.escape(str(self.to))}/*.parquet")
-            if is_folder(str(self.to))
+            if is_folder_history(str(self.to))
             else [str(self.to)]
         )
         if not any(map(os.path.isfile, files)):
@@ -294,10 +294,10 @@ class RecordQuestion(Question, RecordOptions):
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
         }  # fmt: skip
         columns = run_columns | replace(counts, clusters=None).columns | _attempt_lists(counts)
-        place = to.rstrip("/") + "/" if is_folder(to) else to
+        place = to.rstrip("/") + "/" if is_folder_history(to) else to
         added = RecordedTable(study, written_models(counts), to=place, run=run)
         report = build_report(study, [added], messages=study.messages(()), interval=None)
-        return replace(report, commit=lambda: append(to, columns))
+        return replace(report, commit=lambda: append_run(to, columns))
 
 
 def _attempts(counts: Counts, place: int) -> dict[str, int]:

@@ -15,7 +15,7 @@ from typing import Any
 from passk_cli.cleanup import file_mode, write_atomically
 from passk_cli.commands.watch.order import RunProgress
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.export import exclusive, require_folder
+from passk_cli.files.export import exclusive_access, require_folder
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.alpha_spending import z_boundary
 from passk_cli.limits import refuse_too_many
@@ -226,7 +226,7 @@ def exclusive_lock(path: Path | None) -> Iterator[None]:
     if path is None or not stat.S_ISREG(file_mode(str(path))):
         yield
         return
-    with exclusive(path, path.with_name(f".{path.name}.lock"), wait=False):
+    with exclusive_access(path, path.with_name(f".{path.name}.lock"), wait=False):
         yield
 
 

@@ -40,7 +40,7 @@ from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse_if_any
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import read_paths
+from passk_cli.files.sources.arguments import real_paths
 from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import fill_options
@@ -491,7 +491,7 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
     """Path, size and time of the last change of every file that matches these arguments now."""
     states = []
     with suppress(PasskError):
-        for file in sorted(read_paths(files)):
+        for file in sorted(real_paths(files)):
             with suppress(OSError):
                 status = os.stat(file)
                 states.append((file, status.st_size, status.st_mtime_ns))

@@ -19,7 +19,7 @@ from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cell_c
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS_FIX, Conversion, Request
 from passk_cli.files.roles import TRUTH
-from passk_cli.files.sources.arguments import is_read_once, is_result
+from passk_cli.files.sources.arguments import has_result_suffix, is_read_once
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -72,9 +72,9 @@ def write_labels(
         by=(), pool=(), where="", cluster=None, order=False, missing=KEEP, price={},
         threshold=threshold,
         conversion=Conversion(str(table), "parquet", labels=True),
-    ).of_all_models()  # fmt: skip
+    ).with_all_models()  # fmt: skip
     if isinstance(label_source, str) and not os.path.exists(label_source):
-        if is_result(label_source):
+        if has_result_suffix(label_source):
             raise missing_file_error(label_source)
         if is_read_once(data):
             raise ParameterError(
@@ -168,10 +168,12 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
     truth = statement.request.truth
     place = truth if isinstance(truth, str) else "labels"
     rows = replace(
-        statement.request.of_all_models(), alias=statement.request.alias, only_tasks=(),
+        statement.request.with_all_models(), alias=statement.request.alias, only_tasks=(),
         exclude_tasks=(), where="",
     )  # fmt: skip
-    rows_sql = statement.exact.with_changes(request=rows, where=()).rows(query.keep)
+    rows_sql = statement.with_text_attempts.with_changes(request=rows, where=()).rows_sql(
+        query.keep
+    )
     query.con.execute(f"""
 CREATE OR REPLACE TEMP TABLE labels_ AS
 WITH {rows_sql},
@@ -227,7 +229,7 @@ def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled
     query.con.register("cells_", cell_columns(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
-    values = values_sql(statement.exact, TRUTH, query.keep, ", attempt")
+    values = values_sql(statement.with_text_attempts, TRUTH, query.keep, ", attempt")
     rows = query.con.execute(f"""{values},
 own AS (
   SELECT *, avg(verdict) OVER (PARTITION BY cell) > 0.5 AS most,

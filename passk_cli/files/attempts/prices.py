@@ -58,10 +58,10 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
         raise ParameterError(f"{place}: no prices; write a table per model, {_EXAMPLE}",
                              name="bad-price")  # fmt: skip
     where = "price of {!r}" if tables is value else f"{place}: [{{}}]"
-    return {str(model): _price(where.format(model), price) for model, price in tables.items()}
+    return {str(model): _parse_price(where.format(model), price) for model, price in tables.items()}
 
 
-def _price(place: str, table: Any) -> Price:
+def _parse_price(place: str, table: Any) -> Price:
     if isinstance(table, Price):
         return table
     wrong = [] if isinstance(table, Mapping) else [f"{table!r} is not a price"]

@@ -16,12 +16,12 @@ import numpy as np
 from passk_cli.activity import report_steps
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.solutions import (
-    by_cell,
     count_unparsed,
     near_duplicates,
     solution_sql,
+    texts_by_cell,
 )
-from passk_cli.files.database import disable_join_reordering, is_absent, quote_name
+from passk_cli.files.database import disable_join_reordering, missing_mask, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     ATTEMPT_ROLES,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from passk_cli.files.counting.statement import Statement
 
 
-def _same_number(column: str) -> str:
+def _comparable_number_sql(column: str) -> str:
     """SQL for an attempt's number or name, in which 0, 0.0 and "0" are equal."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
@@ -50,7 +50,7 @@ def _same_number(column: str) -> str:
 # one model.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
-         OR {_same_number("labels_.attempt")} = {_same_number("rows.attempt")})
+         OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
     AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
 # Larger numbers are times or names.
 _LARGEST_NUMBER = 1_000_000
@@ -87,7 +87,7 @@ class AttemptQuery:
         columns : further columns of the data, as texts.  all_runs : whether to include repeated
             attempts that were left out.
         """
-        statement = self.statement.exact.with_changes(carried=tuple(columns))
+        statement = self.statement.with_text_attempts.with_changes(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
         values = values_sql(statement, role, None if all_runs else self.keep, carried)
         selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
@@ -103,21 +103,21 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
     disable_join_reordering(query.con)
     attempts, similarity = {}, query.statement.request.similarity
     for role in query.statement.request.attempts:
-        values = _attempts(query, counts, role)
+        values = _role_values(query, counts, role)
         if role == "solution" and similarity is not None:
-            values = _one_per_similar(query, values, similarity)
+            values = _merge_near_duplicates(query, values, similarity)
         attempts["attempt" if role == "line" else role] = values
     return replace(counts, attempts=attempts)
 
 
-def with_numbering(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
     """The counts, with the number of attempts made according to attempt numbers or times.
 
     This reads the files again, so call it only if the result may matter.
     """
     query.con.register("cells_", cell_columns(counts))
     rows: dict[str, Any] = query.con.execute(
-        values_sql(query.statement.exact, "attempt", query.keep)
+        values_sql(query.statement.with_text_attempts, "attempt", query.keep)
         + """
 SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
        coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
@@ -125,7 +125,7 @@ FROM attempt_values GROUP BY cell"""
     ).fetchnumpy()
     cell, numbered, passed = (np.asarray(rows[c]) for c in ("cell", "numbered", "passed"))
     lowest, highest = (
-        np.where(is_absent(rows[c]), np.nan, np.asarray(rows[c], float))
+        np.where(missing_mask(rows[c]), np.nan, np.asarray(rows[c], float))
         for c in ("lowest", "highest")
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
@@ -156,20 +156,20 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
     query.con.register("cells_", cell_columns(counts))
     disable_join_reordering(query.con)
     try:
-        order = _attempts(query, counts, "line" if are_lists else "attempt")
+        order = _role_values(query, counts, "line" if are_lists else "attempt")
     except DataError:
         return counts
     return replace(counts, attempts={**counts.attempts, "attempt": order})
 
 
-def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
+def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     """The values of a role for every cell."""
     statement, in_order = query.statement, role == "line" or query.keep is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
     # The check for repeats reads numbers; a time is not a number.
-    sql = _sql(statement.exact, role, query.keep)
+    sql = _role_values_sql(statement.with_text_attempts, role, query.keep)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
-    value, empty = np.asarray(rows["value"]), is_absent(rows["value"])
+    value, empty = np.asarray(rows["value"]), missing_mask(rows["value"])
     cell, count, passed = (np.asarray(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
     values = VALUE_SQL[role]
     column = None if role == "line" else statement.batches[0].roles.column(role)
@@ -184,7 +184,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     finite = SuggestedFix(
         {"--where": f"isfinite(TRY_CAST({quote_name(column or '')} AS DOUBLE))"}, "leaves them out"
     )
-    if values is _amount:
+    if values is _amount_sql:
         value = np.where(empty, np.nan, value)
         if role == "cost" and statement.request.price:
             more = "attempts with more cached tokens than input"
@@ -201,18 +201,18 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
         return Attempts.from_rows(cell, value, count, passed, len(counts.n))
-    if values is _label:
+    if values is _label_sql:
         words = "labels are read as outcomes are: true or false, words of --passes or a number and"
         words += " --threshold"
         refuse(value == -1, "labels that neither pass nor fail", words)
         return Attempts.from_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
         )  # fmt: skip
-    if values in (_length, _date):
+    if values in (_length_sql, _date_sql):
         value = np.where(empty, np.nan, value)
         return Attempts.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
-    if values is _number and statement.request.missing == "fail":
+    if values is _number_sql and statement.request.missing == "fail":
         # An existing score is kept, whatever the outcome is.
         lost = empty & (np.asarray(rows["judged"]) == 0)
         lowest = statement.request.lowest or 0.0
@@ -223,15 +223,15 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
             SuggestedFix({"--missing": "drop"}, "leaves attempts without an outcome out"),
         )  # fmt: skip
         value, empty = np.where(lost, lowest, value), empty & ~lost
-    if values is _number:
+    if values is _number_sql:
         remedy = f"every attempt with an outcome needs its {role}"
         refuse(empty, f"attempts without a {role} in {column!r}", remedy)
         refuse(~np.isfinite(value), f"{role}s that are infinite", "", finite)
     elif role in ("attempt", "line"):
         remedy = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts without a number or a time in {column!r}", remedy)
-    valueless = int(count[value == -1 if values in (_text, _solution) else lost].sum())
-    python = values is _solution and statement.request.normalise == "python"
+    valueless = int(count[value == -1 if values in (_text_sql, _solution_sql) else lost].sum())
+    python = values is _solution_sql and statement.request.normalise == "python"
     fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
     attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
@@ -239,22 +239,22 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
 
 
-def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
+def _merge_near_duplicates(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
     """The solutions with near-duplicates counted as one, under the lowest of their keys."""
     query.con.execute(
         values_sql(query.statement, "solution", query.keep, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
     value, start = solutions.value.copy(), solutions.start
-    cells, texts_by_cell = len(start) - 1, by_cell(fetch_rows(query.con))
-    for cell, texts in report_steps(texts_by_cell, "comparing solutions", "cells", cells):
+    cells, solution_texts = len(start) - 1, texts_by_cell(fetch_rows(query.con))
+    for cell, texts in report_steps(solution_texts, "comparing solutions", "cells", cells):
         lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
     return replace(solutions, value=value).reindexed(np.arange(cells), cells)
 
 
-def _sql(statement: Statement, role: str, keep: str | None) -> str:
+def _role_values_sql(statement: Statement, role: str, keep: str | None) -> str:
     return (
         values_sql(statement, role, keep)
         + """
@@ -269,7 +269,7 @@ def values_sql(statement: Statement, role: str, keep: str | None, more: str = ""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
-    condition = _counting_condition(statement.request)
+    condition = _counts_condition_sql(statement.request)
     source, value = "rows", VALUE_SQL[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
@@ -279,7 +279,7 @@ def values_sql(statement: Statement, role: str, keep: str | None, more: str = ""
         source = f"""(SELECT rows.*, labels_.truth FROM rows LEFT JOIN names AS named_ USING (file)
     LEFT JOIN labels_ ON {LABEL_MATCH_SQL}) AS rows"""
     return f"""
-WITH {statement.rows(keep, file_order=role == "line")},
+WITH {statement.rows_sql(keep, file_order=role == "line")},
 verdicts AS (
   SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
          {value} AS value, {statement.verdict()} AS verdict{more}
@@ -288,35 +288,35 @@ attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} WHERE {condition})"""
 
 
-def lacks_value_sql(role: str, request: Request) -> str:
+def is_missing_value_sql(role: str, request: Request) -> str:
     """SQL that tests whether an attempt of a model that counts lacks the value of a role."""
     value = VALUE_SQL[role](role, request)
-    return f"task IS NOT NULL AND {_counting_condition(request)} AND ({value}) IS NULL"
+    return f"task IS NOT NULL AND {_counts_condition_sql(request)} AND ({value}) IS NULL"
 
 
-def _counting_condition(request: Request) -> str:
+def _counts_condition_sql(request: Request) -> str:
     """SQL that tests whether an attempt counts; one without an outcome counts if it fails or may
     pass."""
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
 
-def _number(role: str, request: Request) -> str:
+def _number_sql(role: str, request: Request) -> str:
     number = f"TRY_CAST({role} AS DOUBLE)"
     word = f"nullif({verdict_sql(role, None)}, -1)::DOUBLE"
     return f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END, {word})"
 
 
-def _text(role: str, request: Request) -> str:
+def _text_sql(role: str, request: Request) -> str:
     text = f"nullif(trim({role}), '')"
     # 63 bits of the hash of the text, or −1 without a text.
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
 
 
-def _solution(role: str, request: Request) -> str:
+def _solution_sql(role: str, request: Request) -> str:
     return solution_sql(role, request.normalise)
 
 
-def _amount(role: str, request: Request) -> str:
+def _amount_sql(role: str, request: Request) -> str:
     if role == "cost" and request.price:
         from passk_cli.files.attempts.prices import cost_sql
 
@@ -324,7 +324,7 @@ def _amount(role: str, request: Request) -> str:
     return role
 
 
-def _label(role: str, request: Request) -> str:
+def _label_sql(role: str, request: Request) -> str:
     # Joined labels were judged when they were read.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     # If other labels are scores such as 1 to 10, then 0 and 1 are scores as well.
@@ -335,18 +335,19 @@ def _label(role: str, request: Request) -> str:
     return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {binary} END AS DOUBLE)"
 
 
-def _length(role: str, request: Request) -> str:
+def _length_sql(role: str, request: Request) -> str:
     number = f"TRY_CAST({role} AS DOUBLE)"
     return f"CASE WHEN isfinite({number}) THEN {number} END"
 
 
-def _date(role: str, request: Request) -> str:
+def _date_sql(role: str, request: Request) -> str:
     return f"epoch(TRY_CAST({role} AS TIMESTAMP))"
 
 
 _KIND_SQL = {
-    "number": _number, "text": _text, "solution": _solution, "label": _label, "amount": _amount,
-    "length": _length, "date": _date,
+    "number": _number_sql, "text": _text_sql, "solution": _solution_sql, "label": _label_sql,
+    "amount": _amount_sql,
+    "length": _length_sql, "date": _date_sql,
 }  # fmt: skip
 # Role of a requested value → SQL of the value, from the role and the request.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {

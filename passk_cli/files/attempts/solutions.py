@@ -36,7 +36,8 @@ def solution_sql(text: str, normalise: str) -> str:
     """SQL for the key of a solution's text: a BIGINT ≥ 0, or −1 if there is no text.
 
     text : SQL of the text.  normalise : "none", "space" (each run of white space becomes one space,
-        and none remains at the ends) or "python" (see `python_form`); the last two need `register`.
+        and none remains at the ends) or "python" (see `normalized_python`); the last two need
+        `register_functions`.
 
     >>> solution_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
@@ -47,7 +48,7 @@ def solution_sql(text: str, normalise: str) -> str:
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({form}) >> 1)::BIGINT END"
 
 
-def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
+def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     """Register the functions that `solution_sql` calls in the database of a connection.
 
     `python_key` is even for a text that does not parse and odd for a program, so that
@@ -66,7 +67,7 @@ def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     def key(text: str) -> int:
         code = hash(text)
         if code not in keys:
-            form, parsed = python_form(text)
+            form, parsed = normalized_python(text)
             digest = blake2b(form.encode(errors="surrogatepass"), digest_size=8).digest()
             if len(keys) >= _REMEMBERED:
                 keys.clear()
@@ -88,16 +89,16 @@ def count_unparsed(value: Ints, times: Ints) -> int:
 _warnings_lock = threading.Lock()
 
 
-def python_form(text: str) -> tuple[str, bool]:
+def normalized_python(text: str) -> tuple[str, bool]:
     """A Python text without comments, docstrings and layout, and whether it is Python.
 
     Nothing is renamed or reordered.  A text that begins with an indented line is read as the body
     of a block, because completions of a given function head look like that.  A text that consists
     of a string only is unchanged.  A text that does not parse is returned with single spaces.
 
-    >>> python_form("x = ( 1 )  # one")
+    >>> normalized_python("x = ( 1 )  # one")
     ('x = 1', True)
-    >>> python_form("the answer  is 1")
+    >>> normalized_python("the answer  is 1")
     ('the answer is 1', False)
     """
     head = "if 1:\n" if _INDENTED.match(text) else ""
@@ -127,7 +128,7 @@ def _drop_docstrings(tree: ast.Module) -> None:
                     node.body[0] = ast.Pass()
 
 
-def by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
+def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
     """(cell, key → text of its different solutions), from rows (cell, key, text) in any order.
 
     The rows are written to a hundred temporary files, which are then read one after the other, so
@@ -155,7 +156,7 @@ def near_duplicates(
     """
     keys = sorted(texts)
     python = normalise == "python"
-    forms = [python_form(texts[key])[0] if python else texts[key] for key in keys]
+    forms = [normalized_python(texts[key])[0] if python else texts[key] for key in keys]
     return {
         key: keys[first]
         for key, first in zip(keys, similarity_groups(forms, similarity).tolist(), strict=True)
@@ -180,7 +181,7 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    has = csr_array(_shingles(texts))
+    has = csr_array(_shingle_entries(texts))
     has.data[:] = 1
     sizes = np.diff(has.indptr)
     group = np.arange(len(texts))
@@ -202,7 +203,7 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     return group
 
 
-def _shingles(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
+def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
     """(ones, (text, shingle)) for every run of tokens, as entries of a sparse matrix."""
     # Real tokens are never empty, so empty tokens can fill up short texts.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]

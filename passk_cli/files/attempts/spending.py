@@ -16,11 +16,11 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
-from passk_cli.files.attempts.query import AttemptQuery, lacks_value_sql
+from passk_cli.files.attempts.query import AttemptQuery, is_missing_value_sql
 from passk_cli.files.counting.diagnosis import first_matching_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP, MISSING_COST_FIXES
-from passk_cli.files.roles import PASS_WORDS, UNITS, addends, holds_list, spelled
+from passk_cli.files.roles import PASS_WORDS, UNITS, amount_addends, is_list_column, spelled_name
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -231,7 +231,7 @@ PRICED_TOKENS = DiagnosticType(
 
 
 @dataclass
-class _Share:
+class _AttemptShare:
     """Some of the attempts of a model, for example those without an amount.
 
     total : all attempts of the model.  reasons : why the attempts are like this, if files contain
@@ -279,7 +279,7 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
             treated = (
                 attempts.select_rows(~lost)
                 if policy == "drop"
-                else _with_means(attempts, counts, role)
+                else _fill_with_cell_means(attempts, counts, role)
             )
             counts = replace(counts, attempts={**counts.attempts, role: treated})
         messages.append(_POLICY_MESSAGES[policy](
@@ -306,7 +306,7 @@ def _missing_cost_error(
         mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
         # A task without any known amount has no mean.
         settles = [*[mean] * bool(has_known[lost > 0].all()), *MISSING_COST_FIXES]
-    (row,) = first_matching_rows(query.con, query.statement, lacks_value_sql(role, request))
+    (row,) = first_matching_rows(query.con, query.statement, is_missing_value_sql(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
 
 
@@ -317,17 +317,17 @@ def _share_texts(
 
     lost, passed : attempts without an amount per cell, and how many of them passed.
     """
-    reasons = _reasons(query, role, "value IS NULL")
-    sums = _by_model(counts, counts.n, lost, passed)
+    reasons = _reason_counts(query, role, "value IS NULL")
+    sums = _sums_by_model(counts, counts.n, lost, passed)
     shares = {
-        name: _Share(total, number, passes, reasons.get(name, {}))
+        name: _AttemptShare(total, number, passes, reasons.get(name, {}))
         for name, (total, number, passes) in sums.items()
     }
     most = sorted(shares.items(), key=lambda pair: -pair[1].attempts)
     return [share.text(name) for name, share in most if share.attempts]
 
 
-def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
+def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
     """Model → reason → number of attempts, for the attempts that a condition selects."""
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
     columns = [name for name in _REASON_COLUMNS if name in query.columns - role_columns]
@@ -343,7 +343,7 @@ def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[st
     return reasons
 
 
-def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
+def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
     """The attempts, with the mean of the cell in place of each missing amount.
 
     Errors: DataError for a cell without any amount.
@@ -379,15 +379,15 @@ def _amount_messages(
     if "cost" in amounts:
         yield from _cache_messages(counts, query)
     if query.keep is not None:
-        yield from _left_out_messages(amounts, query)
+        yield from _repeat_amount_messages(amounts, query)
     if request.price and "cost" in amounts:
         priced = any(batch.roles.column("tokens_cached") for batch in batches)
         without = [name for name, price in request.price.items() if price.cached is None]
         cached = f"cached tokens of {first_few(without)} are charged at the input price"
         yield PRICED_TOKENS(cached=cached if priced and without else "")
-    for role in request.read_of_attempts:
+    for role in request.used_attempt_facts:
         if role in UNITS:
-            yield from _column_messages(role, batches, is_named=role in request.fields)
+            yield from _amount_column_messages(role, batches, is_named=role in request.fields)
 
 
 def _zero_messages(
@@ -397,7 +397,9 @@ def _zero_messages(
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.passed * zero)
     cells = (np.bincount(attempts.cell, part, len(counts.n)) for part in parts)
-    shares = {name: _Share(*numbers) for name, numbers in _by_model(counts, *cells).items()}
+    shares = {
+        name: _AttemptShare(*numbers) for name, numbers in _sums_by_model(counts, *cells).items()
+    }
     pairs = [pair for pair in shares.items() if pair[1].attempts]
     free = [name for name, share in pairs if share.attempts == share.total]
     partly_free = {name: share for name, share in pairs if share.attempts < share.total}
@@ -413,9 +415,9 @@ def _zero_messages(
         select = "name, count(*), count(*) FILTER (verdict = 1)"
         rows_of = query.rows(select, new, role, [cached])
         partly_free = {
-            m: _Share(partly_free[m].total, n, c) for m, n, c in rows_of if m in partly_free
+            m: _AttemptShare(partly_free[m].total, n, c) for m, n, c in rows_of if m in partly_free
         }
-    reasons = _reasons(query, role, "value = 0") if partly_free else {}
+    reasons = _reason_counts(query, role, "value = 0") if partly_free else {}
     words = [
         replace(share, reasons=reasons.get(model, {})).text(model)
         for model, share in partly_free.items()
@@ -426,7 +428,7 @@ def _zero_messages(
         )
 
 
-def _by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
+def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
     """Model → the sums of these arrays, which have one entry per cell."""
     names = list(dict.fromkeys(model for model, *_ in counts.series))
     places = {name: place for place, name in enumerate(names)}
@@ -442,18 +444,18 @@ def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
     rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
-    totals = {model: n for model, (n,) in _by_model(counts, counts.n).items()}
+    totals = {model: n for model, (n,) in _sums_by_model(counts, counts.n).items()}
     if rows:
         billed = "billed_cost" if "billed_cost" in query.columns else ""
         yield REPEATED_PRICES(
             attempts=sum(times for _, times, _ in rows),
-            models=[_Share(totals[m], times, passed).text(m) for m, times, passed in rows],
+            models=[_AttemptShare(totals[m], times, passed).text(m) for m, times, passed in rows],
             billed=billed,
             condition="" if billed else f"NOT {cached}",
         )
 
 
-def _left_out_messages(
+def _repeat_amount_messages(
     amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
     """A message about amounts of repeated attempts that are left out."""
@@ -471,7 +473,7 @@ def _left_out_messages(
         yield LEFT_OUT_COSTS(models=texts)
 
 
-def _column_messages(
+def _amount_column_messages(
     role: str, batches: Sequence[Batch], *, is_named: bool
 ) -> Iterator[Diagnostic]:
     """Messages about how an amount is read if that is not obvious, and about the costs of others.
@@ -482,10 +484,10 @@ def _column_messages(
         column, kinds = batch.roles.column(role), batch.layout.kinds
         if column is None:
             continue
-        parts = addends(role, column, kinds)
+        parts = amount_addends(role, column, kinds)
         # In a list of attempts each entry belongs to one attempt.
         lists = batch.roles.shape == "lists"
-        list_columns = [] if lists else [name for name, _ in parts if holds_list(name, kinds)]
+        list_columns = [] if lists else [name for name, _ in parts if is_list_column(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.row_file and not _has_unit(role, parts)
@@ -498,7 +500,7 @@ def _column_messages(
             if other_unit := _conflicting_unit(role, name):
                 yield OTHER_UNIT(column=name, other=other_unit, unit=UNITS[role][0])
         for name, _ in parts if role == "cost" else ():
-            for currency in sorted({*spelled(name).split("_")} & _CURRENCIES):
+            for currency in sorted({*spelled_name(name).split("_")} & _CURRENCIES):
                 yield OTHER_CURRENCY(column=name, currency=currency.upper())
         if kind := _KINDS.get(role):
             names = [name for name, _ in parts]
@@ -506,8 +508,8 @@ def _column_messages(
                 name
                 for name in kinds
                 if name not in names
-                and {*spelled(name).split("_")} & _OTHER_PAYERS
-                and {*spelled(name).split("_")} & kind
+                and {*spelled_name(name).split("_")} & _OTHER_PAYERS
+                and {*spelled_name(name).split("_")} & kind
             ]
             form = batch.layout.format
             if other_columns:
@@ -522,7 +524,7 @@ def _column_messages(
 def _conflicting_unit(role: str, column: str) -> str:
     """The unit of another amount in the name of a column; "" if there is none, or also the right
     one."""
-    words = {*spelled(column.rpartition(".")[2]).split("_")}
+    words = {*spelled_name(column.rpartition(".")[2]).split("_")}
     unit, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
     other_units = {name: units for name, units in UNITS.values() if name != unit[0]}
     if words & {unit[0], role, *unit[1]}:
@@ -534,6 +536,6 @@ def _conflicting_unit(role: str, column: str) -> str:
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
     """Whether the names of the columns contain the unit."""
     return role != "duration" or all(
-        unit or {*spelled(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
+        unit or {*spelled_name(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
         for name, unit in parts
     )

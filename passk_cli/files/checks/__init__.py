@@ -23,9 +23,9 @@ from passk_cli.files.checks import (
     verdicts,
 )
 from passk_cli.files.checks.check import CheckContext, Finding, ReadingCheck
-from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number
+from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number_column
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.roles import find
+from passk_cli.files.roles import find_column
 
 # The number of tasks that a test needs in files larger than a sample.
 ENOUGH_TASKS = 500
@@ -40,14 +40,14 @@ __all__ = [
     "Check",
     "CheckContext",
     "Finding",
-    "attempt_number",
+    "attempt_number_column",
+    "find_contradictions",
     "finding_error",
     "finding_warning",
-    "findings",
 ]
 
 
-def findings(context: CheckContext) -> Iterator[Finding]:
+def find_contradictions(context: CheckContext) -> Iterator[Finding]:
     """Find what contradicts a reading, or makes it unlikely."""
     for test in dict.fromkeys(check.test for check in CHECKS):
         yield from test(context)
@@ -59,7 +59,7 @@ def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
         finding.message(**finding.fields),
         finding.fields.get("column", "").strip("'"),
     )
-    having = [batch for batch in batches if find(column, batch.layout.kinds)] or batches
+    having = [batch for batch in batches if find_column(column, batch.layout.kinds)] or batches
     place = finding.place or having[0].sources[0].name
     return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.settles)
 

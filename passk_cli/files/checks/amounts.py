@@ -11,7 +11,7 @@ from passk_cli.arrays import Floats
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import EQUAL, parent_path, spelled_leaf, words
+from passk_cli.files.roles import EQUAL, name_words, parent_path, spelled_last_key
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -85,7 +85,7 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
         return
     scored = profile.kind(outcome).name == "number"
     names = [name for name in context.unread_columns if profile.kind(name).name == "number"
-             and (scored or words(name) <= _WEIGHT_WORDS)]  # fmt: skip
+             and (scored or name_words(name) <= _WEIGHT_WORDS)]  # fmt: skip
     if not names:
         return
     scores = profile.numbers(outcome)
@@ -100,19 +100,21 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
             # Two opposite flags are not counts.
-            failed = spelled_leaf(name) == "failed" and np.any(scores + numbers != 1)
-            if below_total or (failed and not _has_total(context)):
+            failed = spelled_last_key(name) == "failed" and np.any(scores + numbers != 1)
+            if below_total or (failed and not _has_test_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
                 all_tests = SuggestedFix(compared, "passes if all tests do")
                 yield Finding(COUNTED_TESTS, True, fields, (all_tests,) * below_total)
                 return
         if highest <= 1:
             continue
-        if words(name) <= _WEIGHT_WORDS and is_integer:
+        if name_words(name) <= _WEIGHT_WORDS and is_integer:
             yield from _weight_findings(context, name)
-        elif words(name) <= _SIZE_WORDS and is_integer and _are_rates(outcome, scores, numbers):
+        elif (
+            name_words(name) <= _SIZE_WORDS and is_integer and _are_rates(outcome, scores, numbers)
+        ):
             yield Finding(RATES_OF_SEVERAL, True, fields)
-        elif _is_maximum(context, name, outcome):
+        elif _is_maximum_score(context, name, outcome):
             full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
             yield Finding(PARTIAL_SCORES, True, fields, (full,) * only)
@@ -124,16 +126,20 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
     """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]
-    is_rate_name = words(outcome) & _RATE_WORDS or np.any((rates > 0) & (rates < 1))
+    is_rate_name = name_words(outcome) & _RATE_WORDS or np.any((rates > 0) & (rates < 1))
     if not (is_rate_name and len(n)) or rates.min() < 0 or rates.max() > 1:
         return False
     shares = np.round(rates * n) / n
     return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in _ROUNDED_DIGITS)
 
 
-def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
+def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column is named like the highest score, next to scores without a threshold."""
-    is_maximum_name = words(name) <= _MAXIMUM_WORDS and words(name) & {"max", "possible", "out"}
+    is_maximum_name = name_words(name) <= _MAXIMUM_WORDS and name_words(name) & {
+        "max",
+        "possible",
+        "out",
+    }
     return (
         bool(is_maximum_name)
         and parent_path(name) == parent_path(outcome)
@@ -142,14 +148,14 @@ def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
 
 
 def _is_pass_count_name(name: str) -> bool:
-    return words(name) <= _PASS_COUNT_WORDS and words(name) != {"n"}
+    return name_words(name) <= _PASS_COUNT_WORDS and name_words(name) != {"n"}
 
 
 def _is_total_name(name: str) -> bool:
-    return words(name) <= _TOTAL_WORDS and bool(words(name) & {"total", "tests"})
+    return name_words(name) <= _TOTAL_WORDS and bool(name_words(name) & {"total", "tests"})
 
 
-def _has_total(context: CheckContext) -> bool:
+def _has_test_total(context: CheckContext) -> bool:
     """Whether there is a column with the number of all tests."""
     return any(map(_is_total_name, context.unread_columns))
 
@@ -157,13 +163,13 @@ def _has_total(context: CheckContext) -> bool:
 def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
     """Find a column of weights, if there is one row per task and outcome."""
     profile = context.profile
-    pairs = joined_codes(profile.cell, profile.columns[context.column("outcome")].codes)
+    pairs = joined_codes(profile.cell_codes, profile.columns[context.column("outcome")].codes)
     rows = np.sum(pairs >= 0)
-    if profile.columns[name].share < 1 or count_distinct(pairs) < 0.95 * rows:
+    if profile.columns[name].present_share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
     # One weight per task may also be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
-    weighs = "weight" in words(name) and count_distinct(profile.cell) == rows
+    weighs = "weight" in name_words(name) and count_distinct(profile.cell_codes) == rows
     fields = {"column": quote(name), "values": profile.texts(name, 20)}
     yield Finding(WEIGHTED_ROWS, True, fields, (once,) if weighs else ())
 

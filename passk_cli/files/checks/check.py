@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.diagnostic import DiagnosticType
-from passk_cli.files.database import Texts, column_sql, quote_text
+from passk_cli.files.database import TextColumn, column_sql, quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import RESERVED, Request
@@ -18,9 +18,9 @@ from passk_cli.files.roles import (
     CANONICAL,
     HISTORY_COLUMNS,
     SETTINGS,
-    addends,
-    candidates,
-    find,
+    amount_addends,
+    find_column,
+    usual_columns,
 )
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
@@ -91,7 +91,7 @@ class CheckContext:
     profile: DataProfile
     batches: Sequence[Batch]
     request: Request
-    cells: Mapping[str, Texts]
+    cells: Mapping[str, TextColumn]
     refined_profile: Callable[[Sequence[str]], DataProfile] = field(repr=False)
 
     @cached_property
@@ -115,7 +115,7 @@ class CheckContext:
 
     def condition_sql(self, column: str) -> str:
         """A column in the syntax of conditions; for a nested field, its text."""
-        paths = (find(column, batch.layout.kinds) for batch in self.batches)
+        paths = (find_column(column, batch.layout.kinds) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
             return column_sql(base)
@@ -126,7 +126,7 @@ class CheckContext:
     def is_known_format(self) -> bool:
         """Whether a harness or passk wrote all files."""
         return all(
-            batch.layout.harness
+            batch.layout.is_harness
             or any(batch.layout.kinds.keys() >= {*names} for names in (CANONICAL, HISTORY_COLUMNS))
             for batch in self.batches
         )
@@ -159,11 +159,11 @@ class CheckContext:
         for batch in self.batches:
             kinds = batch.layout.kinds
             for role, column in batch.roles.columns().items():
-                read |= {part for part, _ in addends(role, column, kinds)}
+                read |= {part for part, _ in amount_addends(role, column, kinds)}
             read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
             if batch.has_suites:
                 read.add("suite")
         # Facts of attempts, such as costs and answers, are read if a metric needs them.
         names = [column for column in self.profile.columns if column not in read]
-        facts = {c for role in ATTEMPT_ROLES if role != "score" for c in candidates(role, names)}
+        facts = {c for role in ATTEMPT_ROLES if role != "score" for c in usual_columns(role, names)}
         return [name for name in names if name not in facts]

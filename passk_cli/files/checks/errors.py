@@ -14,7 +14,7 @@ from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.profile import DataProfile
-from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, spelled_leaf, words
+from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, name_words, spelled_last_key
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -72,9 +72,9 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
     names = [
         name
         for name in profile.columns
-        if name not in read | {*context.request.pool} and not words(name) & _NOT_ANSWERS
+        if name not in read | {*context.request.pool} and not name_words(name) & _NOT_ANSWERS
     ]
-    flags = [name for name in names if spelled_leaf(name) in _FLAG_NAMES]
+    flags = [name for name in names if spelled_last_key(name) in _FLAG_NAMES]
     texts = [name for name in names if profile.kind(name).name == "text" and name not in flags]
     kinds_by_column = [(name, _flagged_failures(context, name)) for name in flags]
     kinds_by_column += [
@@ -102,7 +102,7 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
     # If all attempts failed like this, --where would leave none.
-    yield Finding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.rows :])
+    yield Finding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.row_count :])
 
 
 def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
@@ -110,7 +110,7 @@ def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str
     patterns = (
         _ANY_TEXT if _is_raised_error(profile, name) else f"{_ERROR}|{_CODE}" for name in names
     )
-    tests = [_matches(profile.columns[n].sql, p) for n, p in zip(names, patterns, strict=True)]
+    tests = [_matches_sql(profile.columns[n].sql, p) for n, p in zip(names, patterns, strict=True)]
     if not tests:
         return []
     query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {profile.table}"
@@ -122,7 +122,7 @@ def _is_raised_error(profile: DataProfile, name: str) -> bool:
     return name == "error" and any(column.startswith(FEEDBACK) for column in profile.columns)
 
 
-def _matches(text: str, pattern: str) -> str:
+def _matches_sql(text: str, pattern: str) -> str:
     """SQL for whether the beginning of a text contains a pattern."""
     return f"regexp_matches(left({text}, {_READ_CHARACTERS}), {quote_text('(?i)' + pattern)})"
 
@@ -140,7 +140,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     failure has a reason, the column only contains why the model failed.
     """
     profile = context.profile
-    column, is_ending_column = profile.columns[name], bool(words(name) & ENDINGS)
+    column, is_ending_column = profile.columns[name], bool(name_words(name) & ENDINGS)
     judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     passing = np.unique(column.codes[judged & (profile.verdict == 1)])
     # A number is an error code only in a column that contains how attempts ended.
@@ -167,8 +167,8 @@ def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, I
     query = (
         f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"
         f" {quote_text('(?i)' + pattern)}) AS kind,"
-        f" list(rowid) FROM {profile.table} WHERE {_matches(text, pattern)}"
-        f" AND NOT {_matches(text, _TEST_FAILURE)} GROUP BY kind ORDER BY kind"
+        f" list(rowid) FROM {profile.table} WHERE {_matches_sql(text, pattern)}"
+        f" AND NOT {_matches_sql(text, _TEST_FAILURE)} GROUP BY kind ORDER BY kind"
     )
     return {kind: np.array(rows) for kind, rows in profile.con.execute(query).fetchall()}
 

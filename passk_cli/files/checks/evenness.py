@@ -37,7 +37,7 @@ class Evenness(NamedTuple):
     share_once: float
 
     @property
-    def is_certain(self) -> bool:
+    def is_certainly_planned(self) -> bool:
         """Whether the column was certainly planned."""
         enough = self.cells >= _ENOUGH_CELLS or (self.cells >= _FEW_CELLS and self.ratio == 0)
         return (
@@ -48,7 +48,7 @@ class Evenness(NamedTuple):
         )
 
     @property
-    def is_likely(self) -> bool:
+    def is_likely_planned(self) -> bool:
         """Whether the column was likely planned. With few cells, p decides."""
         few = self.cells < _ENOUGH_CELLS and self.ratio < _CERTAIN_RATIO and self.p <= 0.05
         return self.varying_share >= VARYING_SHARE and (
@@ -123,14 +123,15 @@ def _dispersion(counts: Ints) -> float:
     return float(deviations.sum() / max(int(occurs.sum()), 1))
 
 
-def counts_up(cell: Ints, numbers: Floats) -> bool:
+def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     """Whether the numbers in every cell count up by 1 from 0 or 1.
 
     cell : codes, one per row; −1 for none. numbers : NaN for none. Edge cases: False if each cell
     has one row, or if fewer than 8 rows follow a first one.
 
     >>> cell = np.repeat(np.arange(5), 3)
-    >>> counts_up(cell, np.tile([1.0, 2.0, 3.0], 5)), counts_up(cell, np.tile([1.0, 2.0, 4.0], 5))
+    >>> (is_consecutive(cell, np.tile([1.0, 2.0, 3.0], 5)),
+    ...  is_consecutive(cell, np.tile([1.0, 2.0, 4.0], 5)))
     (True, False)
     """
     is_present = cell >= 0

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.evenness import column_evenness
-from passk_cli.files.checks.settings import most_numbers
+from passk_cli.files.checks.settings import max_plausible_attempts
 from passk_cli.files.reading.non_result_files import find_copy
 from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
@@ -73,9 +73,11 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
         return
     numbers = profile.columns.get(attempt)
     # Another check asks about repeated numbers. Other numbers continue from file to file.
-    if numbers and numbers.distinct <= most_numbers(int(np.bincount(profile.cell + 1).max())):
+    if numbers and numbers.distinct <= max_plausible_attempts(
+        int(np.bincount(profile.cell_codes + 1).max())
+    ):
         return
-    if not column_evenness(profile.cell, profile.file).is_likely or find_copy(
+    if not column_evenness(profile.cell_codes, profile.file).is_likely_planned or find_copy(
         ("", s) for s in sources
     ):
         return
@@ -127,7 +129,7 @@ def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
 
     def cells(sources: Sequence[Source]) -> set[int]:
         places = [profile.files.index(s.name) for s in sources if s.name in profile.files]
-        return {*profile.cell[np.isin(profile.file, places)].tolist()} - {-1}
+        return {*profile.cell_codes[np.isin(profile.file, places)].tolist()} - {-1}
 
     if shared_cells := cells(counts) & cells(rows):
         yield Finding(

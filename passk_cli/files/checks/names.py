@@ -13,7 +13,7 @@ from passk_cli.arrays import Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
-from passk_cli.files.roles import spelled, strength, words
+from passk_cli.files.roles import name_strength, name_words, spelled_name
 from passk_cli.files.vocabulary import STATEMENT_WORDS, look_like_models
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few
@@ -78,7 +78,7 @@ ROWS_AS_TASKS = DiagnosticType(
 def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
     """Find tasks that are totals of other tasks."""
     task = context.column("task")
-    names = [name for name in context.tasks_without_digits if _is_sum(name)]
+    names = [name for name in context.tasks_without_digits if _is_named_like_total(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
         texts = ", ".join(map(quote_text, names))
         without = f"{context.condition_sql(task)} NOT IN ({texts})"
@@ -86,10 +86,11 @@ def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
         yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (settle,))
 
 
-def _is_sum(name: str) -> bool:
+def _is_named_like_total(name: str) -> bool:
     """Whether a name has one or two words, which all mean totals.
 
-    >>> _is_sum("Macro avg"), _is_sum("suite-overall"), _is_sum("all pairs")
+    >>> (_is_named_like_total("Macro avg"), _is_named_like_total("suite-overall"),
+    ...  _is_named_like_total("all pairs"))
     (True, False, False)
     """
     terms = re.findall(r"[^\W_]+", name.casefold())
@@ -102,7 +103,9 @@ def header_findings(context: CheckContext) -> Iterator[Finding]:
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
     for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
-        if spelled(name.strip("\ufeff \t")) == spelled(task) and _is_header(context, name):
+        if spelled_name(name.strip("\ufeff \t")) == spelled_name(task) and _is_header(
+            context, name
+        ):
             without = f"{context.condition_sql(task)} <> {quote_text(name)}"
             settle = SuggestedFix({"--where": without}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
@@ -115,9 +118,9 @@ def _is_header(context: CheckContext, task: str) -> bool:
     if task not in (texts := profile.texts(column, 100_000)):
         return True
     row = int(np.flatnonzero(profile.columns[column].codes == texts.index(task))[0])
-    names = {spelled(name) for name in profile.columns}
+    names = {spelled_name(name) for name in profile.columns}
     values = [profile.texts_at(name, [row])[0] for name in profile.columns if name != column]
-    is_column_name = [spelled(value.strip()) in names for value in values if value]
+    is_column_name = [spelled_name(value.strip()) in names for value in values if value]
     return sum(is_column_name) >= 0.5 * len(is_column_name)
 
 
@@ -156,7 +159,7 @@ def model_name_findings(context: CheckContext) -> Iterator[Finding]:
     ):
         return
     model = {} if len(context.models) > 1 else {"model": task}
-    finer = [name for name in context.unread_columns if strength("task", name)][:2]
+    finer = [name for name in context.unread_columns if name_strength("task", name)][:2]
     settles = [SuggestedFix({"--field": {"task": name, **model}}) for name in finer]
     settles.append(SuggestedFix({"--field": {"task": task}}, "if these are tasks and not models"))
     yield Finding(UNLIKELY_TASKS, True, {"names": first_few(tasks)}, tuple(settles))
@@ -166,16 +169,18 @@ def row_id_findings(context: CheckContext) -> Iterator[Finding]:
     """Find row ids that are read as tasks, although each statement is in several rows."""
     profile, task = context.profile, context.column("task")
     column = profile.columns.get(task)
-    if context.is_known_format or column is None or not 1 < profile.rows == column.distinct:
+    if context.is_known_format or column is None or not 1 < profile.row_count == column.distinct:
         return
-    statements = [name for name in context.unread_columns if words(name) & STATEMENT_WORDS]
-    if statements and all(_repeats(profile.columns[name].codes) for name in statements):
+    statements = [name for name in context.unread_columns if name_words(name) & STATEMENT_WORDS]
+    if statements and all(
+        _has_mostly_repeated_values(profile.columns[name].codes) for name in statements
+    ):
         fields = {"task": quote(task), "statement": quote(statements[0])}
         by_statement = SuggestedFix({"--field": {"task": statements[0]}})
         yield Finding(ROWS_AS_TASKS, False, fields, (by_statement,))
 
 
-def _repeats(codes: Ints) -> bool:
+def _has_mostly_repeated_values(codes: Ints) -> bool:
     """Whether nearly all values occur in several rows, like the question in each attempt."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)

@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import SHORT, spelled_leaf, words
+from passk_cli.files.roles import SHORT, name_words, spelled_last_key
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -46,7 +46,7 @@ CACHED_ATTEMPTS = DiagnosticType(
 def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     """Find records that repeat completely, although a column in them does not repeat by chance."""
     profile = context.profile
-    if context.is_known_format or context.request.duplicates != "error" or profile.rows < 4:
+    if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
         return
     if context.has_attempt_numbers:
         # Repeated attempts with numbers are found by their numbers.
@@ -56,11 +56,11 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     columns = {
         name: column
         for name, column in profile.columns.items()
-        if has_one_layout or (column.share == 1 and profile.kind(name).longest <= SHORT)
+        if has_one_layout or (column.present_share == 1 and profile.kind(name).longest <= SHORT)
     }
     records = joined_codes(profile.series, *(column.codes + 1 for column in columns.values()))
     firsts = np.unique(records, return_index=True)[1]
-    again, cells = profile.rows - len(firsts), count_distinct(profile.cell)
+    again, cells = profile.row_count - len(firsts), count_distinct(profile.cell_codes)
     if not again:
         return
     keep = SuggestedFix({"--duplicates": "keep"}, "counts them as attempts of their own")
@@ -69,23 +69,23 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
         column = profile.columns[name]
         unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
         # The statement of a task occurs in all its records.
-        of_attempts = column.distinct > cells or bool(words(name) & _ATTEMPT_WORDS)
-        long = profile.kind(name).longest > 4 or "id" in words(name)
-        if column.share == 1 and unique and of_attempts and long:
+        of_attempts = column.distinct > cells or bool(name_words(name) & _ATTEMPT_WORDS)
+        long = profile.kind(name).longest > 4 or "id" in name_words(name)
+        if column.present_share == 1 and unique and of_attempts and long:
             key = {"--field": {"attempt": name}, "--duplicates": "first"}
             once = SuggestedFix(key, "counts each record once")
             fields = {"rows": again, "column": quote(name), "order": False}
             yield Finding(REPEATED_RECORDS, True, fields, (once, keep))
             return
-    half = profile.rows // 2
-    halves = profile.is_complete and half * 2 == profile.rows and len(profile.files) == 1
+    half = profile.row_count // 2
+    halves = profile.is_complete and half * 2 == profile.row_count and len(profile.files) == 1
     if halves and _has_mixed_outcomes(context, half) and np.all(records[:half] == records[half:]):
         yield Finding(REPEATED_RECORDS, False, {"rows": half, "column": "", "order": True}, (keep,))
 
 
 def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
     """Whether the outcomes of half of the rows vary so much that another run would differ."""
-    cell, verdict = context.profile.cell[:half], context.profile.verdict[:half]
+    cell, verdict = context.profile.cell_codes[:half], context.profile.verdict[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
     if count_distinct(cell) < half:
         # Attempts at a task often all pass or all fail, so such tasks do not count.
@@ -96,13 +96,13 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
 def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
     """Find attempts from a cache at tasks with other attempts."""
     profile = context.profile
-    flags = (name for name in profile.columns if spelled_leaf(name) in _CACHED_NAMES)
+    flags = (name for name in profile.columns if spelled_last_key(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):
-        sizes = np.bincount(profile.cell[profile.cell >= 0], minlength=1)
-        several = (profile.cell >= 0) & (sizes[np.maximum(profile.cell, 0)] > 1)
+        sizes = np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1)
+        several = (profile.cell_codes >= 0) & (sizes[np.maximum(profile.cell_codes, 0)] > 1)
         rows = int(np.sum(several & (profile.verdicts(name) == 1)))
         if rows:
-            fields = {"rows": rows, "all": profile.rows, "column": quote(name)}
+            fields = {"rows": rows, "all": profile.row_count, "column": quote(name)}
             pool = SuggestedFix({"--pool": (name,)}, "counts them on purpose")
             yield Finding(CACHED_ATTEMPTS, False, fields, (pool,))
             return

@@ -24,17 +24,17 @@ from passk_cli.files.checks.check import (
     ReadingCheck,
     value_at,
 )
-from passk_cli.files.checks.evenness import VARYING_SHARE, Evenness, column_evenness, counts_up
+from passk_cli.files.checks.evenness import VARYING_SHARE, Evenness, column_evenness, is_consecutive
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, count_distinct, joined_codes
-from passk_cli.files.reading.records import records, repeating_names
+from passk_cli.files.reading.records import read_records, repeating_names
 from passk_cli.files.roles import (
     EACH,
     ENDINGS,
     ROLES,
     SETTINGS,
-    spelled_leaf,
-    strength,
-    words,
+    name_strength,
+    name_words,
+    spelled_last_key,
 )
 from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
@@ -130,11 +130,14 @@ _RESTARTING = _COUNTING_UP._replace(share_once=0.0)
 def setting_findings(context: CheckContext) -> Iterator[Finding]:
     """Find unread columns that are distributed like a plan, or are named like a setting."""
     profile = context.profile
-    restarting = [name for name in context.unread_columns if _restarts_attempts(context, name)]
+    restarting = [
+        name for name in context.unread_columns if _attempt_numbers_restart(context, name)
+    ]
     if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
         # Parts of the data come first, with fewer values before more values.
         order = {
-            n: (spelled_leaf(n) not in SUITE_NAMES, profile.columns[n].distinct) for n in restarting
+            n: (spelled_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct)
+            for n in restarting
         }
         column = profile.columns[min(restarting, key=order.__getitem__)]
         yield _setting_finding(context, profile, column, _RESTARTING, certain=True)
@@ -149,9 +152,11 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks
         sampled = [
-            (c, column_evenness(profile.cell, c.codes, deals=1)) for c in columns if not fewer
+            (c, column_evenness(profile.cell_codes, c.codes, deals=1)) for c in columns if not fewer
         ]
-        certain = [(column, even) for column, even in sampled if _is_exact(column, even)]
+        certain = [
+            (column, even) for column, even in sampled if _has_exact_setting_name(column, even)
+        ]
         if not certain:
             profile = context.refined_profile(names)
             columns = [profile.columns[name] for name in names if name in profile.columns]
@@ -170,7 +175,7 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
             yield _setting_finding(context, profile, column, even, certain=False)
 
 
-def attempt_number(context: CheckContext) -> str:
+def attempt_number_column(context: CheckContext) -> str:
     """The column that numbers the attempts if no column has that role; "" if there is none.
 
     Each of its values occurs once in nearly every cell, and its name means a number.
@@ -183,8 +188,12 @@ def attempt_number(context: CheckContext) -> str:
     names = [
         name
         for name in context.unread_columns
-        if spelled_leaf(name) in ROLES["attempt"].doubtful.split()
-        or (words(name) & numbers and len(words(name)) < 3 and not words(name) & _HAPPENING)
+        if spelled_last_key(name) in ROLES["attempt"].doubtful.split()
+        or (
+            name_words(name) & numbers
+            and len(name_words(name)) < 3
+            and not name_words(name) & _HAPPENING
+        )
     ]
     numbering = [name for name in names if _numbers_attempts(profile, profile.columns[name])]
     return numbering[0] if len(numbering) == 1 else ""
@@ -192,15 +201,19 @@ def attempt_number(context: CheckContext) -> str:
 
 def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether nearly every cell contains each value of a column once."""
-    is_present = (profile.cell >= 0) & (column.codes >= 0)
-    most = int(np.bincount(profile.cell[profile.cell >= 0], minlength=1).max(initial=0))
-    if most < 2 or column.share < _ONCE_SHARE or column.distinct > most_numbers(most):
+    is_present = (profile.cell_codes >= 0) & (column.codes >= 0)
+    most = int(np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1).max(initial=0))
+    if (
+        most < 2
+        or column.present_share < _ONCE_SHARE
+        or column.distinct > max_plausible_attempts(most)
+    ):
         return False
-    pairs = joined_codes(profile.cell[is_present], column.codes[is_present])
+    pairs = joined_codes(profile.cell_codes[is_present], column.codes[is_present])
     return count_distinct(pairs) >= _ONCE_SHARE * len(pairs)
 
 
-def most_numbers(rows: int) -> int:
+def max_plausible_attempts(rows: int) -> int:
     """The largest plausible number of attempt numbers if cells have at most `rows` rows."""
     return 2 * rows + 2
 
@@ -211,14 +224,14 @@ def is_setting(column: str) -> bool:
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
     """
-    *above, last = map(spelled_leaf, column.split("."))
+    *above, last = map(spelled_last_key, column.split("."))
     return not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
 
 
 def _sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
     """The sort key of a certain finding."""
     name = column.name
-    numbers = bool(words(name) & NUMBERING_WORDS)
+    numbers = bool(name_words(name) & NUMBERING_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct
 
 
@@ -230,7 +243,7 @@ def _is_named_setting(context: CheckContext, name: str) -> bool:
 
 def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledColumn:
     """The column in which equal numbers are one value, and times of a day as well."""
-    if days := _dates(profile, column):
+    if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
         by_day = np.where(column.codes < 0, -1, inverse[column.codes])
         return replace(column, codes=by_day, distinct=len(values))
@@ -242,7 +255,7 @@ def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledC
     return replace(column, codes=codes, distinct=len(values))
 
 
-def _dates(profile: DataProfile, column: SampledColumn) -> list[str]:
+def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
     """The days of a column's values, in the order of their codes; empty if one is not a date."""
     dates = [*map(_DATE.fullmatch, profile.texts(column.name, column.distinct))]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
@@ -250,11 +263,11 @@ def _dates(profile: DataProfile, column: SampledColumn) -> list[str]:
 
 def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
     """How evenly a column is distributed over the cells of the models for which it varies."""
-    if counts_up(profile.cell, profile.numbers(column.name)):
+    if is_consecutive(profile.cell_codes, profile.numbers(column.name)):
         return _COUNTING_UP
     # An attempt that ended before it was judged lacks most values.
     judged = np.isfinite(profile.verdict)
-    cell = np.where(judged, profile.cell, -1) if judged.any() else profile.cell
+    cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
     return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)
 
 
@@ -271,24 +284,26 @@ def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
 def _may_be_setting(context: CheckContext, name: str) -> bool:
     """Whether a column of the sample can be a setting or a number of attempts."""
     profile, column = context.profile, context.profile.columns[name]
-    sizes = np.bincount(profile.cell[profile.cell >= 0], minlength=1)
-    most = max(20, int(profile.rows**0.5), int(np.median(sizes)))
-    if not 2 <= column.distinct + (column.share < 1) <= max(most, int(sizes.max())):
+    sizes = np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1)
+    most = max(20, int(profile.row_count**0.5), int(np.median(sizes)))
+    if not 2 <= column.distinct + (column.present_share < 1) <= max(most, int(sizes.max())):
         return False
-    if column.distinct > most and not counts_up(profile.cell, profile.numbers(name)):
+    if column.distinct > most and not is_consecutive(profile.cell_codes, profile.numbers(name)):
         return False
     is_named = _is_named_setting(context, name)
-    happens = words(name) & _HAPPENING and not (is_named or _dates(profile, column))
-    outcome = ROLES["outcome"].ranks.get(spelled_leaf(name)) == 0
+    happens = name_words(name) & _HAPPENING and not (is_named or _value_dates(profile, column))
+    outcome = ROLES["outcome"].ranks.get(spelled_last_key(name)) == 0
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
     # If the caller chose a column of attempt numbers, other columns cannot number the attempts.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
-    numbers = spelled_leaf(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
+    numbers = (
+        spelled_last_key(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
+    )
     if attempt_column and numbers:
-        pair_count = _pair_count(profile.cell, column.codes)
-        if _pair_count(profile.cell, attempt_column.codes) >= pair_count:
+        pair_count = _count_cell_values(profile.cell_codes, column.codes)
+        if _count_cell_values(profile.cell_codes, attempt_column.codes) >= pair_count:
             return False
     return not (happens or outcome or consequence or (context.is_known_format and not is_named))
 
@@ -307,7 +322,7 @@ def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     return bool(two and np.all((c == 0) | (c == n)) and values <= most)
 
 
-def _pair_count(cell: Ints, codes: Ints) -> int:
+def _count_cell_values(cell: Ints, codes: Ints) -> int:
     """The number of (cell, value) pairs. A missing value counts, too."""
     return count_distinct(joined_codes(cell, codes + 1))
 
@@ -317,7 +332,7 @@ def _is_planned(
 ) -> bool | None:
     """True if a column is certainly planned, False if it is likely a setting, else None."""
     name, number = column.name, context.profile.kind(column.name).name == "number"
-    is_named, numbers = _is_named_setting(context, name), _has_numbers(profile, column)
+    is_named, numbers = _is_named_setting(context, name), _has_whole_numbers(profile, column)
     if (
         context.column("attempt") in profile.columns
         and even.share_once > _ONCE_SHARE
@@ -327,23 +342,28 @@ def _is_planned(
         # It is a second number of the attempts.
         return None
     # In a few cells, values may occur equally often by chance.
-    rare = is_named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
+    rare = is_named or (column.present_share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1
-    if even.is_certain or even is _COUNTING_UP or crossed or _is_exact(column, even):
+    if (
+        even.is_certainly_planned
+        or even is _COUNTING_UP
+        or crossed
+        or _has_exact_setting_name(column, even)
+    ):
         return True
-    return False if is_named or (even.is_likely and not number) else None
+    return False if is_named or (even.is_likely_planned and not number) else None
 
 
-def _is_exact(column: SampledColumn, even: Evenness) -> bool:
+def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
     """Whether a column has a setting's exact name and varies in half of the cells."""
-    exact = spelled_leaf(column.name) in _EXACT_NAMES and column.share == 1
+    exact = spelled_last_key(column.name) in _EXACT_NAMES and column.present_share == 1
     return exact and even.cells > 2 and even.varying_share >= 0.5
 
 
-def _has_numbers(profile: DataProfile, column: SampledColumn) -> bool:
+def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether the values are whole numbers, also with a word (run1), or the name means numbers."""
     numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
-    return numbered or bool(words(column.name) & NUMBERING_WORDS)
+    return numbered or bool(name_words(column.name) & NUMBERING_WORDS)
 
 
 def _setting_finding(
@@ -357,36 +377,38 @@ def _setting_finding(
     """The finding about a column, with the fixes, the likeliest first."""
     name, task, model = column.name, context.column("task"), context.column("model")
     values = sorted(profile.texts(name), key=_natural_key)
-    fields = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
+    fields = {"column": quote(name), "values": [*values, *["none"] * (column.present_share < 1)]}
     split = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
     # A label names one model, and a row without a value would have none.
     labelled = any(source.label is not None for source in context.sources)
-    models = [] if labelled or column.share < 1 else [SuggestedFix(both_models, "as models")]
+    models = (
+        [] if labelled or column.present_share < 1 else [SuggestedFix(both_models, "as models")]
+    )
     # In a task's name, a part of the data comes before a number and after a statement.
-    parts = (task, name) if spelled_leaf(task or "") in STATEMENT_WORDS else (name, task)
+    parts = (task, name) if spelled_last_key(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
-    if even is _RESTARTING or _restarts_tasks(context, profile, column):
+    if even is _RESTARTING or _task_numbers_restart(context, profile, column):
         return Finding(RESTARTING_TASKS, certain, fields, (tasks, split, pool))
     once = (
         even.share_once > _ONCE_SHARE
         and not context.has_attempt_numbers
         and not _is_named_setting(context, name)
     )
-    if once and _dates(context.profile, context.profile.columns[name]):
+    if once and _value_dates(context.profile, context.profile.columns[name]):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         return Finding(UNREAD_NUMBER, certain, fields, (split, numbering, tasks, pool))
-    if once and _has_numbers(profile, column):
+    if once and _has_whole_numbers(profile, column):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         order = [numbering, split, tasks, pool]
-        if words(name) & {"case", "item", "question", "problem", "instance", "q"}:
+        if name_words(name) & {"case", "item", "question", "problem", "instance", "q"}:
             finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
             order = [finer_tasks, numbering, split, pool]
         return Finding(UNREAD_NUMBER, certain, fields, tuple(order))
     order = [split, *models, pool] if model else [*models, split, pool]
-    if column.share == 1 and _may_part_tasks(context, profile, column):
-        order.insert(0 if spelled_leaf(name) in SUITE_NAMES else 2, tasks)
+    if column.present_share == 1 and _may_be_task_part(context, profile, column):
+        order.insert(0 if spelled_last_key(name) in SUITE_NAMES else 2, tasks)
     return Finding(POOLED_SETTINGS, certain, fields, tuple(order))
 
 
@@ -398,21 +420,21 @@ def _natural_key(text: str) -> tuple[float, str]:
         return float("inf"), text
 
 
-def _restarts_attempts(context: CheckContext, name: str) -> bool:
+def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
     """Whether attempt numbers repeat at a task, but not within a value of a column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.column("attempt"))
-    terms = words(name)
+    terms = name_words(name)
     if attempt is None or terms & (_HAPPENING | NUMBERING_WORDS | _RESULT_WORDS):
         return False
-    if 2 * column.distinct > profile.rows or column.share < 1:
+    if 2 * column.distinct > profile.row_count or column.present_share < 1:
         return False
-    if not _may_part_tasks(context, profile, column):
+    if not _may_be_task_part(context, profile, column):
         return False
     if any("." in text for text in profile.texts(name)) and profile.kind(name).name == "number":
         # Fractions are settings, such as temperatures, and not parts of a benchmark.
         return False
-    numbers = joined_codes(profile.cell, attempt.codes)
+    numbers = joined_codes(profile.cell_codes, attempt.codes)
     parts = joined_codes(numbers, column.codes)
     is_present = parts >= 0
     return bool(
@@ -420,14 +442,14 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     )
 
 
-def _may_part_tasks(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
+def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
     """Whether a column may be a part of the task's name. Its name means a part, or not all tasks
     occur with all its values; and tasks of one name have several statements.
     """
     name = column.name
     if (
         _is_named_setting(context, name)
-        or strength("model", name)
+        or name_strength("model", name)
         or look_like_models(profile.texts(name))
     ):
         return False
@@ -437,10 +459,10 @@ def _may_part_tasks(context: CheckContext, profile: DataProfile, column: Sampled
         == count_distinct(profile.task) * count_distinct(column.codes)
         > count_distinct(column.codes)
     )
-    if crossed and not (words(name) & SUITE_NAMES or strength("task", name)):
+    if crossed and not (name_words(name) & SUITE_NAMES or name_strength("task", name)):
         return False
     stated = (
-        profile.columns[c].codes for c in profile.columns if spelled_leaf(c) in STATEMENT_WORDS
+        profile.columns[c].codes for c in profile.columns if spelled_last_key(c) in STATEMENT_WORDS
     )
     # In a profile of complete cells, columns that were not wanted have no values.
     return not any(
@@ -450,15 +472,17 @@ def _may_part_tasks(context: CheckContext, profile: DataProfile, column: Sampled
     )
 
 
-def _restarts_tasks(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
+def _task_numbers_restart(
+    context: CheckContext, profile: DataProfile, column: SampledColumn
+) -> bool:
     """Whether a column is a part of the task's name, or task numbers start at 0 or 1 under each
     value and end at different numbers.
     """
-    if _is_named_setting(context, column.name) or words(column.name) & NUMBERING_WORDS:
+    if _is_named_setting(context, column.name) or name_words(column.name) & NUMBERING_WORDS:
         return False
     task = context.column("task")
-    if strength("task", column.name) == 3 or task not in profile.columns:
-        return strength("task", column.name) == 3
+    if name_strength("task", column.name) == 3 or task not in profile.columns:
+        return name_strength("task", column.name) == 3
     if profile.kind(task).name != "number":
         return False
     numbers, ends = profile.numbers(task), set()
@@ -484,26 +508,32 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
         column = profile.columns[name]
         models = joined_codes(profile.series, column.codes)
         # The prompt of a task is the question and not a setting.
-        if words(name) & STATEMENT_WORDS == words(name) or _separates_outcomes(profile, column):
+        if name_words(name) & STATEMENT_WORDS == name_words(name) or _separates_outcomes(
+            profile, column
+        ):
             continue
         if (
             not 2 <= column.distinct <= _MOST_ARMS
-            or column.share < 1
-            or words(name) & NUMBERING_WORDS
+            or column.present_share < 1
+            or name_words(name) & NUMBERING_WORDS
         ):
             continue
         n = np.bincount(column.codes[is_judged], minlength=column.distinct)
         c = np.bincount(
             column.codes[is_judged], profile.verdict[is_judged], minlength=column.distinct
         )
-        several = _pair_count(profile.cell, column.codes) > count_distinct(profile.cell)
+        several = _count_cell_values(profile.cell_codes, column.codes) > count_distinct(
+            profile.cell_codes
+        )
         if several or n.min() < 2 or count_distinct(models) <= count_distinct(profile.series):
             continue
         rates, mean = c / n, c.sum() / n.sum()
         low, high = int(rates.argmin()), int(rates.argmax())
         error = (mean * (1 - mean) * (1 / n[low] + 1 / n[high])) ** 0.5
         is_planned = (
-            spelled_leaf(name) in _EXACT_NAMES and len({*n.tolist()}) == 1 and n[0] >= _ENOUGH_ROWS
+            spelled_last_key(name) in _EXACT_NAMES
+            and len({*n.tolist()}) == 1
+            and n[0] >= _ENOUGH_ROWS
         )
         if error > 0 and (is_planned or rates[high] - rates[low] > _STANDARD_ERRORS * error):
             texts, order = profile.texts(name), np.argsort(-rates, kind="stable")
@@ -522,7 +552,7 @@ def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
     way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
     if batch is None or not way:
         return
-    values = [value_at(record, way) for _, record in islice(records(batch), _MOST_RECORDS)]
+    values = [value_at(record, way) for _, record in islice(read_records(batch), _MOST_RECORDS)]
     names = repeating_names([value for value in values if isinstance(value, list)])
     if names is not None and not all(map(NUMBERED.fullmatch, names[1])):
         fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}

@@ -11,7 +11,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
-from passk_cli.files.roles import words
+from passk_cli.files.roles import name_words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
@@ -46,30 +46,30 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
     profile, task = context.profile, context.column("task")
     if context.is_known_format or not task:
         return
-    judged = "judge" in words(context.column("outcome"))
+    judged = "judge" in name_words(context.column("outcome"))
     for name in context.unread_columns:
-        stating = words(name) <= STATEMENT_WORDS
+        stating = name_words(name) <= STATEMENT_WORDS
         # The wording of a prompt may vary between attempts.
-        expected = words(name) & _EXPECTED_WORDS or words(name) >= {"ground", "truth"}
-        states = expected or (stating and not words(name) & _PROMPT_WORDS)
+        expected = name_words(name) & _EXPECTED_WORDS or name_words(name) >= {"ground", "truth"}
+        states = expected or (stating and not name_words(name) & _PROMPT_WORDS)
         if not (states or stating):
             continue
         verdicts = profile.verdicts(name)
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
-            judged or _agrees(verdicts, profile.verdict)
+            judged or _agrees_with_outcome(verdicts, profile.verdict)
         ):
             # If a judge's verdict is the outcome, a column of expected verdicts only shows whether
             # the judge is right.
             continue
-        differs, example = _differing_share(profile.task, profile.columns[name].codes)
-        nested = _is_nested(profile.task, profile.columns[name].codes)
+        differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
+        nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)
         if differs >= _DIFFERING_SHARE and (states or nested):
             yield _coarse_finding(context, name, example)
             return
     yield from _unique_id_findings(context)
 
 
-def _agrees(verdicts: Floats, outcome: Floats) -> bool:
+def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
     """Whether verdicts are equal or opposite to the outcome in nearly all rows with both."""
     has_both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[has_both] == outcome[has_both])) if has_both.any() else 0.5
@@ -85,16 +85,16 @@ def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
         return
     # If all tasks have equally many rows, the rows are attempts.
     for name in context.unread_columns if np.ptp(sizes) else ():
-        column, terms = profile.columns[name], words(name)
+        column, terms = profile.columns[name], name_words(name)
         ids = joined_codes(profile.series, column.codes)
-        all_different = count_distinct(ids) == np.sum(ids >= 0) and column.share == 1
+        all_different = count_distinct(ids) == np.sum(ids >= 0) and column.present_share == 1
         if terms & _ID_WORDS and not terms & ROW_WORDS and all_different:
             example = np.flatnonzero(profile.task == int(sizes.argmax()))[:3].tolist()
             yield _coarse_finding(context, name, example)
             return
 
 
-def _differing_share(task: Ints, codes: Ints) -> tuple[float, list[int]]:
+def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]]:
     """The share of tasks (with several rows) that have several values of a column, and two rows of
     one task that differ.
     """
@@ -110,7 +110,7 @@ def _differing_share(task: Ints, codes: Ints) -> tuple[float, list[int]]:
     return float(np.mean(values[several] > 1)), rows[example].tolist()
 
 
-def _is_nested(task: Ints, codes: Ints) -> bool:
+def _is_nested_in_tasks(task: Ints, codes: Ints) -> bool:
     """Whether each value occurs in one task only, and in several rows, like a statement."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1)
@@ -118,7 +118,7 @@ def _is_nested(task: Ints, codes: Ints) -> bool:
     return bool(pairs.shape[1] <= 1.1 * values and is_present.sum() >= 1.5 * values)
 
 
-def _is_crossed(task: Ints, codes: Ints) -> bool:
+def _is_crossed_with_tasks(task: Ints, codes: Ints) -> bool:
     """Whether there are more values than tasks, and most values occur in most tasks."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1).shape[1]
@@ -129,10 +129,10 @@ def _is_crossed(task: Ints, codes: Ints) -> bool:
 def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
     """The finding, with the columns that identify the tasks."""
     profile, task = context.profile, context.column("task")
-    fine = [n for n in context.unread_columns if _identifies(profile, n, name)]
+    fine = [n for n in context.unread_columns if _determines_statement(profile, n, name)]
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
-    if _is_crossed(profile.task, profile.columns[name].codes):
+    if _is_crossed_with_tasks(profile.task, profile.columns[name].codes):
         # Each value of the task column has the same questions, so it is a setting.
         settles = [
             SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
@@ -146,13 +146,13 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
     return Finding(COARSE_TASKS, True, fields, tuple(settles))
 
 
-def _identifies(profile: DataProfile, name: str, statement: str) -> bool:
+def _determines_statement(profile: DataProfile, name: str, statement: str) -> bool:
     """Whether the task and this id column together determine the statement."""
     column = profile.columns[name]
-    if not words(name) & _ID_WORDS or words(name) & ROW_WORDS or column.share < 1:
+    if not name_words(name) & _ID_WORDS or name_words(name) & ROW_WORDS or column.present_share < 1:
         return False
     together = joined_codes(profile.task, column.codes)
-    differs, _ = _differing_share(together, profile.columns[statement].codes)
+    differs, _ = _share_of_differing_tasks(together, profile.columns[statement].codes)
     return differs < 0.02
 
 

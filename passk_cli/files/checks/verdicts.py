@@ -24,8 +24,8 @@ from passk_cli.files.checks.check import (
     value_at,
 )
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
-from passk_cli.files.reading.records import records
-from passk_cli.files.roles import EQUAL, SHORT, spelled_leaf, words
+from passk_cli.files.reading.records import read_records
+from passk_cli.files.roles import EQUAL, SHORT, name_words, spelled_last_key
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     AVERAGE_WORDS,
@@ -128,11 +128,11 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
         or not attempts
     ):
         return
-    if attack := _attack_next_to(context, outcome):
-        yield _ambiguous_success(context, outcome, attack)
+    if attack := _attack_column(context, outcome):
+        yield _ambiguous_success_finding(context, outcome, attack)
         return
     for name in context.unread_columns:
-        if spelled_leaf(name).startswith("expected") and _contains_expected_verdicts(
+        if spelled_last_key(name).startswith("expected") and _contains_expected_verdicts(
             context, name, outcome
         ):
             agree = SuggestedFix(
@@ -146,16 +146,18 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
     judged = profile.verdict[(profile.task >= 0) & np.isfinite(profile.verdict)]
     constant = profile.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
     always = bool(constant) and judged[0] == 1
-    expected = any(words(name) & EXPECTED_WORDS for name in context.unread_columns)
-    rivals = [name for name in context.unread_columns if _contradicts(context, name, outcome)]
+    expected = any(name_words(name) & EXPECTED_WORDS for name in context.unread_columns)
+    rivals = [
+        name for name in context.unread_columns if _contradicts_outcome(context, name, outcome)
+    ]
     if rivals:
-        less = constant or spelled_leaf(outcome) in ENDED_WORDS
+        less = constant or spelled_last_key(outcome) in ENDED_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
         fields = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
         yield Finding(
             TWO_VERDICTS, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
         )
-    elif always and spelled_leaf(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
+    elif always and spelled_last_key(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
         facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
         facts |= {"column": outcome, "value": constant}
         way = SuggestedFix({"--outcome": outcome}, "if it says that tasks were solved")
@@ -170,7 +172,7 @@ def list_order_findings(context: CheckContext) -> Iterator[Finding]:
     if not equal or "," in outcome or context.is_known_format or frame:
         return
     compared = reordered = 0
-    for _, record in islice(records(context.batches[0]), _MOST_COMPARED):
+    for _, record in islice(read_records(context.batches[0]), _MOST_COMPARED):
         lists = [value_at(record, column) for column in (left, right)]
         if all(isinstance(entries, list) for entries in lists):
             first, second = ([str(entry) for entry in entries] for entries in lists)
@@ -181,14 +183,14 @@ def list_order_findings(context: CheckContext) -> Iterator[Finding]:
         yield Finding(LISTS_IN_ORDER, False, fields)
 
 
-def _attack_next_to(context: CheckContext, outcome: str) -> str:
+def _attack_column(context: CheckContext, outcome: str) -> str:
     """The first column of attacks next to an outcome named success, or ""."""
-    if not words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
+    if not name_words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
         return ""
-    return next((name for name in context.profile.columns if words(name) & ATTACK_WORDS), "")
+    return next((name for name in context.profile.columns if name_words(name) & ATTACK_WORDS), "")
 
 
-def _ambiguous_success(context: CheckContext, outcome: str, attack: str) -> Finding:
+def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> Finding:
     """The finding about a success that may be the success of the attack."""
     texts, verdicts = (
         context.profile.texts(outcome, _MOST_VALUES),
@@ -216,24 +218,31 @@ def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) 
     return bool(np.all(verdicts >= 0)) and not expected.isdisjoint(outcomes)
 
 
-def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
+def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column is named like a verdict or a grade, and differs from the outcome.
 
     A grade agrees with the outcome if some threshold reproduces the outcome. A verdict agrees if it
     is equal, or opposite, in all rows with both.
     """
-    profile, terms, ended = context.profile, words(name), spelled_leaf(outcome) in ENDED_WORDS
+    profile, terms, ended = (
+        context.profile,
+        name_words(name),
+        spelled_last_key(outcome) in ENDED_WORDS,
+    )
     if _without_number(name) == _without_number(outcome):
         return _values_differ(context, name, outcome)
-    predicted = "label" in terms and any(words(n) & PREDICTED_WORDS for n in profile.columns)
-    if predicted or _is_of_task(profile, name, outcome):
+    predicted = "label" in terms and any(name_words(n) & PREDICTED_WORDS for n in profile.columns)
+    if predicted or _is_constant_per_task(profile, name, outcome):
         # It is the label of a task, or another fact about the task.
         return False
     if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
     # A column of a few rows contains labels of these attempts and not an outcome.
-    if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].share < _ENOUGH_SHARE:
+    if (
+        not terms & (CORRECT_WORDS | GRADE_WORDS)
+        or profile.columns[name].present_share < _ENOUGH_SHARE
+    ):
         return False
     numbers = profile.numbers(name)
     present = numbers[np.isfinite(numbers)]
@@ -256,13 +265,13 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     )
 
 
-def _is_of_task(profile: DataProfile, name: str, outcome: str) -> bool:
+def _is_constant_per_task(profile: DataProfile, name: str, outcome: str) -> bool:
     """Whether a column has one value per task, and the outcome has several at some tasks."""
     pairs = (
-        count_distinct(joined_codes(profile.cell, profile.columns[c].codes))
+        count_distinct(joined_codes(profile.cell_codes, profile.columns[c].codes))
         for c in (name, outcome)
     )
-    return next(pairs) <= count_distinct(profile.cell) < next(pairs)
+    return next(pairs) <= count_distinct(profile.cell_codes) < next(pairs)
 
 
 def _without_number(name: str) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Tally
-from passk_cli.files.database import Texts
+from passk_cli.files.database import TextColumn
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import CANONICAL, candidates
+from passk_cli.files.roles import CANONICAL, usual_columns
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
     Source,
@@ -72,7 +72,7 @@ SEVERAL_SCORES = DiagnosticType(
 )  # fmt: skip
 
 
-def mixed_task_messages(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diagnostic]:
+def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
     """Yield the message that a number is the same task as a text in another file.
 
     kinds : "number" or "text" → the first file with such tasks.
@@ -83,7 +83,7 @@ def mixed_task_messages(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Diag
         and len(files) == 2
         and all(task.isdecimal() for task in tasks.sorted_names)
     ):
-        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.at(0))
+        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.text_at(0))
 
 
 def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
@@ -91,7 +91,7 @@ def several_scores_messages(batches: Iterable[Batch], request: Request) -> Itera
     kept_columns = request.conversion.columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds, batch.roles.outcome
-        scores = [column for column in candidates("score", kinds) if column not in request.by]
+        scores = [column for column in usual_columns("score", kinds) if column not in request.by]
         has_score = "score" in request.fields or kinds.keys() >= set(CANONICAL)
         if (
             len(scores) > 1
@@ -142,8 +142,10 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
     """
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
-        if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
-            require_even_rows(source, layout)
+        if uneven and may_have_surplus_delimiter(
+            source, layout.delimiter.encode(), len(layout.columns)
+        ):
+            require_no_surplus_field(source, layout)
         if layout.kind != "json" or source.first_sign != "[":
             continue
         # DuckDB reads an array that is cut off after a comma like a shorter one.
@@ -159,7 +161,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
             raise DataError(source.name, problem, "is the file cut off?", name="damaged-file")
 
 
-def require_even_rows(source: Source, layout: Layout) -> None:
+def require_no_surplus_field(source: Source, layout: Layout) -> None:
     """Raise DataError for the first row with a surplus empty field, which DuckDB would ignore."""
     width = len(layout.columns)
     for line, row in csv_rows(source, layout.delimiter):
@@ -191,7 +193,7 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
     return None
 
 
-def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
+def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -> bool:
     """Whether a row of a delimited text may end in a surplus delimiter. The test is quick and may
     err.
 
@@ -201,7 +203,7 @@ def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
         end = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
         last, has_pair = b"", False
         while not has_pair and (block := stream.read(1 << 20)):
-            has_pair, last = _has_pair(last + block, end), block[-1:]
+            has_pair, last = _has_byte_pair(last + block, end), block[-1:]
     if not has_pair and last != delimiter:
         return False
     with open_bytes(source) as stream:
@@ -214,12 +216,12 @@ def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
     return delimiters != (columns - 1) * (breaks + (last != b"\n"))
 
 
-def _has_pair(text: bytes, pair: bytes) -> bool:
+def _has_byte_pair(text: bytes, pair: bytes) -> bool:
     """Whether two bytes follow each other in a text, by comparing numbers of 16 bits.
 
     This takes a third of the time of comparing bytes, and a quarter of the time of `in`.
 
-    >>> _has_pair(b"a,b,\\n", b",\\n"), _has_pair(b"a,b\\n,", b",\\n")
+    >>> _has_byte_pair(b"a,b,\\n", b",\\n"), _has_byte_pair(b"a,b\\n,", b",\\n")
     (True, False)
     """
     (pair_number,) = np.frombuffer(pair, dtype=np.uint16)

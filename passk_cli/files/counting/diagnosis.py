@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.cleanup import disk_full_error
 from passk_cli.errors import BadRecordError, DataError, ParameterError
-from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
+from passk_cli.files.counting.statement import ARE_COUNTS, RepeatedAttempts, Statement
 from passk_cli.files.database import NUMBER_COLUMN, disable_join_reordering, quote_name, quote_text
-from passk_cli.files.export import os_error
+from passk_cli.files.export import as_os_error
 from passk_cli.files.history import repeated_run_error
-from passk_cli.files.reading.condition import CONDITION, names_in
+from passk_cli.files.reading.condition import CONDITION, condition_names
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.non_result_files import find_copy
 from passk_cli.files.reading.records import (
@@ -35,14 +35,14 @@ from passk_cli.files.roles import (
     PASS_WORDS,
     PICK,
     SETTINGS,
-    find,
-    spelled_leaf,
+    find_column,
+    spelled_last_key,
 )
 from passk_cli.files.sources.source import (
     SKIP_BAD_LINES,
     UNCLOSED_QUOTE,
     Source,
-    damaged_parquet,
+    damaged_parquet_error,
     object_bytes,
     open_bytes,
     text_kind,
@@ -88,7 +88,7 @@ def explained_error(
         problem = "there is not enough memory to read it"
         return DataError(first, problem, MORE_MEMORY, name="out-of-memory")
     if isinstance(error, duckdb.IOException):
-        full = disk_full_error(os_error(error), "temporary files")
+        full = disk_full_error(as_os_error(error), "temporary files")
         if full is not None:
             return full
     if "maximum_object_size" in message:
@@ -121,7 +121,7 @@ def explained_error(
         return _condition_error(message, request)
     for batch in batches:
         if batch.layout.kind == "parquet":
-            return damaged_parquet(batch.sources[0], message)
+            return damaged_parquet_error(batch.sources[0], message)
     reason, remedy = (
         re.sub(r"\s+", " ", message)[:300],
         "`passk describe FILE` shows how passk reads it",
@@ -143,7 +143,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
     )
 
 
-class _RowOfInterest(NamedTuple):
+class _MatchingRow(NamedTuple):
     """A row of interest with its place and the selected values."""
 
     batch: Batch
@@ -159,18 +159,18 @@ def first_matching_rows(
     condition: str,
     selected: Sequence[str] = ("task",),
     most: int = 1,
-) -> list[_RowOfInterest]:
+) -> list[_MatchingRow]:
     """The first rows that fulfil a condition, in the order of the files.
 
-    condition, selected : SQL, as in `Statement.matching_rows`. A row that is not found in its file
-    has no line number.
+    condition, selected : SQL, as in `Statement.matching_rows_sql`. A row that is not found in its
+    file has no line number.
     """
     import duckdb
 
     def ask(attempted: Statement, selection: str) -> list[tuple[Any, ...]]:
         try:
             return con.execute(
-                f"{attempted.matching_rows(condition)} SELECT {selection}"
+                f"{attempted.matching_rows_sql(condition)} SELECT {selection}"
             ).fetchall()
         except duckdb.Error as error:
             again = attempted.with_more_care(error)
@@ -178,7 +178,7 @@ def first_matching_rows(
 
     disable_join_reordering(con)
     con.execute("SET preserve_insertion_order = true")
-    columns, rows = ", ".join(selected), list[_RowOfInterest]()
+    columns, rows = ", ".join(selected), list[_MatchingRow]()
     files = {s.path: (s, batch) for batch in statement.batches for s in batch.sources}
     paths = [*files]
     if len(paths) > 1:
@@ -192,12 +192,12 @@ def first_matching_rows(
         # The entries of a list have the same place.
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
-            rows.append(_RowOfInterest(batch, source, *record_at(batch, source, number), values))
+            rows.append(_MatchingRow(batch, source, *record_at(batch, source, number), values))
         if len(rows) == most:
             return rows
     if not rows:
         batch = statement.batches[0]
-        nowhere = _RowOfInterest(
+        nowhere = _MatchingRow(
             batch, batch.sources[0], batch.sources[0].name, {}, (None,) * len(selected)
         )
         first_values = ask(statement, f"{columns} FROM matching LIMIT 1")
@@ -220,7 +220,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
                  for name, text in ((roles.n, n), (roles.c, c))]  # fmt: skip
         problem = f"{' and '.join(count_texts)} cannot be counts"
         return DataError(row.place, problem, _COUNTS_REMEDY, name="bad-counts")
-    if _is_cut(row, str(outcome)):
+    if _is_outcome_cut_off(row, str(outcome)):
         problem = f"{shortened(str(outcome))!r} ends the file, without an end of the line"
         return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
     number = text_kind(str(outcome)) == "number"
@@ -241,7 +241,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
     return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
 
 
-def _is_cut(row: _RowOfInterest, outcome: str) -> bool:
+def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
     """Whether a table ends within a word for an outcome."""
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
@@ -305,12 +305,12 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
     """
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
-        base, keys = find(outcome, batch.layout.kinds) or ("", [])
+        base, keys = find_column(outcome, batch.layout.kinds) or ("", [])
         # A list entry that is selected by its name may be missing in any record.
-        if not keys or batch.layout.typed or any(map(PICK.fullmatch, keys)):
+        if not keys or batch.layout.has_typed_values or any(map(PICK.fullmatch, keys)):
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
-        rows = statement.for_files([batch]).relation(batch, {base: "JSON"})
+        rows = statement.for_files([batch]).relation_sql(batch, {base: "JSON"})
         # For a list, the answer shows for each entry whether the field exists.
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
         values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
@@ -326,14 +326,14 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
     return None
 
 
-def condition_values(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
+def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
     """A sentence with the values of the first column of a condition in the first records; "" for a
     condition on nested fields.
     """
-    column, values = [*names_in(con, statement.request.where), ""][0], dict[str, None]()
+    column, values = [*condition_names(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds.get(column, {"record"}):
-            rows = statement.for_files([batch]).relation(batch, {column: "VARCHAR"})
+            rows = statement.for_files([batch]).relation_sql(batch, {column: "VARCHAR"})
             sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_PROBED_RECORDS}"
             values |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
     return f"For {column}, {list_known_names(sorted(values))}" if values else ""
@@ -373,7 +373,7 @@ def missing_name_error(
 
 
 def repeated_attempt_error(
-    con: duckdb.DuckDBPyConnection, statement: Statement, repeats: Repeats
+    con: duckdb.DuckDBPyConnection, statement: Statement, repeats: RepeatedAttempts
 ) -> DataError:
     """The error for the first repeated attempt, with both places."""
     key = ("model", *statement.groups, "task", "attempt")
@@ -395,11 +395,11 @@ def repeated_attempt_error(
     place = (later_rows or [first])[0].place
     rows, contradicting = plural(repeats.rows, "duplicate row"), 0
     if not statement.has_counts:
-        ((contradicting,),) = con.execute(statement.contradicting()).fetchall()
+        ((contradicting,),) = con.execute(statement.contradictions_sql()).fetchall()
         if contradicting:
             rows += f", {plural(contradicting, 'attempt')} with different outcomes"
     problem = f"{subject} is duplicated{before} ({rows})"
-    settings = [*_settings_that_differ(first.record, later_rows[0].record)] if later_rows else []
+    settings = [*_differing_settings(first.record, later_rows[0].record)] if later_rows else []
     if settings:
         problem += f"; the two differ in {' and '.join(settings)}"
     copy, resumed, as_attempts = _REPEAT_FIXES
@@ -415,7 +415,7 @@ def repeated_attempt_error(
     if column and contradicting and repeats.rows >= _TOO_MANY_REPEATS * repeats.attempts:
         # --duplicates first would lose most attempts.
         model_count_sql = (
-            f"WITH {statement.named_rows(None)} SELECT count(DISTINCT model) FROM named"
+            f"WITH {statement.named_rows_sql(None)} SELECT count(DISTINCT model) FROM named"
         )
         ((models,),) = con.execute(model_count_sql).fetchall()
         way = {"--by": (column,), "--duplicates": "keep"}
@@ -438,20 +438,20 @@ def repeated_attempt_error(
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
 
 
-def _settings_that_differ(
+def _differing_settings(
     record: Mapping[str, Any], other_record: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
     """The columns that are named like settings and differ, at most one key below the top.
 
-    >>> [*_settings_that_differ({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
+    >>> [*_differing_settings({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
     ['mode', 'x.effort']
     """
     for key in {**record, **other_record}:
         value, against = record.get(key), other_record.get(key)
         if not above and (isinstance(value, dict) or isinstance(against, dict)):
             inside = [part if isinstance(part, dict) else {} for part in (value, against)]
-            yield from _settings_that_differ(inside[0], inside[1], key)
-        elif spelled_leaf(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
+            yield from _differing_settings(inside[0], inside[1], key)
+        elif spelled_last_key(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
             yield f"{above}.{key}".removeprefix(".")
 
 
@@ -474,8 +474,8 @@ def _not_a_list_error(
     """The error for the first record without a list of outcomes if other records have one."""
     import duckdb
 
-    base, keys = find(batch.roles.outcome or "", batch.layout.kinds) or ("", [])
-    if batch.roles.shape != "lists" or batch.layout.typed:
+    base, keys = find_column(batch.roles.outcome or "", batch.layout.kinds) or ("", [])
+    if batch.roles.shape != "lists" or batch.layout.has_typed_values:
         return None
     path = json_path(keys[: keys.index(EACH)] if EACH in keys else keys)
     value, place = f"json_extract({quote_name(base)}, {path})", quote_name(NUMBER_COLUMN)

@@ -50,11 +50,11 @@ def named_outcome_messages(
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
     if names_words and not (statement.has_counts or request.judges_no_score):
-        words = con.execute(statement.outcome_words()).fetchall()
+        words = con.execute(statement.outcome_words_sql()).fetchall()
         messages += word_messages(words, request, statement.batches[0].sources[0].name)
     if request.threshold and not (request.judges_no_score and not statement.has_counts):
         number = f"TRY_CAST(outcome AS DOUBLE) IS NOT NULL OR outcome IN ('{REACHED}', '{BELOW}')"
-        scored = f"{statement.matching_rows(number)} SELECT 1 FROM matching LIMIT 1"
+        scored = f"{statement.matching_rows_sql(number)} SELECT 1 FROM matching LIMIT 1"
         if statement.has_counts or not con.execute(scored).fetchall():
             messages.append(IDLE_THRESHOLD())
     return messages

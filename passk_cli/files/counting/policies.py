@@ -22,10 +22,10 @@ from passk_cli.files.counting.checks import (
 )
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.non_result_files import UnreadFile, repeated_file_error
+from passk_cli.files.reading.non_result_files import UnreadFileError, repeated_file_error
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import ATTEMPT_ROLES, COLUMN, addends, candidates, find
+from passk_cli.files.roles import ATTEMPT_ROLES, COLUMN, amount_addends, find_column, usual_columns
 from passk_cli.outcomes.codes import cross_columns
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
@@ -47,7 +47,7 @@ def build_counts(
     """
     request = statement.request
     _require_understood(con, statement, tally, tolerant)
-    cells, nameless = tally.cells, tally.cells["task"].absent
+    cells, nameless = tally.cells, tally.cells["task"].missing_mask
     if nameless.any():
         cells = {name: values[~nameless] for name, values in cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
@@ -57,8 +57,8 @@ def build_counts(
     attempted = n > 0
     if not attempted.any():
         _refuse_empty(con, statement, tally)
-    facts = _facts(statement, attempts, tally, cells, attempted)
-    facts = replace(facts, messages=_messages(con, statement, attempts, cells, n, tolerant))
+    facts = _reading_facts(statement, attempts, tally, cells, attempted)
+    facts = replace(facts, messages=_reading_messages(con, statement, attempts, cells, n, tolerant))
     undecided = cells["missing"][attempted].astype(np.int64)
     counts = Counts.from_codes(
         _series_codes(statement, cells, attempted),
@@ -71,7 +71,7 @@ def build_counts(
     )
     if request.cluster:
         place = statement.batches[0].sources[0].name
-        counts = counts.with_clusters(_clusters(request.cluster, cells, place))
+        counts = counts.with_clusters(_cluster_of_tasks(request.cluster, cells, place))
     for i, column in enumerate(statement.benchmarks):
         if benchmark_by_task := _benchmark_of_tasks(cells, i):
             facts = replace(counts.facts, benchmark=column, benchmarks=benchmark_by_task)
@@ -121,7 +121,7 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
     _require_allowed(con, refusing, tally, tolerant=False)
     remedy = "is the file complete?"
     if request.where:
-        values = diagnosis.condition_values(con, statement)
+        values = diagnosis.condition_values_text(con, statement)
         remedy = f"is the condition too narrow? {values}".rstrip()
     if request.only_tasks or request.exclude_tasks:
         remedy = "do the tasks that you chose or excluded leave any task?"
@@ -141,7 +141,7 @@ def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any
     return cross_columns(columns)
 
 
-def _messages(
+def _reading_messages(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
     attempts: NormalizedFiles,
@@ -155,7 +155,7 @@ def _messages(
     that contains the other ones.
     """
     batches, request = statement.batches, statement.request
-    is_doubtful = _is_pooled(batches, cells) and request.duplicates != "keep"
+    is_doubtful = _are_attempts_pooled(batches, cells) and request.duplicates != "keep"
     copy = repeated_file_error(batches) if is_doubtful else None
     inner_records = None
     if int(cells["attempts"].sum()) == 1 and request.records is None:
@@ -177,24 +177,24 @@ def _messages(
     messages += [
         WITHOUT_GROUP(attempts=without, column=name)
         for name, column in zip(request.by, statement.groups, strict=True)
-        if (without := int(n[cells[column].absent].sum()))
+        if (without := int(n[cells[column].missing_mask].sum()))
     ]
     if len(attempts.task_kinds) > 1:
         messages += mixed_task_messages(attempts.task_kinds, cells["task"][n > 0])
     return tuple(messages)
 
 
-def _are_numbered(batches: Sequence[Batch]) -> bool:
+def _are_attempts_numbered(batches: Sequence[Batch]) -> bool:
     """Whether attempts have numbers, so that repeated ones can be found."""
     return all(bool(b.roles.attempt) or b.roles.shape != "attempts" for b in batches)
 
 
-def _is_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
+def _are_attempts_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
     """Whether several files contain unnumbered attempts of one model at one task."""
-    return not _are_numbered(batches) and bool(cells["files_differ"].any())
+    return not _are_attempts_numbered(batches) and bool(cells["files_differ"].any())
 
 
-def _facts(
+def _reading_facts(
     statement: Statement,
     attempts: NormalizedFiles,
     tally: Tally,
@@ -203,14 +203,14 @@ def _facts(
 ) -> ReadFacts:
     """The facts of a reading, without messages."""
     batches, request = statement.batches, statement.request
-    nameless = tally.cells["task"].absent
+    nameless = tally.cells["task"].missing_mask
     lines = tally.cells["attempts"] * nameless
     lines = np.bincount(tally.cells["name"].codes + 1, lines)
     # If columns are models, each line belongs to all models.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
-    unread = [error for error in attempts.passed_over if isinstance(error, UnreadFile)]
-    pooled = _is_pooled(batches, cells)
+    unread = [error for error in attempts.passed_over if isinstance(error, UnreadFileError)]
+    pooled = _are_attempts_pooled(batches, cells)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
     reasons: dict[str, Counter[str]] = {}
     reported = (
@@ -221,13 +221,13 @@ def _facts(
         reasons.setdefault(model, Counter()).update(counts_by_reason)
     missing = int(cells["missing"].sum())
     return ReadFacts(
-        inputs=tuple(_input_facts(b, request, attempts) for b in batches),
+        inputs=tuple(_file_reading(b, request, attempts) for b in batches),
         missing=missing,
         missing_policy=request.missing,
         missing_outcomes=_missing_outcomes(cells, statement.groups) if missing else None,
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
-        duplicates_checked=_are_numbered(batches),
+        duplicates_checked=_are_attempts_numbered(batches),
         pooled_unnumbered=tuple(source.name for source in sources) if pooled else (),
         unnumbered=int((cells["attempts"] - cells["numbered"]).sum()) if some_numbered else 0,
         skipped=int(without_task) + tally.rejected + attempts.skipped,
@@ -262,13 +262,13 @@ def _require_allowed(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
     """Raise an error for what the policies do not allow, with its place."""
-    request, nameless = statement.request, tally.cells["task"].absent
+    request, nameless = statement.request, tally.cells["task"].missing_mask
     if nameless.any() and not (request.skip_bad or tolerant):
         attempt_counts = tally.cells["attempts"]
         lacking = int(attempt_counts[nameless].sum()), int(attempt_counts.sum())
         raise diagnosis.missing_name_error(con, statement, "task", lacking)
     cells = {name: values[~nameless] for name, values in tally.cells.items()}
-    if cells["name"].absent.any():
+    if cells["name"].missing_mask.any():
         raise diagnosis.missing_name_error(con, statement, "model")
     if tolerant:
         return
@@ -322,7 +322,7 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
     )
 
 
-def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
+def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
     """Map each task to its cluster. Raise DataError at `place` if it has none or two."""
     clusters: dict[str, str] = {}
     # Most models have the same tasks, so each distinct row is checked once.
@@ -342,20 +342,22 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
     return clusters
 
 
-def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> FileReading:
+def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> FileReading:
     roles = batch.roles.columns()
     parts = (part for of in batch.layout.joined.values() for part in of.parts)
     kinds = batch.layout.kinds
-    sums = (part for role, column in roles.items() for part, _ in addends(role, column, kinds))
+    sums = (
+        part for role, column in roles.items() for part, _ in amount_addends(role, column, kinds)
+    )
     references = {*sums, *request.by, request.cluster, *parts}
-    base_columns = {(find(c, batch.layout.kinds) or (c,))[0] for c in references if c}
+    base_columns = {(find_column(c, batch.layout.kinds) or (c,))[0] for c in references if c}
     name = batch.sources[0].name
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
     # Amounts of a format become columns if they are needed.
     spent = {name: {"number"} for name in attempts.amount_names.get(batch.layout.kind, {})}
-    usual = {role: candidates(role, {**kinds, **spent}) for role in ATTEMPT_ROLES}
+    usual = {role: usual_columns(role, {**kinds, **spent}) for role in ATTEMPT_ROLES}
     offered = {
         role: columns[0]
         for role, columns in usual.items()
@@ -365,7 +367,7 @@ def _input_facts(batch: Batch, request: Request, attempts: NormalizedFiles) -> F
     if "tokens" not in offered and all(halves) and "tokens" not in roles:
         offered["tokens"] = "+".join(map(str, halves))
     # The added columns of a harness are already in tasks, attempts and reasons.
-    added_columns = ("suite", "run", "reason") if batch.layout.harness else ()
+    added_columns = ("suite", "run", "reason") if batch.layout.is_harness else ()
     used_columns = {*base_columns, *offered.values(), *added_columns}
     unused = tuple(column for column in batch.layout.kinds if column not in used_columns)
     form = f"{batch.layout.kind} ({batch.layout.description}{packing})"

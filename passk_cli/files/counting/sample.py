@@ -21,14 +21,14 @@ from passk_cli.arrays import Ints
 from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
 from passk_cli.files.database import (
     AS_IT_IS,
-    is_absent,
+    missing_mask,
     quote_name,
     quote_text,
     with_all_memory,
 )
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
-from passk_cli.files.roles import ENDINGS, find, holds_list, words
+from passk_cli.files.roles import ENDINGS, find_column, is_list_column, name_words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
 # The number and size of blocks of a sample. Files that are smaller than all blocks are read
@@ -70,17 +70,19 @@ def _profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
 ) -> DataProfile:
     con.execute("SET preserve_insertion_order = true")
-    samples = [_sample(con, batch, folder, i) for i, batch in enumerate(_kept_batches(statement))]
+    samples = [
+        _write_samples(con, batch, folder, i) for i, batch in enumerate(_kept_batches(statement))
+    ]
     is_complete = all(sample.is_complete for sample in samples)
     request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
     if not is_complete:
         # A filter might leave only a few rows of a sample.
-        request = replace(request.of_all_models(), where="", only_tasks=(), exclude_tasks=())
+        request = replace(request.with_all_models(), where="", only_tasks=(), exclude_tasks=())
     batches = [_with_further_columns(con, sample.batch) for sample in samples]
     profile_statement = statement.with_changes(
         request=request, where=statement.where if request.where else ()
     )
-    columns_by_batch = [_columns(batch, request.by) for batch in batches]
+    columns_by_batch = [_scalar_and_record_columns(batch, request.by) for batch in batches]
     plain, records = (
         [name for batch_columns in columns_by_batch for name in batch_columns[i]] for i in (0, 1)
     )
@@ -90,36 +92,36 @@ def _profile_files(
         first_of.setdefault(name.lower(), name)
     columns = tuple(first_of.values())
     _fill_table(con, profile_statement, [*zip(batches, samples, strict=True)], columns)
-    sql = _texts(batches, columns)
+    sql = _text_sql_by_column(batches, columns)
     for record in (name for name in columns if name in records):
         value = f"TRY_CAST(carried{columns.index(record)} AS JSON)"
         objects = f"CASE WHEN json_type({value}) = 'OBJECT' THEN {value} END"
         query = f"SELECT json_group_structure({objects}) FROM profile_"
         ((structure,),) = con.execute(query).fetchall()
-        for keys in _keys(json.loads(structure or "{}")):
+        for keys in _record_keys(json.loads(structure or "{}")):
             path = quote_text(".".join(["$", *map(quote_name, keys)]))
-            sql.setdefault(".".join([record, *keys]), _scalar(f"({value} ->> {path})"))
+            sql.setdefault(".".join([record, *keys]), _scalar_sql(f"({value} ->> {path})"))
     scalar_sql = {name: text for name, text in sql.items() if name not in records or name in plain}
     return _build_profile(
         con, profile_statement, "profile_", scalar_sql, batches, is_complete=is_complete
     )
 
 
-def _keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The keys of records in a structure, and the nested keys that describe how attempts ended.
 
-    >>> [*_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
+    >>> [*_record_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]
     """
     # A very large number of keys are names and not columns.
     is_record = isinstance(structure, dict) and len(structure) <= _KEYS
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
-        ending = not isinstance(below, dict) and any(words(part) & ENDINGS for part in path)
+        ending = not isinstance(below, dict) and any(name_words(part) & ENDINGS for part in path)
         if not above or ending:
             yield path
         if len(path) < _MOST_DEPTH:
-            yield from _keys(below, path)
+            yield from _record_keys(below, path)
 
 
 def _fill_table(
@@ -137,13 +139,13 @@ def _fill_table(
     for batch, sample in batches:
         files = {source.path: source.path for source in batch.sources} | {**sample.origins}
         sample_names = {path: names[origin] for path, origin in files.items() if origin in names}
-        present = [i for i, name in enumerate(columns) if find(name, batch.layout.kinds)]
+        present = [i for i, name in enumerate(columns) if find_column(name, batch.layout.kinds)]
         carried = tuple(columns[i] for i in present)
         batch_statement = statement.with_changes(names=sample_names).for_files([batch])
         selection = [*fixed, *["is_count"] * counts]
         selection += [f"carried{place} AS carried{i}" for place, i in enumerate(present)]
-        limit = f" LIMIT {_ROWS}" * (batch.layout.typed and not sample.is_complete)
-        rows = batch_statement.with_changes(lenient=True, carried=carried).cell_rows(1)
+        limit = f" LIMIT {_ROWS}" * (batch.layout.has_typed_values and not sample.is_complete)
+        rows = batch_statement.with_changes(lenient=True, carried=carried).cell_rows_sql(1)
         con.execute(
             f"INSERT INTO profile_ BY NAME SELECT {', '.join(selection)} FROM ({rows}){limit}"
         )
@@ -159,8 +161,10 @@ def profile_cells(
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
     cell_statement = statement.with_columns(columns)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {cell_statement.cell_rows(one_in)}")
-    sql = _texts(cell_statement.batches, columns)
+    con.execute(
+        f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {cell_statement.cell_rows_sql(one_in)}"
+    )
+    sql = _text_sql_by_column(cell_statement.batches, columns)
     return _build_profile(
         con, cell_statement, "some_cells_", sql, cell_statement.batches, is_complete=False
     )
@@ -191,7 +195,7 @@ def _build_profile(
         f"SELECT hash(file) AS file, ({verdict})::DOUBLE AS verdict, {', '.join(hashes)}"
         f" FROM {table} ORDER BY rowid"
     ).fetchnumpy()
-    codes = [_codes(answer[f"h{i}"]) for i in range(len(expressions))]
+    codes = [_codes_of_hashes(answer[f"h{i}"]) for i in range(len(expressions))]
     column_codes = codes[len(series) + 1 :]
     observed = {
         name: SampledColumn(name, code, int(code.max(initial=-1)) + 1, sql)
@@ -211,10 +215,10 @@ def _build_profile(
     )
 
 
-def _codes(hashes: Any) -> Ints:
+def _codes_of_hashes(hashes: Any) -> Ints:
     """Codes of hashes, from 0; −1 for a missing one."""
     codes = np.full(len(hashes), -1, dtype=np.int64)
-    is_present = ~is_absent(hashes)
+    is_present = ~missing_mask(hashes)
     codes[is_present] = np.unique(np.asarray(hashes)[is_present], return_inverse=True)[1]
     return codes
 
@@ -231,29 +235,31 @@ def _kept_batches(statement: Statement) -> Iterator[Batch]:
             yield replace(batch, sources=kept_sources or batch.sources)
 
 
-def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
+def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
     """Columns that may have scalar values (columns with a role first), and columns of records."""
     kinds = batch.layout.kinds
-    playing = [c for c in (*batch.roles.columns().values(), *by) if find(c, kinds)]
-    playing = [c for c in playing if not holds_list(c, kinds)] + ["suite"] * batch.has_suites
+    playing = [c for c in (*batch.roles.columns().values(), *by) if find_column(c, kinds)]
+    playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
     plain = [column for column, of in kinds.items() if of <= _SCALAR][:_COLUMNS]
     records = [
-        c for c, of in kinds.items() if of - {"null"} == {"record"} and not batch.layout.typed
+        c
+        for c, of in kinds.items()
+        if of - {"null"} == {"record"} and not batch.layout.has_typed_values
     ]
     return [*playing, *plain], records
 
 
-def _texts(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
+def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
     """Map each name to the SQL of its text in rows with these columns."""
     texts = {}
     for place, name in enumerate(columns):
         kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
         plain = kinds and all(of <= _SCALAR for of in kinds)
-        texts[name] = f"nullif(carried{place}, '')" if plain else _scalar(f"carried{place}")
+        texts[name] = f"nullif(carried{place}, '')" if plain else _scalar_sql(f"carried{place}")
     return texts
 
 
-def _scalar(text: str) -> str:
+def _scalar_sql(text: str) -> str:
     """SQL for a text, or NULL for an empty text, a list or a record."""
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
@@ -280,7 +286,9 @@ def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch
     return replace(batch, layout=replace(layout, complete=True), roles=roles)
 
 
-def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int) -> _SampleQuery:
+def _write_samples(
+    con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int
+) -> _SampleQuery:
     """Write samples of a batch. folder : their place. place : the index of the batch, for names."""
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
@@ -294,7 +302,7 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
         return _SampleQuery(batch, {}, is_complete=True)
     if not layout.row_file and layout.kind not in ("jsonl", "csv"):
         return _SampleQuery(batch, {}, is_complete=False)
-    blocks = _blocks(files) if plain else _beginnings(files)
+    blocks = _block_starts(files) if plain else _beginning_indices(files)
     samples: dict[str, str] = {}
     complete = not plain and len(blocks) == len(files)
     for number, starts in blocks.items():
@@ -325,7 +333,7 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
     )
 
 
-def _blocks(files: Sequence[str]) -> dict[int, list[int]]:
+def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
     """Map the index of each file to the starts of its blocks, at even distances over all files."""
     sizes = np.array([os.path.getsize(path) for path in files])
     ends = np.cumsum(sizes)
@@ -337,7 +345,7 @@ def _blocks(files: Sequence[str]) -> dict[int, list[int]]:
     }
 
 
-def _beginnings(files: Sequence[str]) -> dict[int, list[int]]:
+def _beginning_indices(files: Sequence[str]) -> dict[int, list[int]]:
     """The indices of some files at even distances, whose beginnings are read."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}

@@ -14,7 +14,7 @@ from passk_cli.arrays import Bools, Ints
 from passk_cli.files.checks.check import CheckContext
 from passk_cli.files.counting.statement import BENCHMARKS, Statement
 from passk_cli.files.reading.profile import SampledColumn, joined_codes
-from passk_cli.files.roles import SETTINGS, spelled_leaf, words
+from passk_cli.files.roles import SETTINGS, name_words, spelled_last_key
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
 
@@ -99,8 +99,8 @@ def _task_groups(
     profile = context.profile
     names = [
         name for name in context.unread_columns
-        if quote(name) not in settings and spelled_leaf(name) not in _NOT_GROUPS
-        and not words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
+        if quote(name) not in settings and spelled_last_key(name) not in _NOT_GROUPS
+        and not name_words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
         and profile.columns[name].distinct >= _FEWEST_GROUPS
     ]  # fmt: skip
     if not names or not is_judged.any():
@@ -139,4 +139,4 @@ def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int)
 
 def _may_be_of_attempt(context: CheckContext, name: str) -> bool:
     """Whether a column may describe attempts and not tasks: numbers that do not name anything."""
-    return not words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"
+    return not name_words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"

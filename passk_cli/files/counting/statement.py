@@ -37,10 +37,10 @@ from passk_cli.files.roles import (
     REACHED,
     ROLES,
     UNITS,
-    addends,
-    find,
-    holds_list,
-    reaches,
+    amount_addends,
+    find_column,
+    is_list_column,
+    reaches_sql,
     verdict_sql,
 )
 from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
@@ -62,7 +62,7 @@ SHARE_OF_COUNTS = f"{_C} / {_N}"
 BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 
 
-def _benchmarks(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
+def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     """Columns that may name the benchmarks of tasks; none if you pool one on purpose."""
     columns = {name for batch in batches for name in batch.layout.kinds}
     lower_names = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
@@ -94,13 +94,13 @@ class ReadingCare:
     object_bytes: int = 1 << 24
 
     @property
-    def attempts_as(self) -> str:
+    def attempt_sql_type(self) -> str:
         """The SQL type of an attempt's number."""
         return "DOUBLE" if self.numeric else "VARCHAR"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Repeats:
+class RepeatedAttempts:
     """Attempts that occur more than once.
 
     attempts : their number. rows : the number of surplus rows. first : the first one, as (model,
@@ -129,7 +129,7 @@ class Tally:
 
     cells: dict[str, Any]
     all_cells: dict[str, Any]
-    repeats: Repeats
+    repeats: RepeatedAttempts
     rejected: int
     kinds: dict[str, dict[str, int]]
     keep: str | None = None
@@ -155,7 +155,9 @@ class Statement:
         self.names = names
         self.groups = [f"group{i}" for i in range(len(request.by))]
         self.has_counts = any(b.roles.shape == "counts" for b in batches)
-        typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
+        typed = all(
+            batch.layout.has_typed_values and batch.roles.shape == "attempts" for batch in batches
+        )
         # The kinds of an outcome column that exists in the file and is not joined.
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
         self.truths = (
@@ -179,7 +181,7 @@ class Statement:
             for batch in batches
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
-        self.benchmarks = _benchmarks(batches, request)
+        self.benchmarks = _benchmark_columns(batches, request)
         # A label names one model, which is checked later.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.complete for batch in batches)
@@ -197,7 +199,7 @@ class Statement:
         """The statement to run next if a row or a number did not fit; None if there is none."""
         care = self.care
         if care.numeric and isinstance(error, duckdb.ConversionException):
-            return self.exact
+            return self.with_text_attempts
         if "maximum_object_size" in str(error):
             longest = max(object_bytes(batch.sources) for batch in self.batches)
             if care.object_bytes < longest:
@@ -209,10 +211,10 @@ class Statement:
             return self.with_changes(care=replace(care, numbers=care.numbers + 1))
         # A CSV file reports a number that does not fit as a conversion, JSON as any other error.
         json = any(batch.layout.kind != "csv" for batch in self.batches)
-        return self.exact if care.numeric and json else None
+        return self.with_text_attempts if care.numeric and json else None
 
     @property
-    def exact(self) -> Statement:
+    def with_text_attempts(self) -> Statement:
         """The statement that reads attempt numbers as text."""
         return self.with_changes(care=replace(self.care, numeric=False))
 
@@ -227,7 +229,7 @@ class Statement:
         care = replace(self.care, careful=True, numeric=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
-    def tally(self, keep: str | None) -> str:
+    def tally_sql(self, keep: str | None) -> str:
         """The SQL of the statement. keep : "first" or "last" keeps one row of a repeated
         attempt.
         """
@@ -257,7 +259,7 @@ class Statement:
         c = f"WHEN 2 THEN rows * {_C}" if self.has_counts else ""
         unrepeated = "coalesce(fingerprint = from_0 OR fingerprint = from_1, false)"
         return f"""
-WITH {self.rows(keep, truths=truths)},
+WITH {self.rows_sql(keep, truths=truths)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{count_columns},
          count(*) AS rows, count(attempt) AS numbered,
@@ -278,89 +280,92 @@ totals AS (
   FROM judged LEFT JOIN names ON names.file = judged.file
   GROUP BY coalesce(names.name, model), {cell}),
 expected AS (
-  SELECT i + 1 AS count, bit_xor(hash(i::{self.care.attempts_as})) OVER (ORDER BY i) AS from_0,
-         bit_xor(hash((i + 1)::{self.care.attempts_as})) OVER (ORDER BY i) AS from_1
+  SELECT i + 1 AS count, bit_xor(hash(i::{self.care.attempt_sql_type})) OVER (ORDER BY i) AS from_0,
+         bit_xor(hash((i + 1)::{self.care.attempt_sql_type})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
        numbered = 0 OR {unrepeated} AS unrepeated
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
-    def repeats(self) -> str:
+    def repeats_sql(self) -> str:
         """SQL for the exact number of repeated attempts, and the first one."""
         columns = ["model", *self.groups, "task", "attempt"]
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
         return f"""
-WITH {self.named_rows(None)},
+WITH {self.named_rows_sql(None)},
 keyed AS (
   SELECT {key}, count(*) AS times FROM named
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
-    def contradicting(self) -> str:
+    def contradictions_sql(self) -> str:
         """SQL for the number of repeated attempts with different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
-WITH {self.named_rows(None)}
+WITH {self.named_rows_sql(None)}
 SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS NOT NULL
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
-    def missing_kinds(self, keep: str | None) -> str:
+    def missing_reasons_sql(self, keep: str | None) -> str:
         """SQL for the number of missing outcomes per model and word for the reason."""
         return f"""
-WITH {self.named_rows(keep)}
+WITH {self.named_rows_sql(keep)}
 SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
-    def matching_rows(self, condition: str) -> str:
+    def matching_rows_sql(self, condition: str) -> str:
         """The CTE `matching`: the rows that fulfil a condition on their columns and `verdict`."""
         return f"""
-WITH {self.named_rows(None)},
+WITH {self.named_rows_sql(None)},
 matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
 
-    def outcome_words(self) -> str:
+    def outcome_words_sql(self) -> str:
         """SQL for the number of outcomes per word, and whether the word passes."""
         return f"""
-WITH {self.rows(None)}
+WITH {self.rows_sql(None)}
 SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
-    def cell_rows(self, one_in: int) -> str:
+    def cell_rows_sql(self, one_in: int) -> str:
         """SQL for the rows of one in `one_in` tasks, chosen by hash."""
         return f"""
-WITH {self.named_rows(None)}
+WITH {self.named_rows_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
-    def data_names(self) -> str:
+    def data_names_sql(self) -> str:
         """SQL for the names of models and tasks in the data: model, task."""
-        unchosen = replace(self.request.of_all_models(), alias={}, only_tasks=(), exclude_tasks=())
+        unchosen = replace(
+            self.request.with_all_models(), alias={}, only_tasks=(), exclude_tasks=()
+        )
         return f"""
-WITH {self.with_changes(request=unchosen).named_rows(None)}
+WITH {self.with_changes(request=unchosen).named_rows_sql(None)}
 SELECT DISTINCT model, task FROM named"""
 
-    def models(self) -> str:
+    def models_sql(self) -> str:
         """SQL for the names of all models, also of models that are left out."""
         return f"""
-WITH {self.with_changes(request=self.request.of_all_models()).named_rows(None)}
+WITH {self.with_changes(request=self.request.with_all_models()).named_rows_sql(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
-    def named_rows(self, keep: str | None) -> str:
-        """The CTEs of `rows`, and `named`: rows with the names of models that users see."""
-        return f"""{self.rows(keep)},
+    def named_rows_sql(self, keep: str | None) -> str:
+        """The CTEs of `rows_sql`, and `named`: rows with the names of models that users see."""
+        return f"""{self.rows_sql(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
           FROM rows LEFT JOIN names ON names.file = rows.file)"""
 
-    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
-        """The CTEs `names` and `rows`: every file as the same narrow table.
+    def rows_sql(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
+        """The CTEs `names` and `rows_sql`: every file as the same narrow table.
 
-        keep : as in `tally`. truths : whether outcomes stay truth values. file_order : whether rows
-        come in the order of the files and their lines. The connection must be set to preserve it.
+        keep : as in `tally_sql`. truths : whether outcomes stay truth values. file_order : whether
+        rows come in the order of the files and their lines. The connection must be set to preserve
+        it.
         """
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
         ordered = file_order or keep is not None
         batches = in_argument_order(self.batches) if ordered else self.batches
-        rows = " UNION ALL ".join(self.batch_rows(batch, truths=truths) for batch in batches)
+        rows = " UNION ALL ".join(self.batch_rows_sql(batch, truths=truths) for batch in batches)
         names_sql = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
         model_condition = ""
         if self.request.models or self.request.exclude_models:
@@ -385,14 +390,14 @@ picked AS (SELECT {pick}(kept, place) AS row FROM kept
            coalesce('attempt ' || attempt, 'row ' || place)),
 rows AS (SELECT row.* FROM picked)"""
 
-    def batch_rows(self, batch: Batch, *, truths: bool = False) -> str:
-        """SQL for the rows of the files of a batch. truths : as in `rows`."""
+    def batch_rows_sql(self, batch: Batch, *, truths: bool = False) -> str:
+        """SQL for the rows of the files of a batch. truths : as in `rows_sql`."""
         layout, roles, request = batch.layout, batch.roles, self.request
         types, nested = self.column_types(batch)
         paths = [s.path for s in batch.sources]
         late = self.late_columns(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
-        relation = self.relation(batch, read)
+        relation = self.relation_sql(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
             # Rows from a known format are checked when they are converted, so their keys are not
             # checked again here.
@@ -401,7 +406,7 @@ rows AS (SELECT row.* FROM picked)"""
 
         text = partial(layout.text_sql, nested=nested)
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
-        if self.care.numeric and layout.typed and roles.attempt in layout.kinds:
+        if self.care.numeric and layout.has_typed_values and roles.attempt in layout.kinds:
             attempt = quote_name(roles.attempt or "")
         if truths:
             outcome = quote_name(roles.outcome or "")
@@ -411,7 +416,7 @@ rows AS (SELECT row.* FROM picked)"""
             "model": alias_sql(text(roles.model), request.alias),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.has_suites else task,
-            "attempt": f"CAST({attempt} AS {self.care.attempts_as})",
+            "attempt": f"CAST({attempt} AS {self.care.attempt_sql_type})",
             "outcome": outcome if roles.shape == "attempts" else "NULL::VARCHAR",
         }
         if self.numbered:
@@ -426,20 +431,20 @@ rows AS (SELECT row.* FROM picked)"""
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, name in enumerate(self.benchmarks):
-            roles_sql[f"benchmark{i}"] = text(name if find(name, layout.kinds) else None)
+            roles_sql[f"benchmark{i}"] = text(name if find_column(name, layout.kinds) else None)
         for i, name in enumerate(self.carried):
-            roles_sql[f"carried{i}"] = text(name if find(name, layout.kinds) else None)
+            roles_sql[f"carried{i}"] = text(name if find_column(name, layout.kinds) else None)
         if self.has_counts:
             is_count = str(roles.shape == "counts")
             roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
         if roles.shape == "counts":
-            roles_sql["attempt"] = f"0::{self.care.attempts_as}"
-        requested = request.read_of_attempts
+            roles_sql["attempt"] = f"0::{self.care.attempt_sql_type}"
+        requested = request.used_attempt_facts
         attempt_columns = {role: column for role, column in roles.of_attempts if role in requested}
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists" and role not in UNITS and holds_list(column, layout.kinds)
+            if roles.shape == "lists" and role not in UNITS and is_list_column(column, layout.kinds)
         }
         roles_sql |= {
             role: unnested.get(role) or text(column)
@@ -473,19 +478,19 @@ rows AS (SELECT row.* FROM picked)"""
             filled = f'CASE WHEN {outcomes} THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
-            outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempts_as}'
+            outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempt_sql_type}'
             unnested_roles = {*unnested, *(role for role in attempt_columns if role in UNITS)}
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.passing_score is not None and roles.shape != "counts":
             # Scores have many values. If they are judged here, they form only two groups.
             value = "TRY_CAST(outcome AS DOUBLE)"
-            passes = f"if({reaches(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
+            passes = f"if({reaches_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({verdict} AS outcome) FROM (SELECT {rows} FROM {source})"
         return f"SELECT {rows} FROM {source}"
 
-    def relation(self, batch: Batch, types: Mapping[str, str]) -> str:
+    def relation_sql(self, batch: Batch, types: Mapping[str, str]) -> str:
         """SQL for the files of a batch as a table with these columns."""
         document = batch.layout.kind == "json"
         return batch.layout.relation_sql(
@@ -514,7 +519,7 @@ rows AS (SELECT row.* FROM picked)"""
         known_columns = {column.lower() for column in (*types, *layout.kinds)}
         return tuple(name for name in dict.fromkeys(watched) if name not in known_columns)
 
-    def condition_checks(self, condition: str) -> Iterator[str]:
+    def condition_check_queries(self, condition: str) -> Iterator[str]:
         """Statements that read nothing and fail if the condition does not fit the columns."""
         for batch in self.batches:
             layout, (types, nested) = batch.layout, self.column_types(batch)
@@ -525,7 +530,7 @@ rows AS (SELECT row.* FROM picked)"""
             table = f"SELECT {', '.join(comparisons) or '1'} FROM {rows}"
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
-    def renamed_columns(self, role: str) -> Iterator[str]:
+    def renamed_column_queries(self, role: str) -> Iterator[str]:
         """One query per batch. It has an answer if a record lacks the column of a role but has
         another column with a usual name of the role.
         """
@@ -536,7 +541,7 @@ rows AS (SELECT row.* FROM picked)"""
             is_derived = column in layout.joined or column not in layout.kinds
             if layout.complete or is_derived or not other_names:
                 continue
-            rows = self.relation(batch, dict.fromkeys((column, *other_names), "VARCHAR"))
+            rows = self.relation_sql(batch, dict.fromkeys((column, *other_names), "VARCHAR"))
             yield (
                 f"SELECT 1 FROM {rows} WHERE {quote_name(column)} IS NULL"
                 f" AND coalesce({', '.join(map(quote_name, other_names))}) IS NOT NULL LIMIT 1"
@@ -549,24 +554,26 @@ rows AS (SELECT row.* FROM picked)"""
             part
             for role, column in roles.of_attempts
             if role in UNITS
-            for part, _ in addends(role, column, layout.kinds)
+            for part, _ in amount_addends(role, column, layout.kinds)
         ]
         columns = [c for role, c in roles.columns().items() if role not in UNITS]
         columns += [*amounts, *self.request.by, *self.where]
-        columns += [c for c in self.carried if find(c, layout.kinds)]
+        columns += [c for c in self.carried if find_column(c, layout.kinds)]
         columns += [self.request.cluster] if self.request.cluster else []
-        columns += [c for c in self.benchmarks if find(c, layout.kinds)]
+        columns += [c for c in self.benchmarks if find_column(c, layout.kinds)]
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
-        for column in (part for c in columns for part in layout.parts(c)):
-            path = find(column, layout.kinds)
+        for column in (part for c in columns for part in layout.column_parts(c)):
+            path = find_column(column, layout.kinds)
             if path is None:
                 raise _missing_column_error(column, batch)
             name, keys = path
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 paths = nested.setdefault(name, [])
-                paths += [keys] if keys and keys not in paths and not layout.typed else []
-            types[name] = self.care.attempts_as if column == roles.attempt else "VARCHAR"
+                paths += (
+                    [keys] if keys and keys not in paths and not layout.has_typed_values else []
+                )
+            types[name] = self.care.attempt_sql_type if column == roles.attempt else "VARCHAR"
         folded: dict[str, str] = {}
         for name in types:
             first_spelling = folded.setdefault(name.lower(), name)
@@ -577,7 +584,7 @@ rows AS (SELECT row.* FROM picked)"""
         list_columns = amounts
         if roles.shape == "lists":
             list_columns += [
-                *layout.parts(roles.outcome or ""),
+                *layout.column_parts(roles.outcome or ""),
                 *(column for _, column in roles.of_attempts),
             ]
         for name in set(types) & set(list_columns) - nested.keys():
@@ -631,19 +638,19 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
     if csv and statement.request.skip_bad:
         sql = "SELECT count(DISTINCT (file_id, line)) FROM reject_errors"
         rejected = int(con.execute(sql).fetchall()[0][0])
-    repeats, keep = Repeats(), None
+    repeats, keep = RepeatedAttempts(), None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
-        statement = statement.exact
-        ((attempts, rows, *first),) = con.execute(statement.repeats()).fetchall()
-        repeats = Repeats(int(attempts), int(rows), tuple(first))
+        statement = statement.with_text_attempts
+        ((attempts, rows, *first),) = con.execute(statement.repeats_sql()).fetchall()
+        repeats = RepeatedAttempts(int(attempts), int(rows), tuple(first))
         if repeats.attempts and policy in ("first", "last"):
             keep = policy
             con.execute("SET preserve_insertion_order = true")
             statement, cells = _run_tally(con, statement, keep)
     kinds: dict[str, dict[str, int]] = {}
     if cells["worded"].any():
-        for name, word, times in con.execute(statement.missing_kinds(keep)).fetchall():
+        for name, word, times in con.execute(statement.missing_reasons_sql(keep)).fetchall():
             kinds.setdefault(name, {})[word] = int(times)
     return statement, Tally(cells, all_cells, repeats, rejected, kinds, keep)
 
@@ -658,7 +665,7 @@ def _run_tally(
     texts += [f"benchmark{i}_{end}" for i in range(len(statement.benchmarks))
               for end in ("low", "high")]  # fmt: skip
     try:
-        return statement, coded_columns(con, statement.tally(keep), texts, keys)
+        return statement, coded_columns(con, statement.tally_sql(keep), texts, keys)
     except duckdb.Error as error:
         again = statement.with_more_care(error)
         if again is None:

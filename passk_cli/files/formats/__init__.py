@@ -108,12 +108,12 @@ b,gpt-5.5,2,1
 NAMES = (*FORMATS, *TABLES)
 
 
-def recognise(file: File) -> tuple[File, Format] | None:
+def recognise_format(file: File) -> tuple[File, Format] | None:
     """The file, read as far as needed, and its format, recognised by content; None if it is
     unknown."""
     form, file_seen = _first_match(file, generic=False), file
     if form is None:
-        file_seen = file.look_further()
+        file_seen = file.with_longer_start()
         form = _first_match(file_seen, generic=False) if file_seen is not file else None
         form = form or _first_match(file_seen, generic=True)
     return None if form is None else (file_seen, form)

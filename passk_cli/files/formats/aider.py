@@ -16,7 +16,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     amount_reader,
-    at,
+    nested_value,
     require_list,
 )
 
@@ -29,7 +29,7 @@ _OTHERS = ("../*/.aider.results.json", "../../../../*/exercises/practice/*/.aide
 
 def _recognises(file: File) -> bool:
     ended = file.keys == {"exception"} and file.name == ".aider.results.json"
-    return file.form == "object" and (file.has("tests_outcomes", "testcase") or ended)
+    return file.form == "object" and (file.has_keys("tests_outcomes", "testcase") or ended)
 
 
 def _contents(file: File) -> Contents:
@@ -46,7 +46,9 @@ def _contents(file: File) -> Contents:
             for pattern in _OTHERS
             for name in file.sibling_names(pattern)
         )
-        described = next((sibling for sibling in sibling_results if at(sibling, "model")), {})
+        described = next(
+            (sibling for sibling in sibling_results if nested_value(sibling, "model")), {}
+        )
     tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
     facts = {name: described.get(name) for name in ("model", "edit_format", "reasoning_effort")}
     facts["run"] = above[-1] if above else None

@@ -16,9 +16,9 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     as_text,
-    at,
-    by_scorer,
+    contents_by_scorer,
     judge_binary,
+    nested_value,
 )
 
 
@@ -26,16 +26,16 @@ def _contents(file: File) -> Contents:
     def results() -> JudgedAttempts:
         expected: dict[str, set[str]] = {}
         for result in file.records("results"):
-            question = as_text(at(result, "input"))
-            expected.setdefault(question, set()).add(as_text(at(result, "expected")))
+            question = as_text(nested_value(result, "input"))
+            expected.setdefault(question, set()).add(as_text(nested_value(result, "expected")))
         for number, result in enumerate(file.records("results")):
-            scores, task = at(result, "scores"), as_text(at(result, "input"))
+            scores, task = nested_value(result, "scores"), as_text(nested_value(result, "input"))
             if len(expected[task]) > 1:
-                task += f" → {as_text(at(result, 'expected'))}"
+                task += f" → {as_text(nested_value(result, 'expected'))}"
             about = {
                 "task": task,
-                "reason": "" if at(result, "error") is None else "error",
-                "answer": as_text(at(result, "output")),
+                "reason": "" if nested_value(result, "error") is None else "error",
+                "answer": as_text(nested_value(result, "output")),
                 "place": f"results[{number}]",
                 "record": result,
             }
@@ -43,14 +43,14 @@ def _contents(file: File) -> Contents:
             yield {name: judge_binary(score) for name, score in items}, about
 
     summary = file.document("results").get("summary")
-    return by_scorer(results, facts={"run": at(summary, "experiment_name")})
+    return contents_by_scorer(results, facts={"run": nested_value(summary, "experiment_name")})
 
 
 BRAINTRUST = Format(
     "braintrust",
     "a score of 1; other scores need --threshold; a task that raised is no outcome",
     "github.com/braintrustdata/braintrust-sdk: py/src/braintrust/framework.py",
-    lambda file: file.has("summary.experiment_name", "results[].input", "results[].scores"),
+    lambda file: file.has_keys("summary.experiment_name", "results[].input", "results[].scores"),
     _contents,
     example=Example(
         ("RESULTS.json",),

@@ -14,9 +14,9 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
+    nested_value,
     require_list,
-    single_outcome,
+    single_outcome_reader,
 )
 
 
@@ -24,7 +24,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     programs = dict(file.members("raw_generations")) if "solution" in request.texts else {}
     for task, outcomes in file.members("raw_scored_generations"):
         for attempt, outcome in enumerate(require_list(file, task, outcomes) or [None]):
-            solution = at(programs, task, attempt)
+            solution = nested_value(programs, task, attempt)
             yield Row(task, outcome, None, attempt, unjudged="", solution=solution)
 
 
@@ -32,8 +32,8 @@ CRUXEVAL = Format(
     "cruxeval",
     "an entry of raw_scored_generations that is true",
     "github.com/facebookresearch/cruxeval: evaluation/evaluate_generations.py",
-    lambda file: file.has("raw_scored_generations"),
-    single_outcome(_rows),
+    lambda file: file.has_keys("raw_scored_generations"),
+    single_outcome_reader(_rows),
     example=Example(
         ("MODEL_temp0.2.json",),
         """\

@@ -24,8 +24,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     finite_number,
+    nested_value,
     require_list,
 )
 
@@ -39,7 +39,7 @@ _RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
 def _recognises(file: File) -> bool:
     inside = {f"testRunData.{key}" for key in (*_LISTS, "metricsScores")}
-    run = file.has(*inside) or file.has(*_LISTS, "metricsScores")
+    run = file.has_keys(*inside) or file.has_keys(*_LISTS, "metricsScores")
     return (file.form == "object" and (run or file.keys == _LINK)) or _is_database(file)
 
 
@@ -75,12 +75,16 @@ def _contents(file: File) -> Contents:
         raise NoResultsError(
             name, problem, f'write one run to a file: sqlite3 {name} "{select}" > run.json'
         )
-    names = {str(at(metric, "name")): None for _, case in _cases(file) for metric in _metrics(case)}
+    names = {
+        str(nested_value(metric, "name")): None
+        for _, case in _cases(file)
+        for metric in _metrics(case)
+    }
     run = _run_data(file.document())
-    model = at(run, "hyperparameters", "model")
+    model = nested_value(run, "hyperparameters", "model")
     facts = {
         "model": model if isinstance(model, str) else None,
-        "temperature": at(run, "hyperparameters", "temperature"),
+        "temperature": nested_value(run, "hyperparameters", "temperature"),
         "run": run.get("identifier"),
     }
     outcomes = (_SUCCESS, *names) if len(names) > 1 else (_SUCCESS,)
@@ -88,7 +92,7 @@ def _contents(file: File) -> Contents:
 
 
 def _metrics(case: Any) -> list[Any]:
-    metrics = at(case, "metricsData")
+    metrics = nested_value(case, "metricsData")
     return metrics if isinstance(metrics, list) else []
 
 
@@ -97,20 +101,26 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for _, case in _cases(file):
         tests.setdefault(_question(case), set()).add(_expectation_key(case))
     for place, case in _cases(file):
-        task, answer = _question(case), at(case, "actualOutput")
+        task, answer = _question(case), nested_value(case, "actualOutput")
         if len(tests[task]) > 1:
             task += f" #{_expectation_key(case)}"
         if request.outcome == _SUCCESS:
-            metrics = [metric for metric in _metrics(case) if at(metric, "flaky") is not True]
-            success, score = at(case, "success"), None
+            metrics = [
+                metric for metric in _metrics(case) if nested_value(metric, "flaky") is not True
+            ]
+            success, score = nested_value(case, "success"), None
         else:
-            metrics = [metric for metric in _metrics(case) if at(metric, "name") == request.outcome]
-            success = next((at(metric, "success") for metric in metrics), None)
-            score = finite_number(at(metrics, 0, "score"))
-        judged, reason = [metric for metric in metrics if at(metric, "error") is None], ""
+            metrics = [
+                metric
+                for metric in _metrics(case)
+                if nested_value(metric, "name") == request.outcome
+            ]
+            success = next((nested_value(metric, "success") for metric in metrics), None)
+            score = finite_number(nested_value(metrics, 0, "score"))
+        judged, reason = [metric for metric in metrics if nested_value(metric, "error") is None], ""
         if len(judged) < len(metrics):
             # An error of a metric matters only if no other metric failed.
-            failed = any(at(metric, "success") is False for metric in judged)
+            failed = any(nested_value(metric, "success") is False for metric in judged)
             success, reason = (False, "") if failed else (None, "error")
         texts = {"answer": answer, "solution": answer}
         yield Row(task, success, score, None, reason, **texts, place=place, record=case)
@@ -118,13 +128,17 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 def _question(case: Any) -> str:
     """The question of a test case: its input, or the scenario of a conversation."""
-    question = at(case, "input") or at(case, "scenario") or at(case, "name")
+    question = (
+        nested_value(case, "input") or nested_value(case, "scenario") or nested_value(case, "name")
+    )
     return question if isinstance(question, str) else json.dumps(question, sort_keys=True)
 
 
 def _expectation_key(case: Any) -> str:
     """A key that separates test cases with the same question: a hash of what they expect."""
-    expected = {key: at(case, key) for key in ("expectedOutput", "expectedOutcome", "context")}
+    expected = {
+        key: nested_value(case, key) for key in ("expectedOutput", "expectedOutcome", "context")
+    }
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
 
 
@@ -137,7 +151,9 @@ def _covered(file: File) -> tuple[str, ...]:
     last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
     # The duration of the run differs between its files, so only the cases are compared.
-    same = (name for name in last if at(file.sibling_document(name), "testCases") == cases)
+    same = (
+        name for name in last if nested_value(file.sibling_document(name), "testCases") == cases
+    )
     return (cache, ".latest_run_full.json", *same)
 
 
@@ -150,7 +166,7 @@ DEEPEVAL = Format(
     _contents,
     _covered,
     # runDuration is the time of the metrics, not of the judged model.
-    lambda case: {"evaluation_cost": at(case, "evaluationCost")},
+    lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),
         """\

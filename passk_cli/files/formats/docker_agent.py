@@ -19,9 +19,9 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     Judgements,
-    at,
-    by_scorer,
+    contents_by_scorer,
     finite_number,
+    nested_value,
 )
 
 _PASSED = "passed"
@@ -30,41 +30,46 @@ _REPEAT = re.compile(r"(.*) #(\d+)", re.S)
 
 def _contents(file: File) -> Contents:
     document = file.document("sessions")
-    titles = [str(at(session, "title")) for session in file.records("sessions")]
+    titles = [str(nested_value(session, "title")) for session in file.records("sessions")]
     repeats = [_REPEAT.fullmatch(title) for title in titles]
 
     def sessions() -> JudgedAttempts:
         for place, session in enumerate(file.records("sessions")):
-            result, repeat = at(session, "eval_result"), repeats[place]
-            checks = at(result, "checks")
-            judgements: Judgements = {_PASSED: (at(result, _PASSED), None)}
+            result, repeat = nested_value(session, "eval_result"), repeats[place]
+            checks = nested_value(result, "checks")
+            judgements: Judgements = {_PASSED: (nested_value(result, _PASSED), None)}
             for name, check in (checks if isinstance(checks, dict) else {}).items():
-                judgements[name] = at(check, _PASSED), finite_number(at(check, "score"))
+                judgements[name] = (
+                    nested_value(check, _PASSED),
+                    finite_number(nested_value(check, "score")),
+                )
             about = {
                 # A title may end with a number although nothing was repeated.
                 "task": repeat[1] if repeat and all(repeats) else titles[place],
                 "attempt": repeat[2] if repeat and all(repeats) else None,
-                "reason": "error" if at(result, "error") else "",
+                "reason": "error" if nested_value(result, "error") else "",
                 "place": f"sessions[{place}]",
                 "record": session,
             }
             yield judgements, about
 
-    listed_attempts, attempts = at(document, "summary", "total_evals"), len(titles)
+    listed_attempts, attempts = nested_value(document, "summary", "total_evals"), len(titles)
     short = isinstance(listed_attempts, int) and listed_attempts > attempts
     messages = [INCOMPLETE_RUN(listed=listed_attempts, held=attempts)] if short else []
-    return by_scorer(sessions, _PASSED, facts={"run": document.get("name")}, messages=messages)
+    return contents_by_scorer(
+        sessions, _PASSED, facts={"run": document.get("name")}, messages=messages
+    )
 
 
 DOCKER_AGENT = Format(
     "docker-agent",
     "eval_result.passed: no check fails; an error is no outcome. Or one check by --outcome",
     "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
-    lambda file: file.has("sessions[].title", "sessions[].eval_result"),
+    lambda file: file.has_keys("sessions[].title", "sessions[].eval_result"),
     _contents,
     read_amounts=lambda session: {
-        "cost": at(session, "eval_result", "cost"),
-        "tokens_out": at(session, "eval_result", "output_tokens"),
+        "cost": nested_value(session, "eval_result", "cost"),
+        "tokens_out": nested_value(session, "eval_result", "output_tokens"),
     },
     other_payers="the model that judges relevance",
     example=Example(

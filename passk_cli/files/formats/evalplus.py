@@ -12,7 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, RowRequest, at
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    nested_value,
+)
 
 _PASSES = ("pass", "success")
 _FAILURES = ("fail", "failed", "timeout", "timed out")
@@ -53,11 +61,21 @@ def _contents(file: File) -> Contents:
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
     """(status of the base tests, status of the added tests, solution) of each attempt at a task."""
     if isinstance(value, list):
-        return [(at(a, "base_status"), at(a, "plus_status"), at(a, "solution")) for a in value]
-    base, plus = at(value, "base"), at(value, "plus")
+        return [
+            (
+                nested_value(a, "base_status"),
+                nested_value(a, "plus_status"),
+                nested_value(a, "solution"),
+            )
+            for a in value
+        ]
+    base, plus = nested_value(value, "base"), nested_value(value, "plus")
     if not isinstance(base, list):
         return [] if base is None else [(base, plus, None)]
-    return [(at(status, 0), at(plus, place, 0), None) for place, status in enumerate(base)]
+    return [
+        (nested_value(status, 0), nested_value(plus, place, 0), None)
+        for place, status in enumerate(base)
+    ]
 
 
 EVALPLUS = Format(

@@ -16,9 +16,9 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    at,
-    by_scorer,
+    contents_by_scorer,
     finite_number,
+    nested_value,
     require_list,
 )
 
@@ -28,26 +28,32 @@ _PASSED = "passed"
 def _contents(file: File) -> Contents:
     def results() -> JudgedAttempts:
         for place, result in enumerate(file.records("results")):
-            graders = require_list(file, "grader_results", at(result, "grader_results"))
-            judged = [grader for grader in graders if at(grader, "score") is not None]
-            passed, broken = at(result, _PASSED), at(result, "constraint_violations")
-            failed = broken or any(at(grader, _PASSED) is False for grader in judged)
+            graders = require_list(file, "grader_results", nested_value(result, "grader_results"))
+            judged = [grader for grader in graders if nested_value(grader, "score") is not None]
+            passed, broken = (
+                nested_value(result, _PASSED),
+                nested_value(result, "constraint_violations"),
+            )
+            failed = broken or any(nested_value(grader, _PASSED) is False for grader in judged)
             if passed is False and len(judged) < len(graders) and not failed:
                 passed = None
-            unverified = at(result, "verdict") == "unverified"
-            error, timeout = at(result, "error"), at(result, "error", "type") == "timeout"
+            unverified = nested_value(result, "verdict") == "unverified"
+            error, timeout = (
+                nested_value(result, "error"),
+                nested_value(result, "error", "type") == "timeout",
+            )
             about = {
-                "task": at(result, "test_case_id"),
-                "attempt": at(result, "attempt"),
+                "task": nested_value(result, "test_case_id"),
+                "attempt": nested_value(result, "attempt"),
                 "reason": "timeout" if timeout else "error" if error or unverified else "",
-                "answer": at(result, "actual_output"),
+                "answer": nested_value(result, "actual_output"),
                 "place": f"results[{place}]",
                 "record": result,
             }
             scores = {
-                str(at(grader, "grader_id")): (
-                    at(grader, _PASSED),
-                    finite_number(at(grader, "score")),
+                str(nested_value(grader, "grader_id")): (
+                    nested_value(grader, _PASSED),
+                    finite_number(nested_value(grader, "score")),
                 )
                 for grader in judged
             }
@@ -55,11 +61,11 @@ def _contents(file: File) -> Contents:
 
     about = file.document("results")
     facts = {
-        "model": at(about, "provider", "model"),
-        "temperature": at(about, "provider", "temperature"),
+        "model": nested_value(about, "provider", "model"),
+        "temperature": nested_value(about, "provider", "temperature"),
         "run": about.get("run_id"),
     }
-    return by_scorer(results, _PASSED, facts=facts)
+    return contents_by_scorer(results, _PASSED, facts=facts)
 
 
 EVALPORT = Format(
@@ -67,9 +73,9 @@ EVALPORT = Format(
     "passed is true; an error, and what is unverified or not graded, is no outcome. Or one grader"
     " by --outcome",
     "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
-    lambda file: file.has("suite_id", "results[].test_case_id", "results[].grader_results"),
+    lambda file: file.has_keys("suite_id", "results[].test_case_id", "results[].grader_results"),
     _contents,
-    read_amounts=lambda result: {"duration_ms": at(result, "duration_ms")},
+    read_amounts=lambda result: {"duration_ms": nested_value(result, "duration_ms")},
     other_payers="graders that ask a model",
     example=Example(
         ("RESULTSET.json",),

@@ -16,8 +16,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     judge_binary,
+    nested_value,
     require_type,
 )
 
@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
 def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     for _, review in file.lines():
-        values = at(review, "sample_score", "score", "value")
+        values = nested_value(review, "sample_score", "score", "value")
         outcomes.update(dict.fromkeys(require_type(file, "score.value", values, dict) or {}))
     above, facts = file.path.parent, {}
     if above.parent.name == "reviews":
@@ -36,14 +36,14 @@ def _contents(file: File) -> Contents:
         for line, review in file.lines(request):
             sample = review.get("sample_score")
             group, sample_id, score = (
-                at(sample, key) for key in ("group_id", "sample_id", "score")
+                nested_value(sample, key) for key in ("group_id", "sample_id", "score")
             )
             yield Row(
                 sample_id if group is None else group,
-                *judge_binary(at(score, "value", request.outcome)),
+                *judge_binary(nested_value(score, "value", request.outcome)),
                 0 if group is None else sample_id,
-                answer=at(score, "extracted_prediction"),
-                solution=at(score, "prediction"),
+                answer=nested_value(score, "extracted_prediction"),
+                solution=nested_value(score, "prediction"),
                 place=f"line {line}",
             )
 
@@ -54,7 +54,7 @@ EVALSCOPE = Format(
     "evalscope",
     "a score of 1 passes; other numbers need --threshold",
     "github.com/modelscope/evalscope: evalscope/api/evaluator/cache.py",
-    lambda file: file.has("index", "sample_score.score", "sample_score.sample_id"),
+    lambda file: file.has_keys("index", "sample_score.score", "sample_score.sample_id"),
     _contents,
     example=Example(
         ("outputs/TIME/reviews/MODEL/gsm8k_main.jsonl",),

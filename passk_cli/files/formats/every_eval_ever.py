@@ -23,8 +23,8 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     amount_reader,
-    at,
     finite_number,
+    nested_value,
 )
 from passk_cli.files.roles import UNITS
 
@@ -57,20 +57,20 @@ def _contents(file: File) -> Contents:
                 continue
             ids = ("evaluation_id", "evaluation_name", "sample_id")
             key = tuple(str(record.get(name)) for name in ids)
-            epoch = at(record, "metadata", "epoch")
+            epoch = nested_value(record, "metadata", "epoch")
             attempt = times[key] if epoch is None else epoch
             # Metadata are texts, even if they are numbers.
             attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
             times[key] += 1
             yield Row(
                 record.get("sample_id"),
-                at(record, "evaluation", "is_correct"),
-                finite_number(at(record, "evaluation", "score")),
+                nested_value(record, "evaluation", "is_correct"),
+                finite_number(nested_value(record, "evaluation", "score")),
                 f"{key[0]} {attempt}" if several else attempt,
                 model=record.get("model_id"),
                 suite=record.get("evaluation_name"),
-                answer=at(record, "answer_attribution", -1, "extracted_value"),
-                solution=at(record, "output", "raw", 0),
+                answer=nested_value(record, "answer_attribution", -1, "extracted_value"),
+                solution=nested_value(record, "output", "raw", 0),
                 place=f"line {line}",
                 record=record,
             )
@@ -81,7 +81,7 @@ def _contents(file: File) -> Contents:
 def _amounts(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns; amounts that `passk convert` copied, such as dollars, are
     metadata."""
-    carried = {name: at(record, "metadata", name) for name in sorted(UNITS)}
+    carried = {name: nested_value(record, "metadata", name) for name in sorted(UNITS)}
     return carried | {
         name: amount for name, amount in _read_usage(record).items() if amount is not None
     }
@@ -127,7 +127,7 @@ EVERY_EVAL_EVER = Format(
     "every-eval-ever",
     "evaluation.is_correct is true",
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
-    lambda file: file.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
+    lambda file: file.has_keys("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _contents,
     # The aggregate has the same name.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),

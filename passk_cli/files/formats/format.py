@@ -21,13 +21,13 @@ from passk_cli.files.sources import documents
 from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
     Source,
-    damaged_parquet,
+    damaged_parquet_error,
     detect_packing,
     json_or_none,
-    lines,
+    numbered_lines,
+    object_with_unique_keys,
     open_bytes,
     parse_record,
-    unique_keys,
 )
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -95,7 +95,7 @@ class File:
         """The name of the file without folders and without .gz or .zst."""
         return self.path.name.removesuffix(".gz").removesuffix(".zst")
 
-    def has(self, *keys: str) -> bool:
+    def has_keys(self, *keys: str) -> bool:
         """Whether the file has all of these keys."""
         return self.keys.issuperset(keys)
 
@@ -107,7 +107,7 @@ class File:
         if isinstance(self.short_document, dict):
             return {key: value for key, value in self.short_document.items() if key not in streamed}
         with open_bytes(self.source) as stream:
-            return documents.top_level(stream, streamed, self.source.name)
+            return documents.top_level_object(stream, streamed, self.source.name)
 
     def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
         """The elements of the list below these keys, or of the array itself, one at a time.
@@ -119,7 +119,7 @@ class File:
         """
         if self.short_document is None:
             with open_bytes(self.source) as stream:
-                yield from documents.elements(stream, keys, siblings, self.source.name)
+                yield from documents.list_elements(stream, keys, siblings, self.source.name)
             return
         value = self.short_document
         for key in keys:
@@ -140,7 +140,7 @@ class File:
         Errors: DataError if the file is not JSON, or if a key occurs twice.
         """
         with open_bytes(self.source) as stream:
-            yield from documents.members(stream, keys, self.source.name)
+            yield from documents.object_members(stream, keys, self.source.name)
 
     def lines(self, request: RowRequest | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """(line number, record) of each line that is a JSON record.
@@ -148,8 +148,8 @@ class File:
         Errors: DataError for any other line, unless the request skips such lines.
         """
         request = request or RowRequest()
-        for number, text in lines(self.source):
-            record = parse_record(text, f"{self.source.name}:{number}", unique_keys)
+        for number, text in numbered_lines(self.source):
+            record = parse_record(text, f"{self.source.name}:{number}", object_with_unique_keys)
             if not isinstance(record, DataError):
                 yield number, record
             elif request.skip_bad:
@@ -172,7 +172,7 @@ class File:
             while batch := rows.fetchmany(_ROWS):
                 yield from batch
         except duckdb.Error as error:
-            raise damaged_parquet(self.source, str(error)) from None
+            raise damaged_parquet_error(self.source, str(error)) from None
 
     def sibling_document(self, relative: str) -> Any:
         """The content of another JSON file, given by its path from this file's folder.
@@ -201,22 +201,22 @@ class File:
             display_name = os.path.join(os.path.dirname(self.source.name), name)
             with open(path, "rb") as file:
                 packing = detect_packing(file.read(4))
-            yield sniff(Source(path, display_name, None, packing))
+            yield sniff_file(Source(path, display_name, None, packing))
 
     def without_text(self) -> File:
         """The file without its text, so that thousands of files fit into memory."""
         document = self.short_document if len(self.text) <= _LITTLE else None
         return replace(self, text="", beginning=document, short_document=document)
 
-    def look_further(self) -> File:
+    def with_longer_start(self) -> File:
         """The file with a longer beginning, for documents with a long value before the decisive
         keys."""
         if self.short_document is not None or self.form not in ("object", "array"):
             return self
-        return sniff(self.source, self.sibling_documents, _FURTHER)
+        return sniff_file(self.source, self.sibling_documents, _FURTHER)
 
 
-def sniff(source: Source, siblings: dict[str, Any] | None = None, size: int = _BYTES) -> File:
+def sniff_file(source: Source, siblings: dict[str, Any] | None = None, size: int = _BYTES) -> File:
     """A file, recognised by its first bytes.
 
     siblings : see `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
@@ -368,7 +368,7 @@ class Example(NamedTuple):
     instead: str = ""
 
     @property
-    def use(self) -> str:
+    def usage(self) -> str:
         """The command that reads the file, or what to do instead."""
         return self.instead or f"passk estimate {self.arguments or self.paths[0]}"
 
@@ -423,12 +423,14 @@ class Format:
         return "refused" if self.rule.startswith("refused") else "harness"
 
 
-def single_outcome(rows: Callable[[File, RowRequest], Iterable[Row]]) -> Callable[[File], Contents]:
+def single_outcome_reader(
+    rows: Callable[[File, RowRequest], Iterable[Row]],
+) -> Callable[[File], Contents]:
     """A reader for files with one outcome and without further facts."""
     return lambda file: Contents(lambda request: rows(file, request))
 
 
-def by_scorer(
+def contents_by_scorer(
     judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **fields: Any
 ) -> Contents:
     """The contents of files with several named scorers per attempt: each scorer is an outcome.
@@ -462,7 +464,7 @@ def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
     {'tokens_in': 30, 'turns': None}
     """
     ways = {name: path.split(".") for name, path in paths.items()}
-    return lambda record: {name: at(record, *way) for name, way in ways.items()}
+    return lambda record: {name: nested_value(record, *way) for name, way in ways.items()}
 
 
 def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
@@ -475,10 +477,10 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
         yield row
 
 
-def at(value: Any, *keys: str | int) -> Any:
+def nested_value(value: Any, *keys: str | int) -> Any:
     """The value below these keys and list positions; None if there is none.
 
-    >>> at({"a": [{"b": 1}]}, "a", 0, "b"), at({"a": None}, "a", "b")
+    >>> nested_value({"a": [{"b": 1}]}, "a", 0, "b"), nested_value({"a": None}, "a", "b")
     (1, None)
     """
     for key in keys:

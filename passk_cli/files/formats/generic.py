@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
     Format,
     Record,
     RowRequest,
-    sniff,
+    sniff_file,
 )
 from passk_cli.files.roles import (
     LINE,
@@ -33,10 +33,10 @@ from passk_cli.files.roles import (
     ROLES,
     SETTINGS,
     SUMMED_UP,
-    candidates,
-    spelled,
-    strength,
-    words,
+    name_strength,
+    name_words,
+    spelled_name,
+    usual_columns,
 )
 from passk_cli.files.sources.source import PACKED
 from passk_cli.suggested_fix import SuggestedFix
@@ -114,20 +114,20 @@ class _Entry:
 def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
     """Whether one of the columns is usually an outcome, or the columns contain counts."""
     names = [name for name in columns if name.lower() not in but]
-    has_counts = candidates("n", names) and candidates("c", names)
-    return bool(candidates("outcome", names) or has_counts)
+    has_counts = usual_columns("n", names) and usual_columns("c", names)
+    return bool(usual_columns("outcome", names) or has_counts)
 
 
 def _names_task(columns: Iterable[str]) -> bool:
     """Whether one of these columns is usually the task; "id" and "name" may belong to anything."""
-    return any(ROLES["task"].ranks.get(spelled(name)) == 0 for name in columns)
+    return any(ROLES["task"].ranks.get(spelled_name(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)
 def _entries(file: File) -> list[_Entry]:
     """The top-level entries of a document, as far as its beginning goes."""
     if file.short_document is None and not file.text:
-        file = sniff(file.source).look_further()
+        file = sniff_file(file.source).with_longer_start()
     document = file.beginning if file.form == "object" and isinstance(file.beginning, dict) else {}
     return [_entry(key, value) for key, value in document.items()]
 
@@ -146,7 +146,7 @@ def _entry(key: str, value: Any) -> _Entry:
     return _Entry(key, "text" if isinstance(value, str) else "number")
 
 
-def _facts(
+def _constant_values(
     values: Mapping[str, Any], requested: Collection[str] = (), record: Record | None = None
 ) -> dict[str, object]:
     """The constant values next to the records: the model, settings, and requested columns.
@@ -162,18 +162,18 @@ def _facts(
         if (name in requested and isinstance(value, plain))
         or (name.lower() in names and isinstance(value, plain) and not isinstance(value, bool))
     }
-    heads = [] if candidates("model", [*facts, *(record or ())]) else values.items()
+    heads = [] if usual_columns("model", [*facts, *(record or ())]) else values.items()
     models = {
         value
         for name, head in heads
         if name.lower() in _HEADS and isinstance(head, dict)
         for key, value in head.items()
-        if spelled(key) in _MODELS and isinstance(value, str)
+        if spelled_name(key) in _MODELS and isinstance(value, str)
     }
     return {"model": models.pop(), **facts} if len(models) == 1 else facts
 
 
-def _record(place: str, value: Any) -> Record:
+def _require_record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
     raise BadRecordError(place, f"not a record: {shortened(dumps(value))}", "expected an object")
@@ -185,7 +185,7 @@ def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> 
             raise NoResultsError(
                 file.source.name, _NO_RECORD_LIST, "expected objects in it", name="unknown-format"
             )
-        yield _record(f"{file.source.name}: record {number}", value)
+        yield _require_record(f"{file.source.name}: record {number}", value)
 
 
 # --- an array of records ---
@@ -218,7 +218,7 @@ RECORDS = Format(
 # --- task → bool, record or list of them ---
 
 
-def _by_task(
+def _records_by_task(
     members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NOTHING
 ) -> Iterator[Record]:
     """The records of a mapping by task: each value is an outcome, a record, or a list of either.
@@ -233,7 +233,7 @@ def _by_task(
         yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
 
 
-def _is_flags(entries: Sequence[_Entry]) -> bool:
+def _is_outcome_by_task(entries: Sequence[_Entry]) -> bool:
     kinds = {entry.kind for entry in entries}
     flags = ("bool" in kinds and kinds <= {"bool", "null"}) or kinds == {"flags"}
     return flags and not _has_outcome(frozenset(entry.key for entry in entries))
@@ -243,8 +243,8 @@ TASK_OUTCOMES = Format(
     "task-outcomes",
     "true, in an object of truth values, or lists of them, by task",
     "",
-    lambda file: _is_flags(_entries(file)),
-    lambda file: Contents(lambda request: _by_task(file.members(), file.source.name, {})),
+    lambda file: _is_outcome_by_task(_entries(file)),
+    lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -255,7 +255,7 @@ TASK_OUTCOMES = Format(
 )
 
 
-def _is_tasks(entries: Sequence[_Entry]) -> bool:
+def _is_records_by_task(entries: Sequence[_Entry]) -> bool:
     kinds = {entry.kind for entry in entries} - {"null"}
     filled = [entry for entry in entries if entry.columns]
     if len(filled) < 2 and kinds != {"records"}:
@@ -265,7 +265,7 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
     # A list of models, or of records that name their tasks, does not contain the attempts at one
     # task.
     names_its_tasks = kinds != {"record"} and any(
-        _names_task(entry.columns) or words(entry.key) & SUMMED_UP for entry in filled
+        _names_task(entry.columns) or name_words(entry.key) & SUMMED_UP for entry in filled
     )
     return not names_its_tasks and all(
         _has_outcome(entry.columns, ("acc", "accuracy")) for entry in filled
@@ -276,8 +276,8 @@ TASK_RECORDS = Format(
     "task-records",
     "the outcome of a record, in an object of records, or lists of them, by task",
     "",
-    lambda file: _is_tasks(_entries(file)),
-    lambda file: Contents(lambda request: _by_task(file.members(), file.source.name, {})),
+    lambda file: _is_records_by_task(_entries(file)),
+    lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -291,10 +291,10 @@ TASK_RECORDS = Format(
 # --- an object with one list of records ---
 
 
-def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
+def _record_lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be the main content of the document."""
     other_words = ONE_SIDED | SUMMED_UP
-    lists = [e for e in entries if e.kind == "records" and not words(e.key) & other_words]
+    lists = [e for e in entries if e.kind == "records" and not name_words(e.key) & other_words]
     judged = [entry for entry in lists if _has_outcome(entry.columns)]
     top = _plain_keys(entries)
     if _has_outcome(top):
@@ -315,18 +315,18 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
 
 def _single_list_contents(file: File) -> Contents:
     entries = _entries(file)
-    lists = _lists(entries)
+    lists = _record_lists(entries)
     top = _plain_keys(entries)
     if _has_outcome(top) and _has_outcome(top, _AVERAGES) and _names_task(top):
-        _refuse_several(file, [WHOLE_DOCUMENT, *(entry.key for entry in lists)])
+        _refuse_several_lists(file, [WHOLE_DOCUMENT, *(entry.key for entry in lists)])
     if len(lists) > 1:
-        _refuse_several(file, [entry.key for entry in lists])
+        _refuse_several_lists(file, [entry.key for entry in lists])
     if not lists:
         raise _unsuitable_error(file, _NO_RECORD_LIST)
     return _list_contents(file, (lists[0].key,), later=True)
 
 
-def _refuse_several(file: File, keys: Sequence[str]) -> None:
+def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
     places = " and ".join(
         shortened(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
     )
@@ -355,12 +355,12 @@ def _list_contents(
             yield first
             yield from records
         if later:
-            other_lists = _lists([_entry(key, value) for key, value in siblings.items()])
+            other_lists = _record_lists([_entry(key, value) for key, value in siblings.items()])
             if any(
                 _has_outcome(entry.columns) and _names_task(entry.columns) for entry in other_lists
             ):
-                _refuse_several(file, [keys[0], *(entry.key for entry in other_lists)])
-        facts.update(_facts(siblings, requested, first))
+                _refuse_several_lists(file, [keys[0], *(entry.key for entry in other_lists)])
+        facts.update(_constant_values(siblings, requested, first))
 
     return Contents(rows, facts=facts)
 
@@ -369,7 +369,7 @@ RECORD_LIST = Format(
     "list-of-records",
     "the outcome of a record, in the one list of records of an object",
     "",
-    lambda file: bool(_lists(_entries(file))),
+    lambda file: bool(_record_lists(_entries(file))),
     _single_list_contents,
     generic=True,
     example=Example(
@@ -422,7 +422,7 @@ def _id_list_contents(file: File) -> Contents:
             )
             messages.append(unjudged)
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
-    return Contents(lambda request: rows, facts=_facts(document), messages=messages)
+    return Contents(lambda request: rows, facts=_constant_values(document), messages=messages)
 
 
 ID_LISTS = Format(
@@ -467,24 +467,26 @@ def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
         if isinstance(value, list | dict):
             singular = name.removesuffix("s")
             usual = any(
-                candidates(role, [singular]) for role in ("task", "outcome", "model", "attempt")
+                usual_columns(role, [singular]) for role in ("task", "outcome", "model", "attempt")
             )
             columns[singular if usual else name] = (
                 [*value.values()] if isinstance(value, dict) else value
             )
         numbered &= isinstance(value, dict) and [*value][:1] == ["0"]
-    of_tasks = bool(candidates("task", columns)) and not any(
-        candidates("task", [name]) for name in values.keys() - columns.keys()
+    of_tasks = bool(usual_columns("task", columns)) and not any(
+        usual_columns("task", [name]) for name in values.keys() - columns.keys()
     )
     flat = all(isinstance(v, str | int | float | None) for of in columns.values() for v in of)
     plain = all([*v][:1] == ["0"] for v in values.values() if isinstance(v, dict))
     even = len({*map(len, columns.values())}) == 1
-    if not (flat and plain and even and candidates("outcome", columns) and (of_tasks or numbered)):
+    if not (
+        flat and plain and even and usual_columns("outcome", columns) and (of_tasks or numbered)
+    ):
         return []
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _is_columns(file: File) -> bool:
+def _stores_columns(file: File) -> bool:
     entries = _entries(file)
     column_kinds = {entry.kind for entry in entries} & {"ids", "flags", "record"}
     split = {entry.key for entry in entries} - {"index"} == _SPLIT
@@ -497,9 +499,9 @@ COLUMNS = Format(
     "the outcome of a row, in an object of columns that are lists, or objects by row, or in rows"
     " next to the names of columns",
     "",
-    _is_columns,
+    _stores_columns,
     lambda file: Contents(
-        lambda request: rows_from_columns(file.document()), facts=_facts(file.document())
+        lambda request: rows_from_columns(file.document()), facts=_constant_values(file.document())
     ),
     generic=True,
     example=Example(
@@ -518,7 +520,7 @@ def _unsuitable_error(file: File, problem: str) -> DataError:
     return DataError(file.source.name, problem, name="unknown-format", settles=[_DETECT_FORMAT])
 
 
-def _is_record(file: File) -> bool:
+def _is_single_record(file: File) -> bool:
     if file.form != "object":
         return False
     if file.short_document is None:
@@ -533,7 +535,7 @@ RECORD = Format(
     "record",
     "the outcome of the one record of a file",
     "",
-    _is_record,
+    _is_single_record,
     lambda file: Contents(lambda request: _list_records(file, (), {})),
     generic=True,
     example=Example(
@@ -589,18 +591,20 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if cut == len(keys):
             return _list_contents(file, keys, columns)
         if cut:
-            facts = _facts(file.document(keys[0]))
+            facts = _constant_values(file.document(keys[0]))
             return Contents(
                 lambda request: _records_of_each(file, keys, columns, request, cut), facts=facts
             )
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
-        facts = _facts(file.document(keys[0])) if members else {}
+        facts = _constant_values(file.document(keys[0])) if members else {}
         place = file.source.name
         requested = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
-        tables = _is_tasks(entries) or (_are_tables(entries) and not requested)
-        if tables or _is_flags(entries):
-            return Contents(lambda request: _by_task(file.members(*keys), place, {}), facts=facts)
+        tables = _is_records_by_task(entries) or (_are_tables(entries) and not requested)
+        if tables or _is_outcome_by_task(entries):
+            return Contents(
+                lambda request: _records_by_task(file.members(*keys), place, {}), facts=facts
+            )
         if rows := rows_from_columns(dict(file.members(*keys))):
             return Contents(lambda request: rows, facts=facts)
         if members:
@@ -637,10 +641,10 @@ def _records_of_each(
         # Texts that name the part have no role, but checks need them to see that parts differ.
         parts = {
             name: text
-            for name, text in _record(place, record).items()
-            if isinstance(text, str) and not any(strength(role, name) for role in ROLE_WORDS)
+            for name, text in _require_record(place, record).items()
+            if isinstance(text, str) and not any(name_strength(role, name) for role in ROLE_WORDS)
         }
-        siblings = parts | _facts(record, requested)
+        siblings = parts | _constant_values(record, requested)
         yield from _records_below(record, keys[cut:], {}, place, requested, siblings)
 
 
@@ -700,8 +704,8 @@ def _records_below(
             )
     elif keys and isinstance(value, list):
         for number, entry in enumerate(value, 1):
-            record = _record(f"{place}: record {number}", entry)
-            further = {**siblings, **_facts(record, requested)}
+            record = _require_record(f"{place}: record {number}", entry)
+            further = {**siblings, **_constant_values(record, requested)}
             yield from _records_below(record, keys, columns, place, requested, further)
     elif isinstance(value, list) and not keys:
         if "task" in columns and _entry("", value).kind in ("flags", "empty"):
@@ -709,8 +713,8 @@ def _records_below(
             return
         of_task = not columns.keys().isdisjoint(("task", "key"))
         for number, record in enumerate(value):
-            record = _record(place, record)
-            numbers_attempts = of_task and not candidates("attempt", record)
+            record = _require_record(place, record)
+            numbers_attempts = of_task and not usual_columns("attempt", record)
             yield {
                 **siblings,
                 **({"attempt": number} if numbers_attempts else {}),
@@ -719,14 +723,14 @@ def _records_below(
             }
     elif isinstance(value, dict) and not keys:
         entries = [_entry(name, inner) for name, inner in value.items()]
-        if "task" not in columns and (_is_flags(entries) or _are_tables(entries)):
-            yield from _by_task(value.items(), place, columns, siblings)
+        if "task" not in columns and (_is_outcome_by_task(entries) or _are_tables(entries)):
+            yield from _records_by_task(value.items(), place, columns, siblings)
         else:
             yield {**siblings, **value, **columns}
     elif "task" in columns and (value is None or not keys):
         yield {**siblings, **columns, **({} if value is None else {"outcome": value})}
     else:
-        _record(place, value)
+        _require_record(place, value)
 
 
 def are_flags(values: Sequence[Any]) -> bool:

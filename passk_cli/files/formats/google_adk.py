@@ -17,17 +17,17 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     Judgements,
-    at,
-    by_scorer,
+    contents_by_scorer,
     finite_number,
     judge_binary,
+    nested_value,
     require_list,
 )
 
 _FINAL = "final_eval_status"
 
 
-def _passed(status: object) -> object:
+def _outcome_of_status(status: object) -> object:
     return True if status == 1 else False if status == 2 else None if status == 3 else status
 
 
@@ -35,27 +35,36 @@ def _contents(file: File) -> Contents:
     document = file.document()
 
     def cases() -> JudgedAttempts:
-        results = require_list(file, "eval_case_results", at(document, "eval_case_results"))
+        results = require_list(
+            file, "eval_case_results", nested_value(document, "eval_case_results")
+        )
         for place, case in enumerate(results):
-            metrics = at(case, "overall_eval_metric_results")
+            metrics = nested_value(case, "overall_eval_metric_results")
             metrics = require_list(file, "overall_eval_metric_results", metrics)
-            judgements: Judgements = {_FINAL: (_passed(at(case, _FINAL)), None)}
+            judgements: Judgements = {
+                _FINAL: (_outcome_of_status(nested_value(case, _FINAL)), None)
+            }
             for metric in metrics:
-                status, score = at(metric, "eval_status"), at(metric, "score")
+                status, score = nested_value(metric, "eval_status"), nested_value(metric, "score")
                 judgement = (
-                    judge_binary(score) if status == 4 else (_passed(status), finite_number(score))
+                    judge_binary(score)
+                    if status == 4
+                    else (_outcome_of_status(status), finite_number(score))
                 )
-                judgements[str(at(metric, "metric_name"))] = judgement
+                judgements[str(nested_value(metric, "metric_name"))] = judgement
             about = {
-                "task": at(case, "eval_id"),
+                "task": nested_value(case, "eval_id"),
                 "reason": "" if metrics else "error",
                 "place": f"eval_case_results[{place}]",
                 "record": case,
             }
             yield judgements, about
 
-    facts = {"run": at(document, "eval_set_result_id"), "suite": at(document, "eval_set_id")}
-    return by_scorer(cases, _FINAL, facts=facts)
+    facts = {
+        "run": nested_value(document, "eval_set_result_id"),
+        "suite": nested_value(document, "eval_set_id"),
+    }
+    return contents_by_scorer(cases, _FINAL, facts=facts)
 
 
 GOOGLE_ADK = Format(
@@ -63,7 +72,7 @@ GOOGLE_ADK = Format(
     "a final_eval_status of 1; what was not evaluated, or could not be run, is no outcome. Or one"
     " metric by --outcome",
     "github.com/google/adk-python: src/google/adk/evaluation/eval_result.py, local_eval_service.py",
-    lambda file: file.has("eval_set_result_id", "eval_case_results[].eval_id"),
+    lambda file: file.has_keys("eval_set_result_id", "eval_case_results[].eval_id"),
     _contents,
     other_payers="metrics that ask a model",
     example=Example(

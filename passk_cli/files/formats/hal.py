@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import BadRecordError, NoResultsError
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, nested_value
 from passk_cli.text import shortened
 
 # Long keys with the log of every call and every prompt.
@@ -18,7 +18,9 @@ _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 def _contents(file: File) -> Contents:
     document = file.document(*_LONG)
-    passed, failed = (at(document, "results", f"{kind}_tasks") for kind in ("successful", "failed"))
+    passed, failed = (
+        nested_value(document, "results", f"{kind}_tasks") for kind in ("successful", "failed")
+    )
     if not isinstance(passed, list) or not isinstance(failed, list):
         problem = "the file does not list the tasks that succeeded and failed"
         raise NoResultsError(file.source.name, problem, "its benchmark reports only averages")
@@ -27,20 +29,26 @@ def _contents(file: File) -> Contents:
         problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"
         raise BadRecordError(file.source.name, problem, "correct the file")
     config = document["config"]
-    agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")
+    agent, model = (
+        str(nested_value(config, "agent_name")),
+        nested_value(config, "agent_args", "model_name"),
+    )
     # The agent, with its model if the name of the agent does not contain it.
     names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
         "model": agent if names_model else f"{agent} ({model})",
-        "suite": at(config, "benchmark_name"),
-        "run": at(config, "run_id"),
+        "suite": nested_value(config, "benchmark_name"),
+        "run": nested_value(config, "run_id"),
     }
     # The cost is known only for the whole run. Times, and sometimes steps, are known per task.
     times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
 
     def row(task: Any, outcome: bool) -> Row:
-        spans = at(document, "results", "latencies", str(task), "total_time")
-        amounts = {"duration": at(times, str(task)) or spans, "turns": at(steps, str(task))}
+        spans = nested_value(document, "results", "latencies", str(task), "total_time")
+        amounts = {
+            "duration": nested_value(times, str(task)) or spans,
+            "turns": nested_value(steps, str(task)),
+        }
         return Row(task, outcome, None, 0, record=amounts)
 
     rows = [row(task, outcome=True) for task in passed]
@@ -54,7 +62,7 @@ HAL = Format(
     "github.com/princeton-pli/hal-harness: hal/benchmarks/base_benchmark.py",
     lambda file: (
         file.form == "object"
-        and file.has("config.agent_name", "config.benchmark_name", "config.run_id", "results")
+        and file.has_keys("config.agent_name", "config.benchmark_name", "config.run_id", "results")
     ),
     _contents,
     read_amounts=lambda amounts: amounts,

@@ -15,34 +15,38 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     judge_score,
+    nested_value,
     seconds_between,
 )
 
 
 def _contents(file: File) -> Contents:
     trial = file.document()
-    rewards = at(trial, "verifier_result", "rewards")
-    agent = at(trial, "config", "agent", "name") or at(trial, "agent_info", "name")
-    model_info = at(trial, "agent_info", "model_info")
-    model = "/".join(str(part) for key in ("provider", "name") if (part := at(model_info, key)))
+    rewards = nested_value(trial, "verifier_result", "rewards")
+    agent = nested_value(trial, "config", "agent", "name") or nested_value(
+        trial, "agent_info", "name"
+    )
+    model_info = nested_value(trial, "agent_info", "model_info")
+    model = "/".join(
+        str(part) for key in ("provider", "name") if (part := nested_value(model_info, key))
+    )
     facts = {
         # The oracle and other agents without a model are named by the agent.
-        "model": at(trial, "config", "agent", "model_name") or model or agent,
+        "model": nested_value(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
-        "reasoning_effort": at(trial, "config", "agent", "kwargs", "reasoning_effort"),
+        "reasoning_effort": nested_value(trial, "config", "agent", "kwargs", "reasoning_effort"),
         "dataset": trial.get("source"),
     }
     names = tuple(rewards) if isinstance(rewards, dict) and rewards else None
-    error = at(trial, "exception_info", "exception_type")
+    error = nested_value(trial, "exception_info", "exception_type")
     # A trial with an exception may still have a reward.
     reason = "" if rewards else "unscored"
     if error is not None:
         reason = "timeout" if "timeout" in str(error).lower() else "error"
 
     def row(request: RowRequest) -> list[Row]:
-        points = judge_score(at(rewards, request.outcome), lambda reward: reward == 1)
+        points = judge_score(nested_value(rewards, request.outcome), lambda reward: reward == 1)
         attempt = trial.get("id") or trial.get("trial_name")
         settings = {"started_at": trial.get("started_at")}
         task = trial.get("task_name")
@@ -53,13 +57,15 @@ def _contents(file: File) -> Contents:
 
 def _amounts(trial: Any) -> dict[str, object]:
     """Dollars and tokens of the agent, and seconds of the whole trial."""
-    agent = at(trial, "agent_result")
+    agent = nested_value(trial, "agent_result")
     return {
-        "cost_usd": at(agent, "cost_usd"),
-        "tokens_in": at(agent, "n_input_tokens"),
-        "tokens_out": at(agent, "n_output_tokens"),
-        "tokens_cached": at(agent, "n_cache_tokens"),
-        "duration_s": seconds_between(at(trial, "started_at"), at(trial, "finished_at")),
+        "cost_usd": nested_value(agent, "cost_usd"),
+        "tokens_in": nested_value(agent, "n_input_tokens"),
+        "tokens_out": nested_value(agent, "n_output_tokens"),
+        "tokens_cached": nested_value(agent, "n_cache_tokens"),
+        "duration_s": seconds_between(
+            nested_value(trial, "started_at"), nested_value(trial, "finished_at")
+        ),
     }
 
 
@@ -67,7 +73,9 @@ HARBOR = Format(
     "harbor",
     "a reward of 1; other rewards fail, or pass from --threshold on",
     "github.com/harbor-framework/harbor: src/harbor/models/trial/result.py",
-    lambda file: file.form == "object" and file.has("task_name", "trial_name", "verifier_result"),
+    lambda file: (
+        file.form == "object" and file.has_keys("task_name", "trial_name", "verifier_result")
+    ),
     _contents,
     # Files of the agent and the verifier can look like results.
     covers=(

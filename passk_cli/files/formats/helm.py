@@ -23,9 +23,9 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     finite_number,
     judge_binary,
+    nested_value,
     require_list,
 )
 
@@ -53,9 +53,9 @@ _LIKELY = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 def _contents(file: File) -> Contents:
     spec = file.sibling_document("run_spec.json")
-    scenario = at(spec, "name") or file.path.parent.name
+    scenario = nested_value(spec, "name") or file.path.parent.name
     model = _MODEL.search(scenario)
-    outcomes, splits, perturbed = _survey(file)
+    outcomes, splits, perturbed = _statistics_and_splits(file)
     split = "test" if "test" in splits else None
     messages = [PERTURBED_INSTANCES(instances=perturbed)] if perturbed else []
     other_splits = {name: times for name, times in splits.items() if split and name != split}
@@ -64,23 +64,23 @@ def _contents(file: File) -> Contents:
             OTHER_SPLITS(instances=sum(other_splits.values()), splits=list(other_splits))
         )
     facts = {
-        "model": at(spec, "adapter_spec", "model") or (model[1] if model else None),
+        "model": nested_value(spec, "adapter_spec", "model") or (model[1] if model else None),
         "suite": _MODEL.sub("", scenario) if model or spec else None,
-        "temperature": at(spec, "adapter_spec", "temperature"),
-        "n_shot": at(spec, "adapter_spec", "max_train_instances"),
+        "temperature": nested_value(spec, "adapter_spec", "temperature"),
+        "n_shot": nested_value(spec, "adapter_spec", "max_train_instances"),
     }
     return Contents(lambda request: _rows(file, request, split), tuple(outcomes), facts, messages)
 
 
-def _survey(file: File) -> tuple[list[str], Counter[str], int]:
+def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
     """(statistics that may be outcomes, records per split, perturbed records)."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
     splits: Counter[str] = Counter()
     perturbed = 0
     for record in file.records():
-        perturbed += at(record, "perturbation") is not None
-        stats = _stats(file, record)
+        perturbed += nested_value(record, "perturbation") is not None
+        stats = _unperturbed_stats(file, record)
         splits.update({split for _, split, _ in stats[:1]})
         for name, _, value in stats:
             mean = finite_number(value)
@@ -91,27 +91,31 @@ def _survey(file: File) -> tuple[list[str], Counter[str], int]:
     return sorted(names, key=lambda name: _LIKELY.search(name) is None), splits, perturbed
 
 
-def _stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
+def _unperturbed_stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
     """(name, split, mean) of each statistic without a perturbation."""
-    stats = require_list(file, "stats", at(record, "stats"))
+    stats = require_list(file, "stats", nested_value(record, "stats"))
     return [
-        (str(at(stat, "name", "name")), str(at(stat, "name", "split")), at(stat, "mean"))
+        (
+            str(nested_value(stat, "name", "name")),
+            str(nested_value(stat, "name", "split")),
+            nested_value(stat, "mean"),
+        )
         for stat in stats
-        if at(stat, "name", "perturbation") is None
+        if nested_value(stat, "name", "perturbation") is None
     ]
 
 
 def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
-        stats = _stats(file, record)
+        stats = _unperturbed_stats(file, record)
         split = stats[0][1] if stats else None
-        if at(record, "perturbation") is not None or (only and split != only):
+        if nested_value(record, "perturbation") is not None or (only and split != only):
             continue
         value = next((mean for name, _, mean in stats if name == request.outcome), None)
         yield Row(
-            at(record, "instance_id"),
+            nested_value(record, "instance_id"),
             *judge_binary(value),
-            at(record, "train_trial_index"),
+            nested_value(record, "train_trial_index"),
             settings={"split": split},
             place=f"record {place + 1}",
             record=stats,
@@ -130,7 +134,7 @@ HELM = Format(
     "helm",
     "a statistic of 1 passes; other numbers need --threshold",
     "github.com/stanford-crfm/helm: src/helm/benchmark/runner.py",
-    lambda file: file.has("[].instance_id", "[].train_trial_index", "[].stats"),
+    lambda file: file.has_keys("[].instance_id", "[].train_trial_index", "[].stats"),
     _contents,
     ("stats.json", "run_spec.json", "scenario.json", "scenario_state.json", "instances.json"),
     _amounts,

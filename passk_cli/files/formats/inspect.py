@@ -25,10 +25,10 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
+    nested_value,
     require_type,
 )
-from passk_cli.files.roles import words
+from passk_cli.files.roles import name_words
 from passk_cli.suggested_fix import SuggestedFix
 
 UNFINISHED_RUN = DiagnosticType(
@@ -76,7 +76,7 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
 
 @dataclass(frozen=True, slots=True)
-class _Epoch:
+class _SampleScores:
     """The scores of one sample: scorer → its value, and the answer that it judged.
 
     usage : tokens and times of the sample, as in the log.
@@ -101,7 +101,7 @@ class _Epoch:
 
 def _contents(file: File) -> Contents:
     header = _header(file)
-    samples = _samples(file, at(header, "results", "scorer", "name") or "score")
+    samples = _samples(file, nested_value(header, "results", "scorer", "name") or "score")
     if not samples:
         raise NoResultsError(
             file.source.name, "the log contains no samples", "check whether it was cut off"
@@ -123,7 +123,7 @@ def _contents(file: File) -> Contents:
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
     messages = [*_messages(file, header, len(samples))]
-    messages += [UNCLEAR_SCORE(score=name) for name in names if words(name) & _UNCLEAR]
+    messages += [UNCLEAR_SCORE(score=name) for name in names if name_words(name) & _UNCLEAR]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
@@ -135,10 +135,12 @@ def _contents(file: File) -> Contents:
 def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
     """Settings of the evaluation, so that runs with different settings are not treated as
     repeats."""
-    configs = (run.get("model_generate_config"), at(header, "plan", "config"))
+    configs = (run.get("model_generate_config"), nested_value(header, "plan", "config"))
     generation = ("temperature", "reasoning_effort")
     settings: dict[str, object] = {
-        name: next((value for value in (at(c, name) for c in configs) if value is not None), None)
+        name: next(
+            (value for value in (nested_value(c, name) for c in configs) if value is not None), None
+        )
         for name in generation
     }
     arguments = ("task_args", "solver_args")
@@ -157,26 +159,26 @@ def _header(file: File) -> dict[str, Any]:
     raise DataError(file.source.name, problem, "check whether it is a log", name="unknown-format")
 
 
-def _samples(file: File, only: str) -> list[_Epoch]:
+def _samples(file: File, only: str) -> list[_SampleScores]:
     """One entry per (id, epoch), in the order of the log; if one was written twice, the last
     counts.
 
     only : the scorer of a log of version 1, in which samples have a single score.
     """
-    last: dict[tuple[str, Any], _Epoch] = {}
+    last: dict[tuple[str, Any], _SampleScores] = {}
     for record in _records(file):
         if isinstance(record, dict):
             scores = record.get("scores") or {only: record.get("score")}
-            sample = _Epoch(
+            sample = _SampleScores(
                 record.get("id"),
                 require_type(file, "epoch", record.get("epoch"), int),
                 {
-                    name: (at(score, "value"), at(score, "answer"))
+                    name: (nested_value(score, "value"), nested_value(score, "answer"))
                     for name, score in (scores.items() if isinstance(scores, dict) else ())
                     if score is not None
                 },
                 record.get("error") is not None,
-                at(record, *_COMPLETION),
+                nested_value(record, *_COMPLETION),
                 {name: record.get(name) for name in ("model_usage", "total_time", "working_time")},
             )
             last[str(sample.id), sample.epoch] = sample
@@ -189,7 +191,7 @@ def _records(file: File) -> Iterator[Any]:
         yield from file.records("samples")
         return
     names = ["summaries.json"]
-    if not file.has("summaries.json"):
+    if not file.has_keys("summaries.json"):
         journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
     if not names:
@@ -199,7 +201,9 @@ def _records(file: File) -> Iterator[Any]:
         yield from records if isinstance(records, list) else ()
 
 
-def _rows(file: File, samples: Sequence[_Epoch], model: Any, request: RowRequest) -> Iterator[Row]:
+def _rows(
+    file: File, samples: Sequence[_SampleScores], model: Any, request: RowRequest
+) -> Iterator[Row]:
     for sample in samples:
         value, answer = sample.score(request.outcome)
         number = value_to_float(value)
@@ -208,7 +212,7 @@ def _rows(file: File, samples: Sequence[_Epoch], model: Any, request: RowRequest
         if file.archive is not None and "solution" in request.texts:
             # In a zip, the solution is in the member of the sample.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
-            solution = at(file.archive.json(name), *_COMPLETION)
+            solution = nested_value(file.archive.json(name), *_COMPLETION)
         yield Row(
             sample.id,
             None if missing else number == 1.0 if number in (0.0, 1.0) else number,
@@ -236,24 +240,32 @@ def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
         usage_of_other for model_name, usage_of_other in usage.items() if model_name != name
     ]
     cached, cache_written = (
-        at(model_usage, f"input_tokens_cache_{direction}") for direction in ("read", "write")
+        nested_value(model_usage, f"input_tokens_cache_{direction}")
+        for direction in ("read", "write")
     )
-    into, out = at(model_usage, "input_tokens"), at(model_usage, "output_tokens")
-    if at(model_usage, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (
+    into, out = (
+        nested_value(model_usage, "input_tokens"),
+        nested_value(model_usage, "output_tokens"),
+    )
+    if nested_value(model_usage, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (
         cache_written or 0
     ):
         # Some providers count cached tokens separately, but they are input as well.
         into = None if into is None else into + (cached or 0) + (cache_written or 0)
     return {
-        "cost": at(model_usage, "total_cost"),
-        "tokens": at(model_usage, "total_tokens"),
+        "cost": nested_value(model_usage, "total_cost"),
+        "tokens": nested_value(model_usage, "total_tokens"),
         "tokens_in": into,
         "tokens_out": out,
         "tokens_cached": cached,
         "duration": usage_record["total_time"],
         "working_time": usage_record["working_time"],
-        "other_tokens": _sum_known(at(other_usage, "total_tokens") for other_usage in other_usages),
-        "other_cost": _sum_known(at(other_usage, "total_cost") for other_usage in other_usages),
+        "other_tokens": _sum_known(
+            nested_value(other_usage, "total_tokens") for other_usage in other_usages
+        ),
+        "other_cost": _sum_known(
+            nested_value(other_usage, "total_cost") for other_usage in other_usages
+        ),
     }
 
 
@@ -285,15 +297,15 @@ def value_to_float(value: Any) -> Any:
 
 def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator[Diagnostic]:
     status = header.get("status")
-    crashed = file.form == "zip" and not file.has("header.json")
+    crashed = file.form == "zip" and not file.has_keys("header.json")
     if crashed or status not in ("success", None):
         yield UNFINISHED_RUN(status="" if crashed else str(status))
     if header.get("invalidated"):
         yield INVALIDATED_LOG()
-    samples = at(header, "results", "total_samples")
-    plan = at(header, "eval", "config") or {}
+    samples = nested_value(header, "results", "total_samples")
+    plan = nested_value(header, "eval", "config") or {}
     if samples is None and plan.get("limit") is None and plan.get("sample_id") is None:
-        dataset_size = at(header, "eval", "dataset", "samples")
+        dataset_size = nested_value(header, "eval", "dataset", "samples")
         samples = (
             dataset_size * (plan.get("epochs") or 1) if isinstance(dataset_size, int) else None
         )
@@ -306,7 +318,7 @@ INSPECT = Format(
     "a score of C or 1 passes; P and other numbers need --threshold",
     "github.com/UKGovernmentBEIS/inspect_ai: log/_recorders/eval.py, scorer/_metric.py",
     lambda file: (
-        (file.form == "object" and file.has("eval.task", "eval.model", "status"))
+        (file.form == "object" and file.has_keys("eval.task", "eval.model", "status"))
         or (file.form == "zip" and not file.keys.isdisjoint(_STARTS))
     ),
     _contents,

@@ -36,7 +36,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
 
 def _contents(file: File) -> Contents:
-    if not file.has(*_KEYS):
+    if not file.has_keys(*_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
     # If a metric is a list or a record, its inner keys are listed as well.
@@ -82,7 +82,7 @@ def _old_contents(file: File) -> Contents:
     for metrics, choices, predictions in file.rows(("metrics",), ("choices",), ("predictions",)):
         outcomes = outcomes or tuple(_metrics(file, metrics))
         # For multiple choice, the predictions are the probabilities of the choices.
-        most = max(most, 1 if choices != "[]" else len(_value(file, predictions)))
+        most = max(most, 1 if choices != "[]" else len(_parse_python_text(file, predictions)))
     _refuse_several(file, most, outcomes)
     time = file.path.parent.name
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
@@ -98,11 +98,11 @@ def _old_contents(file: File) -> Contents:
 
 def _metrics(file: File, text: object) -> dict[str, Any]:
     """Metric → its value for a sample."""
-    values = require_type(file, "metrics", _value(file, text), dict) or {}
+    values = require_type(file, "metrics", _parse_python_text(file, text), dict) or {}
     return {str(name): value for name, value in values.items()}
 
 
-def _value(file: File, text: object) -> Any:
+def _parse_python_text(file: File, text: object) -> Any:
     """A list or a record from its text in Python syntax; BadRecord for any other text."""
     try:
         value = ast.literal_eval(_NAN.sub("None", str(text)))
@@ -118,7 +118,7 @@ LIGHTEVAL = Format(
     "lighteval",
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
-    lambda file: file.form == "parquet" and (file.has(*_KEYS) or file.has(*_OLD)),
+    lambda file: file.form == "parquet" and (file.has_keys(*_KEYS) or file.has_keys(*_OLD)),
     _contents,
     example=Example(
         ("details/ORGANISATION/MODEL/2026-01-01T00-00-00.000000/details_gsm8k_TIME.parquet",),

@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
+    nested_value,
     require_list,
 )
 
@@ -50,17 +50,17 @@ _SETTINGS = ("difficulty", "platform", "contest_date")
 _LATE = (-1, -3)
 
 
-def _is_numbered(file: File) -> bool:
+def _is_by_position(file: File) -> bool:
     """Whether the array is pass@k, then attempts by position; code execution lacks details of
     pass@k."""
     if file.short_document is None:
-        return file.has("[].pass@1", "[].detail.pass@1")
-    attempts = at(file.short_document, 1)
+        return file.has_keys("[].pass@1", "[].detail.pass@1")
+    attempts = nested_value(file.short_document, 1)
     lists = isinstance(attempts, dict) and all(isinstance(a, list) for a in attempts.values())
     return (
         lists
         and len(file.short_document) in (2, 3)
-        and at(file.short_document, 0, "pass@1") is not None
+        and nested_value(file.short_document, 0, "pass@1") is not None
     )
 
 
@@ -69,7 +69,7 @@ def _contents(file: File) -> Contents:
     facts: dict[str, object] = {}
     if name is not None:
         facts = {"model": file.path.parent.name, "temperature": float(name["temperature"])}
-    if file.has("[].graded_list"):
+    if file.has_keys("[].graded_list"):
         return Contents(lambda request: _rows(file, request), facts=facts)
     facts["suite"] = name["scenario"] if name else None
     return Contents(
@@ -100,11 +100,15 @@ def _numbered_rows(file: File) -> Iterator[Row]:
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
-        outcomes = require_list(file, "graded_list", at(record, "graded_list"))
-        test_id = at(record, "id") if at(record, "test_id") is None else at(record, "test_id")
-        question = at(record, "question_id")
+        outcomes = require_list(file, "graded_list", nested_value(record, "graded_list"))
+        test_id = (
+            nested_value(record, "id")
+            if nested_value(record, "test_id") is None
+            else nested_value(record, "test_id")
+        )
+        question = nested_value(record, "question_id")
         task = question if question is None or test_id is None else f"{question}/{test_id}"
-        settings = {name: at(record, name) for name in _SETTINGS}
+        settings = {name: nested_value(record, name) for name in _SETTINGS}
         for attempt, outcome in enumerate(outcomes or [None]):
             yield Row(
                 task,
@@ -112,8 +116,8 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
                 attempt=attempt,
                 reason="" if outcomes else "not attempted",
                 settings=settings,
-                answer=at(record, "pred_list", attempt),
-                solution=at(record, "code_list", attempt),
+                answer=nested_value(record, "pred_list", attempt),
+                solution=nested_value(record, "code_list", attempt),
                 place=f"record {place + 1}",
             )
 
@@ -124,7 +128,7 @@ LIVECODEBENCH = Format(
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
     lambda file: (
         file.form == "array"
-        and (file.has("[].question_id", "[].graded_list") or _is_numbered(file))
+        and (file.has_keys("[].question_id", "[].graded_list") or _is_by_position(file))
     ),
     _contents,
     # The ungraded answers, and the file by position.

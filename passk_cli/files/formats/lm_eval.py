@@ -24,9 +24,9 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     finite_number,
     judge_binary,
+    nested_value,
     require_type,
 )
 
@@ -74,19 +74,23 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     if name is None:
         return {}
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
-    arguments = at(results, "config", "model_args")
+    arguments = nested_value(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
     # lm-eval writes the samples of one model into one folder.
     above = PurePath(file.source.name).parent.name
     return {
-        "model": at(results, "model_name")
-        or (parts[1] if parts else at(arguments, "pretrained") or at(arguments, "model"))
+        "model": nested_value(results, "model_name")
+        or (
+            parts[1]
+            if parts
+            else nested_value(arguments, "pretrained") or nested_value(arguments, "model")
+        )
         or above.replace("__", "/")
         or None,
         "suite": task,
         "run": name["time"],
-        "temperature": at(results, "configs", task, "generation_kwargs", "temperature"),
-        "n_shot": at(results, "n-shot", task),
+        "temperature": nested_value(results, "configs", task, "generation_kwargs", "temperature"),
+        "n_shot": nested_value(results, "n-shot", task),
         "prompt_hash": prompts[min(prompts)] if prompts else None,
     }
 
@@ -128,7 +132,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             nameless.add(doc)
         if str(sample.get("filter", "none")) != filter_name:
             continue
-        answers, filtered = _answers(file, sample), at(sample, "filtered_resps", 0)
+        answers, filtered = _answers(file, sample), nested_value(sample, "filtered_resps", 0)
         if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
             problem = f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
             problem += " lm-eval does not keep the outcome of each answer"
@@ -136,8 +140,8 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             raise DataError(place, problem, remedy, name="no-attempts")
         settings: dict[str, object] = {"filter": filter_name}
         arguments = sample.get("arguments")
-        generation = at(arguments, "gen_args_0", "arg_1") or at(arguments, 0, 1)
-        if (temperature := at(generation, "temperature")) is not None:
+        generation = nested_value(arguments, "gen_args_0", "arg_1") or nested_value(arguments, 0, 1)
+        if (temperature := nested_value(generation, "temperature")) is not None:
             settings["temperature"] = temperature
         yield Row(
             sample.get("doc_id"),
@@ -145,7 +149,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             0,
             settings=settings,
             answer=filtered,
-            solution=at(sample, "resps", 0, 0),
+            solution=nested_value(sample, "resps", 0, 0),
             place=f"line {line}",
         )
 
@@ -155,7 +159,7 @@ LM_EVAL = Format(
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/EleutherAI/lm-evaluation-harness: lm_eval/evaluator.py,"
     " lm_eval/loggers/evaluation_tracker.py",
-    lambda file: file.has("doc_id", "resps", "filtered_resps"),
+    lambda file: file.has_keys("doc_id", "resps", "filtered_resps"),
     _contents,
     ("results_*.json",),
     example=Example(

@@ -23,14 +23,14 @@ from passk_cli.files.formats.format import (
     Judgements,
     Row,
     RowRequest,
-    at,
-    by_scorer,
+    contents_by_scorer,
     judge_binary,
+    nested_value,
     number_attempts,
     require_list,
-    single_outcome,
+    single_outcome_reader,
 )
-from passk_cli.files.mapping import Map, read_maps
+from passk_cli.files.mapping import ColumnMap, read_maps
 
 _FOLDER = Path(__file__).parents[1] / "maps"
 
@@ -53,15 +53,15 @@ def _format(path: Path) -> Format:
         about["rule"],
         about["source"],
         lambda file: _file_fits(table, file),
-        (lambda file: by_scorer(lambda: _judged_attempts(table, file, about)))
+        (lambda file: contents_by_scorer(lambda: _judged_attempts(table, file, about)))
         if "scorers" in about
-        else single_outcome(rows),
+        else single_outcome_reader(rows),
         tuple(about.get("covers", ())),
         example=Example(tuple(about["paths"]), about["example"].lstrip()),
     )
 
 
-def _file_fits(table: Map, file: File) -> bool:
+def _file_fits(table: ColumnMap, file: File) -> bool:
     """Whether the records of a file have all keys of a map; lines must not have any other keys."""
     if not table.records:
         return file.keys == {*table.has}
@@ -71,7 +71,7 @@ def _file_fits(table: Map, file: File) -> bool:
     return inside.issuperset(table.has)
 
 
-def _rows(table: Map, file: File, request: RowRequest) -> Iterator[Row]:
+def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
     """An attempt per record, from the columns of the map."""
     numbered_records: Any = file.lines(request)
     if table.records:
@@ -80,8 +80,10 @@ def _rows(table: Map, file: File, request: RowRequest) -> Iterator[Row]:
         )
     outcome_words = {name: table.options.get(name, ()) for name in ("passes", "fails")}
     for number, record in numbered_records:
-        values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
-        value = at(record, *table.options["outcome"].split("."))
+        values = {
+            role: nested_value(record, *name.split(".")) for role, name in table.fields.items()
+        }
+        value = nested_value(record, *table.options["outcome"].split("."))
         outcome = (
             True
             if value in outcome_words["passes"]
@@ -98,16 +100,21 @@ def _rows(table: Map, file: File, request: RowRequest) -> Iterator[Row]:
         yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
 
 
-def _judged_attempts(table: Map, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
+def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
     """The scores of each record, from the list that the map names."""
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records.split(".")), 1):
-        scores = require_list(file, about["scorers"], at(record, about["scorers"]))
-        values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
-        reason = "error" if key and at(record, key) == failed else ""
+        scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
+        values = {
+            role: nested_value(record, *name.split(".")) for role, name in table.fields.items()
+        }
+        reason = "error" if key and nested_value(record, key) == failed else ""
         judgements: Judgements = {}
         for score in scores:
-            name, judgement = str(at(score, "name")), judge_binary(at(score, "value"))
+            name, judgement = (
+                str(nested_value(score, "name")),
+                judge_binary(nested_value(score, "value")),
+            )
             # If two scorers of one name differ, the record has no usable outcome.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None

@@ -17,8 +17,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     judge_binary,
+    nested_value,
 )
 
 _NAME = re.compile(
@@ -50,8 +50,8 @@ def _contents(file: File) -> Contents:
                     *judge_binary(value),
                     attempt,
                     settings=settings,
-                    answer=at(record, "pred", attempt),
-                    solution=at(record, "code", attempt),
+                    answer=nested_value(record, "pred", attempt),
+                    solution=nested_value(record, "code", attempt),
                     place=f"line {line}",
                 )
 
@@ -62,7 +62,7 @@ MATH_EVALUATION = Format(
     "math-evaluation",
     "an entry of score that is true",
     "github.com/ZubinGou/math-evaluation-harness: math_eval.py",
-    lambda file: file.has("idx", "gt", "pred", "score"),
+    lambda file: file.has_keys("idx", "gt", "pred", "score"),
     _contents,
     ("*_metrics.json",),
     example=Example(

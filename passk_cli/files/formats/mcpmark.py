@@ -18,7 +18,7 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     amount_reader,
-    at,
+    nested_value,
 )
 
 _RUN = re.compile(r"run-(\d+)")
@@ -42,11 +42,11 @@ def _contents(file: File) -> Contents:
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for name, run in runs.items():
-            number, result = _RUN.fullmatch(name), at(run, "execution_result") or run
+            number, result = _RUN.fullmatch(name), nested_value(run, "execution_result") or run
             attempt = int(number[1]) if number else name or None
-            reason = "" if at(result, "error_message") is None else "error"
-            settings = {"started_at": at(run, "time", "start")}
-            success = at(result, "success")
+            reason = "" if nested_value(result, "error_message") is None else "error"
+            settings = {"started_at": nested_value(run, "time", "start")}
+            success = nested_value(result, "success")
             yield Row(task, success, None, attempt, reason, settings=settings, record=run)
 
     return Contents(rows, facts=facts)
@@ -59,8 +59,8 @@ MCPMARK = Format(
     lambda file: (
         file.form == "object"
         and (
-            file.has("task_name", "model_name", "mcp", "execution_result.success")
-            or (file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys)))
+            file.has_keys("task_name", "model_name", "mcp", "execution_result.success")
+            or (file.has_keys("model", "service") and any(map(_MERGED.fullmatch, file.keys)))
         )
     ),
     _contents,

@@ -18,7 +18,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
+    nested_value,
     require_list,
 )
 
@@ -45,7 +45,7 @@ def _contents(file: File) -> Contents:
         document = file.document()
         results = require_list(file, "results", document.get("results")) or [None]
         for attempt, result in enumerate(results):
-            status, code = at(result, "status"), at(result, "exit_code")
+            status, code = nested_value(result, "status"), nested_value(result, "exit_code")
             unknown = "not attempted" if result is None else "unscored"
             yield Row(
                 document.get("name"),
@@ -53,7 +53,7 @@ def _contents(file: File) -> Contents:
                 attempt=attempt,
                 reason=unknown if status is None else "timeout" if status == "Timeout" else "",
                 unjudged="",
-                solution=at(result, "program"),
+                solution=nested_value(result, "program"),
                 place=f"results[{attempt}]",
             )
 
@@ -64,7 +64,7 @@ MULTIPL_E = Format(
     "multipl-e",
     "status OK and exit_code 0",
     "github.com/nuprl/MultiPL-E: pass_k.py",
-    lambda file: file.has("name", "language", "results[].status", "results[].exit_code"),
+    lambda file: file.has_keys("name", "language", "results[].status", "results[].exit_code"),
     _contents,
     example=Example(
         ("humaneval-rkt-MODEL-0.2/HumanEval_0_TASK.results.json.gz",),

@@ -21,8 +21,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     judge_binary,
+    nested_value,
 )
 
 # The bundle, logs for resuming the run, and statistics. A log may be empty.
@@ -33,7 +33,7 @@ _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 def _averages(file: File) -> tuple[str, str] | None:
     """The kind of a file with averages, and what to give instead; None for a file with results."""
-    if file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores"):
+    if file.form == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.form == "other" and _AVERAGES.search(file.text):
         remedy = "give the files of the harness that it ran, for example samples_*.jsonl of lm-eval"
@@ -49,22 +49,22 @@ def _contents(file: File) -> Contents:
     bundles = file.sibling_names("eval-*.json")
     bundle = file.sibling_document(bundles[0]) if len(bundles) == 1 else None
     facts = {
-        "model": at(bundle, "config", "model"),
-        "suite": at(bundle, "benchmark", "name"),
-        "temperature": at(bundle, "config", "temperature"),
-        "run": at(bundle, "run_id"),
+        "model": nested_value(bundle, "config", "model"),
+        "suite": nested_value(bundle, "benchmark", "name"),
+        "temperature": nested_value(bundle, "config", "temperature"),
+        "run": nested_value(bundle, "run_id"),
     }
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for line, record in file.lines(request):
-            category = at(record, "scoring_details", "error_category")
+            category = nested_value(record, "scoring_details", "error_category")
             reason = _UNJUDGED.get(category)
             yield Row(
                 record.get("problem_idx"),
                 *judge_binary(None if reason else record.get("reward")),
                 record.get("repeat"),
                 reason or category or "",
-                settings={"category": at(record, "metadata", "category")},
+                settings={"category": nested_value(record, "metadata", "category")},
                 answer=record.get("extracted_answer"),
                 solution=record.get("model_response"),
                 place=f"line {line}",
@@ -80,7 +80,7 @@ NEMO_EVALUATOR = Format(
     " need --threshold",
     "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
     lambda file: (
-        file.has("problem_idx", "reward", "scoring_details") or _averages(file) is not None
+        file.has_keys("problem_idx", "reward", "scoring_details") or _averages(file) is not None
     ),
     _contents,
     lambda file: () if file.name != "results.jsonl" else _REPEATED,

@@ -19,8 +19,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     finite_number,
+    nested_value,
 )
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
@@ -55,9 +55,9 @@ _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "is_correct": lambda record: record.get("is_correct"),
     "is_correct-plus": lambda record: record.get("is_correct-plus"),
     "proof_status": _key_equals("proof_status", "completed"),
-    "strict_eval": lambda record: at(record, "strict_eval", "follow_all_instructions"),
-    "loose_eval": lambda record: at(record, "loose_eval", "follow_all_instructions"),
-    "graded_list": lambda record: at(record, "graded_list", 0),
+    "strict_eval": lambda record: nested_value(record, "strict_eval", "follow_all_instructions"),
+    "loose_eval": lambda record: nested_value(record, "loose_eval", "follow_all_instructions"),
+    "graded_list": lambda record: nested_value(record, "graded_list", 0),
     "status": _key_equals("status", "pass"),
 }
 
@@ -117,7 +117,7 @@ NEMO_SKILLS = Format(
     "nemo-skills",
     "the outcome is true; proof_status is completed; the judgement is yes, or the expected one",
     "github.com/NVIDIA/NeMo-Skills: nemo_skills/evaluation/metrics/",
-    lambda file: file.has("num_generated_tokens") and bool(_outcomes(file)),
+    lambda file: file.has_keys("num_generated_tokens") and bool(_outcomes(file)),
     _contents,
     ("../metrics.json", "metrics.json"),
     _amounts,

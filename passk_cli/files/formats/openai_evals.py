@@ -10,18 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, RowRequest, at
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    nested_value,
+)
 
 
 def _contents(file: File) -> Contents:
     events = file.lines()
     spec: Any = next((record["spec"] for _, record in events if "spec" in record), {})
-    models = at(spec, "completion_fns")
+    models = nested_value(spec, "completion_fns")
     matched = any(record.get("type") == "match" for _, record in events)
     facts = {
         "model": ", ".join(map(str, models)) if isinstance(models, list) else models,
-        "run": at(spec, "run_id"),
-        "temperature": at(spec, "run_config", "completion_args", "temperature"),
+        "run": nested_value(spec, "run_id"),
+        "temperature": nested_value(spec, "run_config", "completion_args", "temperature"),
     }
 
     def rows(request: RowRequest) -> Iterator[Row]:
@@ -31,7 +39,10 @@ def _contents(file: File) -> Contents:
             sample = event.get("sample_id")
             if event.get("type") == "match":
                 judged.add(str(sample))
-                outcome, answer = at(event, "data", "correct"), at(event, "data", "picked")
+                outcome, answer = (
+                    nested_value(event, "data", "correct"),
+                    nested_value(event, "data", "picked"),
+                )
                 yield Row(sample, outcome, None, 0, answer=answer, place=f"line {line}")
             elif event.get("type") == "error":
                 errors.setdefault(str(sample), line)
@@ -46,7 +57,7 @@ OPENAI_EVALS = Format(
     "openai-evals",
     "an event of type match with data.correct true",
     "github.com/openai/evals: evals/record.py",
-    lambda file: file.has("spec.eval_name", "spec.run_id"),
+    lambda file: file.has_keys("spec.eval_name", "spec.run_id"),
     _contents,
     example=Example(
         ("evallogs/TIMEID_MODEL_EVAL.jsonl",),

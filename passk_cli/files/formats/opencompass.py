@@ -22,8 +22,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     judge_binary,
+    nested_value,
 )
 
 _OUTCOMES = ("correct", "is_correct", "cascade_correct")
@@ -42,7 +42,7 @@ def _has_only_averages(file: File) -> bool:
 
 
 def _has_numbered_details(file: File) -> bool:
-    return any(file.has(f"details.0.{name}") for name in (*_OUTCOMES, "origin_prediction"))
+    return any(file.has_keys(f"details.0.{name}") for name in (*_OUTCOMES, "origin_prediction"))
 
 
 def _contents(file: File) -> Contents:
@@ -74,7 +74,9 @@ def _contents(file: File) -> Contents:
                     task.removeprefix(f"{suite}_"),
                     *judge_binary(outcome),
                     attempt,
-                    answer=at(detail, "pred", attempt) if is_list else detail.get("predictions"),
+                    answer=nested_value(detail, "pred", attempt)
+                    if is_list
+                    else detail.get("predictions"),
                     place=f"details: {task}[{attempt}]" if is_list else f"details: {task}",
                 )
 
@@ -88,7 +90,10 @@ def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))
         return
     for place, detail in enumerate(file.records("details")):
-        yield str(at(detail, "example_abbr") or place), detail if isinstance(detail, dict) else {}
+        yield (
+            str(nested_value(detail, "example_abbr") or place),
+            detail if isinstance(detail, dict) else {},
+        )
 
 
 OPENCOMPASS = Format(
@@ -98,7 +103,7 @@ OPENCOMPASS = Format(
     lambda file: (
         file.form == "object"
         and (
-            file.has("details[].example_abbr")
+            file.has_keys("details[].example_abbr")
             or _has_numbered_details(file)
             or _has_only_averages(file)
         )

@@ -16,9 +16,9 @@ from passk_cli.files.formats.format import (
     JudgedAttempts,
     Judgements,
     as_text,
-    at,
-    by_scorer,
+    contents_by_scorer,
     judge_binary,
+    nested_value,
     require_list,
 )
 
@@ -27,33 +27,33 @@ def _contents(file: File) -> Contents:
     def runs() -> JudgedAttempts:
         for number, run in enumerate(file.records(), 1):
             judgements: Judgements = {}
-            for annotation in require_list(file, "annotations", at(run, "annotations")):
-                score = at(annotation, "score")
-                value = at(annotation, "label") if score is None else score
-                judgements.setdefault(str(at(annotation, "name")), judge_binary(value))
+            for annotation in require_list(file, "annotations", nested_value(run, "annotations")):
+                score = nested_value(annotation, "score")
+                value = nested_value(annotation, "label") if score is None else score
+                judgements.setdefault(str(nested_value(annotation, "name")), judge_binary(value))
             about = {
-                "task": at(run, "example_id"),
-                "attempt": at(run, "repetition_number"),
-                "reason": "" if at(run, "error") is None else "error",
-                "answer": as_text(at(run, "output")),
+                "task": nested_value(run, "example_id"),
+                "attempt": nested_value(run, "repetition_number"),
+                "reason": "" if nested_value(run, "error") is None else "error",
+                "answer": as_text(nested_value(run, "output")),
                 "place": f"record {number}",
                 "record": run,
             }
             yield judgements, about
 
-    return by_scorer(runs)
+    return contents_by_scorer(runs)
 
 
 PHOENIX = Format(
     "phoenix",
     "an annotation's score of 1; a run with an error is no outcome; other numbers need --threshold",
     "github.com/Arize-ai/phoenix: src/phoenix/server/api/routers/v1/experiments.py",
-    lambda file: file.has("[].example_id", "[].repetition_number", "[].annotations"),
+    lambda file: file.has_keys("[].example_id", "[].repetition_number", "[].annotations"),
     _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
     # These are the amounts of the run, without the evaluators.
     lambda run: {
-        name: at(run, name)
+        name: nested_value(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")
     },
     "evaluators that ask a model",

@@ -16,7 +16,15 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, RowRequest, at
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    RowRequest,
+    nested_value,
+)
 
 _ERROR, _SUCCESS = 2, "success"
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
@@ -24,7 +32,7 @@ _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 def _contents(file: File) -> Contents:
     facts: dict[str, object] = {}
-    if file.has("results"):
+    if file.has_keys("results"):
         facts["run"] = file.document("results", "config").get("evalId")
     names, tests = {_SUCCESS: None}, dict[str, set[str]]()
     for _, result in _results(file, RowRequest("", skip_bad=True)):
@@ -36,29 +44,33 @@ def _contents(file: File) -> Contents:
             task = _task_name(result)
             if len(tests[task]) > 1:
                 task += f" #{_test_key(result)}"
-            failed = at(result, "failureReason") == _ERROR or _erred_early(result)
-            provider, output = at(result, "provider"), at(result, "response", "output")
+            failed = nested_value(result, "failureReason") == _ERROR or _erred_early(result)
+            provider, output = (
+                nested_value(result, "provider"),
+                nested_value(result, "response", "output"),
+            )
             if request.outcome == _SUCCESS:
-                success, score = at(result, "success"), at(result, "score")
+                success, score = nested_value(result, "success"), nested_value(result, "score")
             else:
                 assertions = [
                     assertion for name, assertion in _assertions(result) if name == request.outcome
                 ]
                 success, score = (
                     _all_pass(assertions),
-                    at(assertions, 0, "score") if len(assertions) == 1 else None,
+                    nested_value(assertions, 0, "score") if len(assertions) == 1 else None,
                 )
             yield Row(
                 task,
                 None if failed else success,
                 None if failed else score,
-                at(result, "testIdx"),
+                nested_value(result, "testIdx"),
                 "error" if failed else "",
-                model=at(provider, "label") or at(provider, "id") or provider,
+                model=nested_value(provider, "label") or nested_value(provider, "id") or provider,
                 settings={
-                    "prompt": at(result, "prompt", "label") or at(result, "prompt", "raw"),
-                    "temperature": at(provider, "config", "temperature"),
-                    "cached": at(result, "response", "cached"),
+                    "prompt": nested_value(result, "prompt", "label")
+                    or nested_value(result, "prompt", "raw"),
+                    "temperature": nested_value(provider, "config", "temperature"),
+                    "cached": nested_value(result, "response", "cached"),
                 },
                 answer=output,
                 solution=output,
@@ -71,15 +83,19 @@ def _contents(file: File) -> Contents:
 
 def _erred_early(result: Any) -> bool:
     """Whether an early version of promptfoo wrote an error; it only wrote the text of the error."""
-    ungraded = at(result, "failureReason") is None and not at(result, "gradingResult")
-    return ungraded and bool(at(result, "error"))
+    ungraded = nested_value(result, "failureReason") is None and not nested_value(
+        result, "gradingResult"
+    )
+    return ungraded and bool(nested_value(result, "error"))
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
     """(metric or else type, result) of each assertion of a test."""
-    assertions = at(result, "gradingResult", "componentResults")
+    assertions = nested_value(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
-        name = at(assertion, "assertion", "metric") or at(assertion, "assertion", "type")
+        name = nested_value(assertion, "assertion", "metric") or nested_value(
+            assertion, "assertion", "type"
+        )
         if isinstance(name, str):
             yield name, assertion
 
@@ -87,9 +103,9 @@ def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
 def _all_pass(assertions: Sequence[Any]) -> object:
     """Whether all assertions pass; None without assertions, or if a grader erred and no assertion
     failed."""
-    erred = [at(assertion, "metadata", "graderError") is True for assertion in assertions]
+    erred = [nested_value(assertion, "metadata", "graderError") is True for assertion in assertions]
     verdicts = [
-        at(assertion, "pass")
+        nested_value(assertion, "pass")
         for assertion, error in zip(assertions, erred, strict=True)
         if not error
     ]
@@ -99,7 +115,7 @@ def _all_pass(assertions: Sequence[Any]) -> object:
 
 def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place, result) of each result."""
-    if not file.has("results"):
+    if not file.has_keys("results"):
         yield from ((f"line {line}", result) for line, result in file.lines(request))
         return
     for place, result in enumerate(file.records("results", "results")):
@@ -109,22 +125,24 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 def _amounts(result: Any) -> dict[str, object]:
     """Dollars, tokens and milliseconds of the call; a cached call repeats those of the first
     call."""
-    usage = at(result, "response", "tokenUsage") or at(result, "tokenUsage")
+    usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
     return {
-        "cost": at(result, "cost"),
+        "cost": nested_value(result, "cost"),
         # The real cost: a cached answer is free.
-        "billed_cost": 0 if at(result, "response", "cached") is True else at(result, "cost"),
-        "cached": at(result, "response", "cached") is True,
-        "tokens": at(usage, "total"),
-        "tokens_in": at(usage, "prompt"),
-        "tokens_out": at(usage, "completion"),
-        "latency_ms": at(result, "latencyMs"),
+        "billed_cost": 0
+        if nested_value(result, "response", "cached") is True
+        else nested_value(result, "cost"),
+        "cached": nested_value(result, "response", "cached") is True,
+        "tokens": nested_value(usage, "total"),
+        "tokens_in": nested_value(usage, "prompt"),
+        "tokens_out": nested_value(usage, "completion"),
+        "latency_ms": nested_value(result, "latencyMs"),
     }
 
 
 def _task_name(result: Any) -> str:
     """The name of the task: the text of its only variable, or all variables with their names."""
-    values = at(result, "vars")
+    values = nested_value(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()
         if isinstance(only, str):
@@ -135,7 +153,7 @@ def _task_name(result: Any) -> str:
 def _test_key(result: Any) -> str:
     """A key that separates two tests with the same variables: a hash of assertions and
     description."""
-    test = {key: at(result, "testCase", key) for key in ("assert", "description")}
+    test = {key: nested_value(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 
 
@@ -144,7 +162,9 @@ PROMPTFOO = Format(
     "success is true; an error is a missing outcome. Or one assertion, by metric or type, by"
     " --outcome",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
-    lambda file: file.has(*_RESULT) or file.has(*(f"results.results[].{key}" for key in _RESULT)),
+    lambda file: (
+        file.has_keys(*_RESULT) or file.has_keys(*(f"results.results[].{key}" for key in _RESULT))
+    ),
     _contents,
     read_amounts=_amounts,
     other_payers="models that grade",

@@ -17,9 +17,9 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     as_text,
-    at,
-    by_scorer,
+    contents_by_scorer,
     judge_binary,
+    nested_value,
     require_list,
 )
 
@@ -35,23 +35,23 @@ def _contents(file: File) -> Contents:
             for number, case in enumerate(require_list(file, place, report.get(place))):
                 judged = {}
                 for kind in _JUDGED:
-                    results = at(case, kind)
+                    results = nested_value(case, kind)
                     for name, result in (results if isinstance(results, dict) else {}).items():
-                        judged[name] = judge_binary(at(result, "value"))
-                repeat = _REPEAT.search(str(at(case, "name")))
+                        judged[name] = judge_binary(nested_value(result, "value"))
+                repeat = _REPEAT.search(str(nested_value(case, "name")))
                 about = {
-                    "task": at(case, "source_case_name") or at(case, "name"),
-                    "attempt": repeat and at(case, "source_case_name") and int(repeat[1]),
+                    "task": nested_value(case, "source_case_name") or nested_value(case, "name"),
+                    "attempt": repeat and nested_value(case, "source_case_name") and int(repeat[1]),
                     "reason": "error" if place == "failures" else "",
-                    "answer": as_text(at(case, "output")),
+                    "answer": as_text(nested_value(case, "output")),
                     "place": f"{place}[{number}]",
                     "record": case,
                 }
                 yield judged, about
 
-    model = at(report, "experiment_metadata", "model")
+    model = nested_value(report, "experiment_metadata", "model")
     facts = {"model": model if isinstance(model, str) else None, "run": report.get("name")}
-    return by_scorer(cases, facts=facts)
+    return contents_by_scorer(cases, facts=facts)
 
 
 PYDANTIC_EVALS = Format(
@@ -60,11 +60,11 @@ PYDANTIC_EVALS = Format(
     " ended in an error is no outcome",
     "github.com/pydantic/pydantic-ai: pydantic_evals/pydantic_evals/reporting/__init__.py",
     lambda file: (
-        file.has("cases", "failures", "experiment_metadata")
-        and (file.has("cases[].assertions") or file.has("failures[].error_stacktrace"))
+        file.has_keys("cases", "failures", "experiment_metadata")
+        and (file.has_keys("cases[].assertions") or file.has_keys("failures[].error_stacktrace"))
     ),
     _contents,
-    read_amounts=lambda case: {"seconds": at(case, "task_duration")},
+    read_amounts=lambda case: {"seconds": nested_value(case, "task_duration")},
     other_payers="evaluators that ask a model",
     example=Example(
         ("REPORT.json",),

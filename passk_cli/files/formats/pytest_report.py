@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     amount_reader,
-    at,
+    nested_value,
     require_type,
 )
 
@@ -56,20 +56,20 @@ _REPORT = ("created", "duration", "exitcode", "root", "summary")
 
 def _contents(file: File) -> Contents:
     report = file.document("tests", "collectors", "warnings")
-    if not file.has("tests[].nodeid"):
+    if not file.has_keys("tests[].nodeid"):
         problem = "the report contains no tests"
         remedy = "run pytest with --json-report, and without --json-report-summary"
         raise NoResultsError(file.source.name, problem, remedy)
-    summary, plugins = report.get("summary"), at(report, "environment", "Plugins")
+    summary, plugins = report.get("summary"), nested_value(report, "environment", "Plugins")
     without = isinstance(plugins, dict) and "repeat" not in plugins
-    repeated = {} if without else _repeated(file)
+    repeated = {} if without else _test_of_repeat(file)
     messages = []
     if repeated:
         example = next(iter(repeated))
         messages.append(REPEATED_TESTS(tests=len(set(repeated.values())), example=example))
-    tests_in_file = at(summary, "total")
+    tests_in_file = nested_value(summary, "total")
     collected, deselected = (
-        require_type(file, f"summary.{name}", at(summary, name), int) or 0
+        require_type(file, f"summary.{name}", nested_value(summary, name), int) or 0
         for name in ("collected", "deselected")
     )
     tests_listed = collected - deselected
@@ -79,13 +79,13 @@ def _contents(file: File) -> Contents:
     return Contents(lambda request: _rows(file, repeated), facts=facts, messages=messages)
 
 
-def _repeated(file: File) -> dict[str, str]:
+def _test_of_repeat(file: File) -> dict[str, str]:
     """Name of each attempt that pytest-repeat made → name of its test."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
     unnumbered: set[str] = set()
     for test in file.records("tests"):
-        name, keywords = str(at(test, "nodeid")), at(test, "keywords")
+        name, keywords = str(nested_value(test, "nodeid")), nested_value(test, "keywords")
         function = name.partition("[")[0]
         step = _STEP.fullmatch(name)
         if step is None:
@@ -110,11 +110,13 @@ def _repeated(file: File) -> dict[str, str]:
 
 def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
     for place, test in enumerate(file.records("tests")):
-        name = require_type(file, f"tests[{place}].nodeid", at(test, "nodeid"), str) or ""
-        outcome = require_type(file, f"tests[{place}].outcome", at(test, "outcome"), str) or ""
+        name = require_type(file, f"tests[{place}].nodeid", nested_value(test, "nodeid"), str) or ""
+        outcome = (
+            require_type(file, f"tests[{place}].outcome", nested_value(test, "outcome"), str) or ""
+        )
         # If a test has subtests, the last one that did not pass decides.
         if outcome.startswith("subtests "):
-            part = at(test, "call", "outcome")
+            part = nested_value(test, "call", "outcome")
             outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
         passed, reason = _OUTCOMES.get(outcome, (outcome or None, ""))
         step = _STEP.fullmatch(name) if name in repeated else None
@@ -137,7 +139,9 @@ PYTEST_REPORT = Format(
     " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
     lambda file: (
         file.form == "object"
-        and (file.has("summary", "tests[].nodeid", "tests[].outcome") or file.has(*_REPORT))
+        and (
+            file.has_keys("summary", "tests[].nodeid", "tests[].outcome") or file.has_keys(*_REPORT)
+        )
     ),
     _contents,
     # Seconds of the test itself, without its setup.

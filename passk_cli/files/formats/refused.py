@@ -37,7 +37,7 @@ REFUSED = (
     _refused(
         "bfcl-scores", "the passes have no ids",
         "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
-        lambda file: file.has("accuracy", "correct_count", "total_count"),
+        lambda file: file.has_keys("accuracy", "correct_count", "total_count"),
         "a score file of BFCL lists only the failures, so the tasks that passed have no ids",
         "take all ids from BFCL's result files and give a table of task and outcome",
         Example(
@@ -66,7 +66,7 @@ REFUSED = (
     _refused(
         "tau2-submission", "pass^k of each domain, without tasks",
         "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
-        lambda file: file.has("model_name", "results", "submission_date")
+        lambda file: file.has_keys("model_name", "results", "submission_date")
         and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys),
         "this is a submission to the leaderboard of τ²-bench, with pass^k per domain and no tasks",
         "give the files of its trajectories",
@@ -82,8 +82,9 @@ REFUSED = (
     _refused(
         "lm-eval-results", "averages of benchmarks, without outcomes of tasks",
         "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
-        lambda file: file.form == "object" and file.has("results", "versions")
-        and (file.has("configs", "n-shot") or file.has("config.model", "config.num_fewshot")),
+        lambda file: file.form == "object" and file.has_keys("results", "versions")
+        and (file.has_keys("configs", "n-shot") or file.has_keys("config.model",
+        "config.num_fewshot")),
         "results of lm-eval are averages of benchmarks, so tasks have no outcomes",
         "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
         Example(

@@ -21,8 +21,8 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     finite_number,
+    nested_value,
     require_list,
 )
 
@@ -33,22 +33,27 @@ _UNNAMED = re.compile("<.*>")
 
 def _recognises(file: File) -> bool:
     result = ("runs[].result.pass_rate", "runs[].result.passed", "runs[].expectations[].passed")
-    runs = file.has("runs[].eval_id", "runs[].configuration") and any(map(file.has, result))
+    runs = file.has_keys("runs[].eval_id", "runs[].configuration") and any(
+        map(file.has_keys, result)
+    )
     return file.form == "object" and (runs or _is_grading(file))
 
 
 def _is_grading(file: File) -> bool:
-    return file.has("expectations[].text", "expectations[].passed", "summary.pass_rate")
+    return file.has_keys("expectations[].text", "expectations[].passed", "summary.pass_rate")
 
 
 def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
     """(outcome, score) of a run; (None, None) if no expectation was judged."""
     verdicts = [
-        at(expectation, "passed")
-        for expectation in require_list(file, "expectations", at(run, "expectations"))
+        nested_value(expectation, "passed")
+        for expectation in require_list(file, "expectations", nested_value(run, "expectations"))
     ]
-    passed, total = finite_number(at(result, "passed")), finite_number(at(result, "total"))
-    rate = finite_number(at(result, "pass_rate"))
+    passed, total = (
+        finite_number(nested_value(result, "passed")),
+        finite_number(nested_value(result, "total")),
+    )
+    rate = finite_number(nested_value(result, "pass_rate"))
     if verdicts:
         share = sum(verdict is True for verdict in verdicts) / len(verdicts)
         return all(verdict is True for verdict in verdicts), share
@@ -58,16 +63,18 @@ def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, 
 
 
 def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
-    model = _name(at(metadata, "executor_model")) or _name(at(metadata, "model"))
-    configuration, task = at(run, "configuration"), at(run, "eval_id")
+    model = _name(nested_value(metadata, "executor_model")) or _name(
+        nested_value(metadata, "model")
+    )
+    configuration, task = nested_value(run, "configuration"), nested_value(run, "eval_id")
     if configuration is not None:
         model = str(configuration) if model is None else f"{configuration} ({model})"
     outcome, score = _outcome_and_score(file, run, result)
     return Row(
-        at(run, "eval_name") if task is None else task,
+        nested_value(run, "eval_name") if task is None else task,
         outcome,
         score,
-        at(run, "run_number"),
+        nested_value(run, "run_number"),
         model=model,
         settings={"configuration": configuration},
         place=place,
@@ -82,13 +89,13 @@ def _name(value: Any) -> str | None:
 def _contents(file: File) -> Contents:
     if _is_grading(file):
         return _grading_contents(file)
-    metadata = at(file.document("runs"), "metadata")
+    metadata = nested_value(file.document("runs"), "metadata")
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for place, run in enumerate(file.records("runs")):
-            yield _row(file, run, at(run, "result"), metadata, f"runs[{place}]")
+            yield _row(file, run, nested_value(run, "result"), metadata, f"runs[{place}]")
 
-    return Contents(rows, facts={"suite": _name(at(metadata, "skill_name"))})
+    return Contents(rows, facts={"suite": _name(nested_value(metadata, "skill_name"))})
 
 
 def _grading_contents(file: File) -> Contents:
@@ -103,15 +110,15 @@ def _grading_contents(file: File) -> Contents:
     if above and (eval_match := _EVAL.fullmatch(above[-1])):
         levels = "../" * (2 if numbered else 1)
         metadata = file.sibling_document(f"{levels}eval_metadata.json")
-        eval_id = at(metadata, "eval_id")
+        eval_id = nested_value(metadata, "eval_id")
         run |= {"configuration": folder, "eval_id": eval_match[1] if eval_id is None else eval_id}
     row = _row(file, run, document.get("summary"), None, "expectations")
-    row.record = {"time_seconds": at(document, "timing", "total_duration_seconds")}
+    row.record = {"time_seconds": nested_value(document, "timing", "total_duration_seconds")}
     return Contents(lambda request: [row])
 
 
 def _amounts(result: Any) -> Mapping[str, object]:
-    return {"duration_s": at(result, "time_seconds") or None}
+    return {"duration_s": nested_value(result, "time_seconds") or None}
 
 
 SKILL_EVALS = Format(

@@ -16,7 +16,15 @@ from typing import Any
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecordError, NoResultsError
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, finite_number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    finite_number,
+    nested_value,
+)
 from passk_cli.text import shortened
 
 # List (without _ids) → outcome, reason. If two lists contain an instance, the first one counts,
@@ -67,12 +75,12 @@ _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
 
 
 def _is_report(file: File) -> bool:
-    run = file.has("resolved_ids") and not file.keys.isdisjoint(
+    run = file.has_keys("resolved_ids") and not file.keys.isdisjoint(
         {"completed_ids", "submitted_ids", "empty_patch_ids", "error_ids", "schema_version"}
         | {"submitted_instances", "resolved_instances"}
     )
-    live = file.has("success_ids", "failure_ids", "submitted_ids")
-    board = file.has("resolved") and not file.keys.isdisjoint(
+    live = file.has_keys("success_ids", "failure_ids", "submitted_ids")
+    board = file.has_keys("resolved") and not file.keys.isdisjoint(
         {"no_generation", "no_logs", "generated", "unresolved", "stats.generated"}
     )
     return file.form == "object" and (run or live or board)
@@ -117,10 +125,10 @@ def _model_and_run(file: File) -> tuple[str | None, str | None]:
     return (model, run) if dot and model and run else (None, None)
 
 
-def _repeated(file: File) -> tuple[str, ...]:
+def _covered(file: File) -> tuple[str, ...]:
     """The reports of instances that this report sums up; of all runs if it does not name its
     run."""
-    if file.has("success_ids"):
+    if file.has_keys("success_ids"):
         return ("*/report.json",)
     model, run = _model_and_run(file)
     return tuple(f"{logs}/{run or '*'}/{model or '*'}/*/report.json" for logs in _RUN_LOGS)
@@ -128,7 +136,7 @@ def _repeated(file: File) -> tuple[str, ...]:
 
 def _is_instance(file: File) -> bool:
     is_swe_bench = any(key.endswith(".patch_successfully_applied") for key in file.keys)
-    live = file.has("instance_id", "resolved", "PASS_TO_PASS")
+    live = file.has_keys("instance_id", "resolved", "PASS_TO_PASS")
     return file.form == "object" and (is_swe_bench or live)
 
 
@@ -142,7 +150,7 @@ def _instance_contents(file: File) -> Contents:
         model = parts[-4] if parts[-3] == "logs" else parts[-3]
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
         facts = {"model": model, "run": parts[-4] if runs else None}
-    resolved = {instance: at(result, "resolved") for instance, result in results.items()}
+    resolved = {instance: nested_value(result, "resolved") for instance, result in results.items()}
     return Contents(lambda request: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
 
 
@@ -159,7 +167,7 @@ SWE_BENCH = Format(
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_report,
     _report_contents,
-    covers=_repeated,
+    covers=_covered,
     example=Example(
         ("MODEL.RUN.json",),
         """\

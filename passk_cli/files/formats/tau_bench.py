@@ -21,9 +21,9 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
     judge_score,
-    single_outcome,
+    nested_value,
+    single_outcome_reader,
 )
 
 _SLACK = 1e-6
@@ -36,10 +36,10 @@ _UNJUDGED = {
 }
 
 
-def passes(reward: float) -> bool:
+def is_full_reward(reward: float) -> bool:
     """The rule of τ-bench and τ²-bench: a reward of 1, up to rounding.
 
-    >>> passes(1.0 - 1e-7), passes(0.999), passes(2.0)
+    >>> is_full_reward(1.0 - 1e-7), is_full_reward(0.999), is_full_reward(2.0)
     (True, False, False)
     """
     return abs(reward - 1) <= _SLACK
@@ -48,10 +48,10 @@ def passes(reward: float) -> bool:
 def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for result in file.records():
         # τ-bench gives a reward of 0 to a run that broke down.
-        failed = at(result, "info", "error") is not None
-        points = judge_score(None if failed else at(result, "reward"), passes)
+        failed = nested_value(result, "info", "error") is not None
+        points = judge_score(None if failed else nested_value(result, "reward"), is_full_reward)
         reason = "error" if failed else ""
-        task, trial = at(result, "task_id"), at(result, "trial")
+        task, trial = nested_value(result, "task_id"), nested_value(result, "trial")
         yield Row(task, *points, trial, reason, "no score", record=result)
 
 
@@ -59,10 +59,10 @@ TAU_BENCH = Format(
     "tau-bench",
     "a reward of 1 (± 1e-6); a run that ended in an error is no outcome (τ-bench: reward 0)",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
-    lambda file: file.form == "array" and file.has("[].task_id", "[].reward", "[].traj"),
-    single_outcome(_tau_rows),
+    lambda file: file.form == "array" and file.has_keys("[].task_id", "[].reward", "[].traj"),
+    single_outcome_reader(_tau_rows),
     # Files of τ-bench do not contain the cost of the agent.
-    read_amounts=lambda result: {"user_cost": at(result, "info", "user_cost")},
+    read_amounts=lambda result: {"user_cost": nested_value(result, "info", "user_cost")},
     example=Example(
         ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
         """\
@@ -76,7 +76,7 @@ TAU_BENCH = Format(
 
 
 def _is_simulation(file: File) -> bool:
-    return file.has("task_id", "termination_reason", "reward_info", "start_time")
+    return file.has_keys("task_id", "termination_reason", "reward_info", "start_time")
 
 
 def _contents(file: File) -> Contents:
@@ -84,7 +84,7 @@ def _contents(file: File) -> Contents:
         run = file.sibling_document("../results.json")
         return Contents(lambda request: _rows([file.document(*_LONG)]), facts=_facts(run))
     run = file.document("simulations", "tasks")
-    names = file.sibling_names(_SIMULATIONS) if not file.has("simulations") else []
+    names = file.sibling_names(_SIMULATIONS) if not file.has_keys("simulations") else []
     index = run.get("simulation_index")
     messages = []
     if names and index and len(index) != len(names):
@@ -94,12 +94,12 @@ def _contents(file: File) -> Contents:
 
 def _facts(run: Any) -> dict[str, object]:
     return {
-        "model": at(run, "info", "agent_info", "llm"),
-        "agent": at(run, "info", "agent_info", "implementation"),
-        "user_model": at(run, "info", "user_info", "llm"),
-        "suite": at(run, "info", "environment_info", "domain_name"),
-        "temperature": at(run, "info", "agent_info", "llm_args", "temperature"),
-        "run": at(run, "timestamp"),
+        "model": nested_value(run, "info", "agent_info", "llm"),
+        "agent": nested_value(run, "info", "agent_info", "implementation"),
+        "user_model": nested_value(run, "info", "user_info", "llm"),
+        "suite": nested_value(run, "info", "environment_info", "domain_name"),
+        "temperature": nested_value(run, "info", "agent_info", "llm_args", "temperature"),
+        "run": nested_value(run, "timestamp"),
     }
 
 
@@ -116,15 +116,15 @@ def _simulations(file: File) -> Iterator[Any]:
 
 def _rows(simulations: Any) -> Iterator[Row]:
     for simulation in simulations:
-        reason = _UNJUDGED.get(str(at(simulation, "termination_reason")))
-        reward = None if reason else at(simulation, "reward_info", "reward")
+        reason = _UNJUDGED.get(str(nested_value(simulation, "termination_reason")))
+        reward = None if reason else nested_value(simulation, "reward_info", "reward")
         yield Row(
-            at(simulation, "task_id"),
-            *judge_score(reward, passes),
-            at(simulation, "trial"),
+            nested_value(simulation, "task_id"),
+            *judge_score(reward, is_full_reward),
+            nested_value(simulation, "trial"),
             reason or "",
             "no score",
-            settings={"started_at": at(simulation, "start_time")},
+            settings={"started_at": nested_value(simulation, "start_time")},
             record=simulation,
         )
 
@@ -134,17 +134,20 @@ def _amounts(simulation: Any) -> dict[str, object]:
 
     Tokens are in messages, which are not read if each simulation has its own file.
     """
-    messages = at(simulation, "messages")
+    messages = nested_value(simulation, "messages")
     usage = [
-        at(message, "usage")
+        nested_value(message, "usage")
         for message in (messages if isinstance(messages, list) else ())
-        if at(message, "role") == "assistant" and at(message, "usage") is not None
+        if nested_value(message, "role") == "assistant"
+        and nested_value(message, "usage") is not None
     ]
     into, out = (
-        sum(at(message_usage, name) or 0 for message_usage in usage) if usage else None
+        sum(nested_value(message_usage, name) or 0 for message_usage in usage) if usage else None
         for name in ("prompt_tokens", "completion_tokens")
     )
-    amounts = {name: at(simulation, name) for name in ("agent_cost", "user_cost", "duration")}
+    amounts = {
+        name: nested_value(simulation, name) for name in ("agent_cost", "user_cost", "duration")
+    }
     return {**amounts, "tokens_in": into, "tokens_out": out}
 
 
@@ -154,7 +157,7 @@ TAU2 = Format(
     "github.com/sierra-research/tau2-bench: src/tau2/data_model/simulation.py",
     lambda file: (
         file.form == "object"
-        and (file.has("info.agent_info", "info.environment_info") or _is_simulation(file))
+        and (file.has_keys("info.agent_info", "info.environment_info") or _is_simulation(file))
     ),
     _contents,
     covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),

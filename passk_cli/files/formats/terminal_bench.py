@@ -20,7 +20,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    at,
+    nested_value,
     seconds_between,
 )
 
@@ -39,28 +39,32 @@ UNNAMED_MODEL = DiagnosticType(
 
 
 def _contents(file: File) -> Contents:
-    is_single_trial = file.has("is_resolved")
+    is_single_trial = file.has_keys("is_resolved")
     run = file.sibling_document(f"../../{_METADATA}" if is_single_trial else _METADATA)
-    numbered = _numbered(next(_trials(file, is_single_trial=is_single_trial), None))
-    model = at(run, "model_name") or at(run, "agent_name")
+    numbered = _attempt_number_match(next(_trials(file, is_single_trial=is_single_trial), None))
+    model = nested_value(run, "model_name") or nested_value(run, "agent_name")
     facts = {
         "model": model,
-        "agent": at(run, "agent_name"),
-        "dataset": at(run, "dataset_name"),
-        "run": at(run, "run_id") or (numbered[2] if numbered else None),
+        "agent": nested_value(run, "agent_name"),
+        "dataset": nested_value(run, "dataset_name"),
+        "run": nested_value(run, "run_id") or (numbered[2] if numbered else None),
     }
     unnamed = model is None and file.source.label is None
     messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for trial in _trials(file, is_single_trial=is_single_trial):
-            mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
+            mode, name, match = (
+                nested_value(trial, "failure_mode"),
+                nested_value(trial, "trial_name"),
+                _attempt_number_match(trial),
+            )
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
             # The number in task.2-of-3.run, or else the whole name of the trial.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
-            settings = {"started_at": at(trial, "trial_started_at")}
-            task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
+            settings = {"started_at": nested_value(trial, "trial_started_at")}
+            task, resolved = nested_value(trial, "task_id"), nested_value(trial, "is_resolved")
             why = reason if failed else ""
             yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
 
@@ -71,16 +75,18 @@ def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
     return iter([file.document()]) if is_single_trial else file.records("results")
 
 
-def _numbered(trial: Any) -> re.Match[str] | None:
+def _attempt_number_match(trial: Any) -> re.Match[str] | None:
     """The match of the number after the task in the name of a trial."""
-    return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
+    return _TRIAL.match(
+        str(nested_value(trial, "trial_name")).removeprefix(str(nested_value(trial, "task_id")))
+    )
 
 
 def _covered(file: File) -> tuple[str, ...]:
     """The metadata of the run, and the files of the trials if the file of the run lists them."""
-    if file.has("is_resolved"):
+    if file.has_keys("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
-    lists_trials = file.has("results[].is_resolved")
+    lists_trials = file.has_keys("results[].is_resolved")
     return (_METADATA, "*/*/*/**/*", "*/*/results.json") if lists_trials else (_METADATA,)
 
 
@@ -91,19 +97,21 @@ TERMINAL_BENCH = Format(
     lambda file: (
         file.form == "object"
         and (
-            file.has("results[].is_resolved", "results[].trial_name")
+            file.has_keys("results[].is_resolved", "results[].trial_name")
             # A run without trials.
-            or file.has("results", "n_resolved", "unresolved_ids", "pass_at_k")
-            or file.has("is_resolved", "trial_name", "failure_mode")
+            or file.has_keys("results", "n_resolved", "unresolved_ids", "pass_at_k")
+            or file.has_keys("is_resolved", "trial_name", "failure_mode")
         )
     ),
     _contents,
     covers=_covered,
     # Agents that do not count tokens write 0.
     read_amounts=lambda trial: {
-        "tokens_in": at(trial, "total_input_tokens"),
-        "tokens_out": at(trial, "total_output_tokens"),
-        "duration": seconds_between(at(trial, "trial_started_at"), at(trial, "trial_ended_at")),
+        "tokens_in": nested_value(trial, "total_input_tokens"),
+        "tokens_out": nested_value(trial, "total_output_tokens"),
+        "duration": seconds_between(
+            nested_value(trial, "trial_started_at"), nested_value(trial, "trial_ended_at")
+        ),
     },
     example=Example(
         ("runs/TIME/results.json",),

@@ -22,10 +22,10 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     amount_reader,
-    at,
     finite_number,
     judge_binary,
     judge_score,
+    nested_value,
     number_attempts,
 )
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
@@ -49,20 +49,20 @@ _ONLY = "reward"
 
 def _results_contents(file: File) -> Contents:
     metadata = file.sibling_document("metadata.json")
-    stated = finite_number(at(metadata, "pass_threshold"))
+    stated = finite_number(nested_value(metadata, "pass_threshold"))
     bar = _PASSING if stated is None else stated
     facts = {
-        "model": at(metadata, "model"),
-        "suite": at(metadata, "env_id") or at(metadata, "env"),
-        "run": _run(file),
-        "temperature": at(metadata, "sampling_args", "temperature"),
+        "model": nested_value(metadata, "model"),
+        "suite": nested_value(metadata, "env_id") or nested_value(metadata, "env"),
+        "run": _run_name(file),
+        "temperature": nested_value(metadata, "sampling_args", "temperature"),
     }
     return Contents(
-        lambda request: number_attempts(_rollouts(file, metadata, bar, request)), facts=facts
+        lambda request: number_attempts(_rollout_rows(file, metadata, bar, request)), facts=facts
     )
 
 
-def _rollouts(file: File, metadata: Any, bar: float, request: RowRequest) -> Iterator[Row]:
+def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) -> Iterator[Row]:
     rollouts_read, partly = 0, False
     for line, rollout in file.lines(request):
         rollouts_read += 1
@@ -76,7 +76,10 @@ def _rollouts(file: File, metadata: Any, bar: float, request: RowRequest) -> Ite
         yield Row(example, outcome, score, None, reason, "no score", place=place, record=rollout)
     if partly:
         request.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
-    examples, rollouts = at(metadata, "num_examples"), at(metadata, "rollouts_per_example")
+    examples, rollouts = (
+        nested_value(metadata, "num_examples"),
+        nested_value(metadata, "rollouts_per_example"),
+    )
     if (
         finite_number(examples)
         and finite_number(rollouts)
@@ -91,37 +94,39 @@ def _traces_contents(file: File) -> Contents:
     first = next((record for record in episodes if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
     traces = traces if isinstance(traces, list) else []
-    names = tuple(dict.fromkeys(map(_agent, traces)))
+    names = tuple(dict.fromkeys(map(_agent_name, traces)))
     facts = {
-        "model": _model(at(traces, 0)),
-        "suite": at(first, "env", "id") or None,
-        "run": _run(file) or at(first, "run", "id"),
+        "model": _model_name(nested_value(traces, 0)),
+        "suite": nested_value(first, "env", "id") or None,
+        "run": _run_name(file) or nested_value(first, "run", "id"),
     }
     outcomes = names if len(names) > 1 else (_ONLY,)
-    return Contents(lambda request: number_attempts(_episodes(file, request)), outcomes, facts)
+    return Contents(lambda request: number_attempts(_episode_rows(file, request)), outcomes, facts)
 
 
-def _run(file: File) -> str | None:
+def _run_name(file: File) -> str | None:
     folder = file.path.parent.name
     return folder if _RUN.fullmatch(folder) else None
 
 
-def _agent(trace: Any) -> str:
-    return str(at(trace, "agent", "name") or "agent")
+def _agent_name(trace: Any) -> str:
+    return str(nested_value(trace, "agent", "name") or "agent")
 
 
-def _episodes(file: File, request: RowRequest) -> Iterator[Row]:
+def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for line, episode in file.lines(request):
         trace = _agent_trace(f"{file.source.name}:{line}", episode, request.outcome)
-        failed = any(flag is False for flag in (episode.get("ok"), at(trace, "ok")))
-        failed = failed or at(trace, "error") is not None
+        failed = any(flag is False for flag in (episode.get("ok"), nested_value(trace, "ok")))
+        failed = failed or nested_value(trace, "error") is not None
         yield Row(
-            _task(episode),
+            _task_key(episode),
             *judge_binary(None if failed else _reward(trace)),
             reason="error" if failed else "",
             unjudged="no score",
-            model=_model(trace),
-            settings={"temperature": at(trace, "agent", "config", "sampling", "temperature")},
+            model=_model_name(trace),
+            settings={
+                "temperature": nested_value(trace, "agent", "config", "sampling", "temperature")
+            },
             place=f"line {line}",
         )
 
@@ -134,19 +139,21 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
         raise BadRecordError(
             place, "the value of traces is not a list", "verifiers writes a list of records"
         )
-    traces = [trace for trace in episode_traces if agent in (_ONLY, _agent(trace))]
+    traces = [trace for trace in episode_traces if agent in (_ONLY, _agent_name(trace))]
     if len(traces) > 1:
         problem = f"{len(traces)} traces of {agent!r} in one episode"
         raise BadRecordError(place, problem, "passk expects one trace per agent and episode")
     return traces[0] if traces else None
 
 
-def _task(record: dict[str, Any]) -> Any:
+def _task_key(record: dict[str, Any]) -> Any:
     """The key of the task, which is the same in all runs; else its name or index."""
     task = record.get("task")
-    data = at(task, "data") or task
+    data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
-    return next((value for where, key in ways if (value := at(where, key)) is not None), None)
+    return next(
+        (value for where, key in ways if (value := nested_value(where, key)) is not None), None
+    )
 
 
 def _reward(trace: Any) -> object:
@@ -155,19 +162,21 @@ def _reward(trace: Any) -> object:
     A reward that is not a number is returned unchanged, so that it is refused.
     """
     total = 0.0
-    rewards = at(trace, "rewards")
+    rewards = nested_value(trace, "rewards")
     for reward in rewards.values() if isinstance(rewards, dict) else ():
-        score = at(reward, "score") if isinstance(reward, dict) else reward
+        score = nested_value(reward, "score") if isinstance(reward, dict) else reward
         points = finite_number(score)
         if points is None:
             return score
-        weight = finite_number(at(reward, "weight"))
+        weight = finite_number(nested_value(reward, "weight"))
         total += points * (1.0 if weight is None else weight)
     return total if rewards else None
 
 
-def _model(trace: Any) -> str | None:
-    model = at(trace, "agent", "config", "model") or at(trace, "calls", 0, "model")
+def _model_name(trace: Any) -> str | None:
+    model = nested_value(trace, "agent", "config", "model") or nested_value(
+        trace, "calls", 0, "model"
+    )
     return None if model is None else str(model)
 
 
@@ -177,8 +186,8 @@ VERIFIERS = Format(
     "github.com/PrimeIntellect-ai/verifiers: verifiers/utils/save_utils.py, metric_utils.py",
     lambda file: (
         file.form in ("lines", "object")
-        and (file.has("example_id") or file.has("id", "generation_ms"))
-        and file.has("reward", "prompt", "completion")
+        and (file.has_keys("example_id") or file.has_keys("id", "generation_ms"))
+        and file.has_keys("reward", "prompt", "completion")
     ),
     _results_contents,
     covers=("metadata.json",),
@@ -209,7 +218,10 @@ VERIFIERS_TRACES = Format(
     lambda file: (
         file.form in ("lines", "object")
         # An episode, or a single trace.
-        and (file.has("task", "ok", "errors", "traces") or file.has("task", "nodes", "rewards"))
+        and (
+            file.has_keys("task", "ok", "errors", "traces")
+            or file.has_keys("task", "nodes", "rewards")
+        )
     ),
     _traces_contents,
     example=Example(

@@ -19,7 +19,7 @@ from passk_cli.files.formats.format import (
     RowRequest,
     judge_binary,
     number_attempts,
-    single_outcome,
+    single_outcome_reader,
 )
 
 _START = 40
@@ -29,7 +29,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for line, record in file.lines(request):
         outcome, score = judge_binary(record.get("score"))
         yield Row(
-            _task(record.get("input"), record.get("gts")),
+            _task_name(record.get("input"), record.get("gts")),
             record.get("acc", outcome),
             score,
             unjudged="no score",
@@ -39,13 +39,13 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         )
 
 
-def _task(prompt: Any, expected: Any = None) -> str | None:
+def _task_name(prompt: Any, expected: Any = None) -> str | None:
     """The beginning of the prompt and a hash of it, because prompts have no ids.
 
     expected : the right answer, which distinguishes questions about several images with the same
         text.
 
-    >>> _task("What is 1 + 1?"), _task("What is shown?", "a cat")
+    >>> _task_name("What is 1 + 1?"), _task_name("What is shown?", "a cat")
     ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')
     """
     if not isinstance(prompt, str):
@@ -59,8 +59,10 @@ VERL = Format(
     "verl",
     "acc if the record has it, else a score of 1 (0 fails; others need --threshold)",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
-    lambda file: file.form in ("lines", "object") and file.has("input", "output", "score", "step"),
-    single_outcome(lambda file, request: number_attempts(_rows(file, request))),
+    lambda file: (
+        file.form in ("lines", "object") and file.has_keys("input", "output", "score", "step")
+    ),
+    single_outcome_reader(lambda file, request: number_attempts(_rows(file, request))),
     example=Example(
         ("validation/100.jsonl",),
         """\

@@ -18,9 +18,9 @@ from passk_cli.files.formats.format import (
     Format,
     JudgedAttempts,
     as_text,
-    at,
-    by_scorer,
+    contents_by_scorer,
     judge_binary,
+    nested_value,
 )
 
 _CALL = "Evaluation.predict_and_score"
@@ -29,32 +29,34 @@ _NAME = re.compile(r"/(?:object|op)/([^/:]+)")
 
 def _recognises(file: File) -> bool:
     keys = ("op_name", "trace_id", "inputs")
-    return _CALL in file.text and (file.has(*keys) or file.has(*(f"[].{key}" for key in keys)))
+    return _CALL in file.text and (
+        file.has_keys(*keys) or file.has_keys(*(f"[].{key}" for key in keys))
+    )
 
 
 def _contents(file: File) -> Contents:
     def calls() -> JudgedAttempts:
         for number, call in enumerate(file.records(), 1):
-            if _CALL not in str(at(call, "op_name")):
+            if _CALL not in str(nested_value(call, "op_name")):
                 continue
-            scores, judgements = at(call, "output", "scores"), {}
+            scores, judgements = nested_value(call, "output", "scores"), {}
             for name, value in (scores if isinstance(scores, dict) else {}).items():
                 parts = value if isinstance(value, dict) else {"": value}
                 for part, inner in parts.items():
                     if isinstance(inner, bool | int | float):
                         judgements[f"{name}.{part}".rstrip(".")] = judge_binary(inner)
-            model = _NAME.search(str(at(call, "inputs", "model")))
+            model = _NAME.search(str(nested_value(call, "inputs", "model")))
             about = {
-                "task": as_text(at(call, "inputs", "example")),
+                "task": as_text(nested_value(call, "inputs", "example")),
                 "model": model and model[1],
-                "reason": "error" if at(call, "exception") or not judgements else "",
-                "answer": as_text(at(call, "output", "output")),
+                "reason": "error" if nested_value(call, "exception") or not judgements else "",
+                "answer": as_text(nested_value(call, "output", "output")),
                 "place": f"record {number}",
                 "record": call,
             }
             yield judgements, about
 
-    return by_scorer(calls)
+    return contents_by_scorer(calls)
 
 
 WEAVE = Format(
@@ -63,7 +65,7 @@ WEAVE = Format(
     "github.com/wandb/weave: weave/evaluation/eval.py, weave/trace/call.py",
     _recognises,
     _contents,
-    read_amounts=lambda call: {"seconds": at(call, "output", "model_latency")},
+    read_amounts=lambda call: {"seconds": nested_value(call, "output", "model_latency")},
     other_payers="scorers that ask a model",
     example=Example(
         ("CALLS.json", "CALLS.jsonl"),

@@ -39,13 +39,13 @@ from passk_cli.files.roles import (
     SHORT,
     SUMMED_UP,
     VALUE,
-    agree_sql,
-    candidates,
+    agreement_sql,
+    column_parts,
+    name_strength,
+    name_words,
     parent_path,
-    parts,
-    spelled_leaf,
-    strength,
-    words,
+    spelled_last_key,
+    usual_columns,
 )
 from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import (
@@ -178,7 +178,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         by_role = {**self.by_role, "outcome": self.weak}
         return replace(self, by_role={r: by_role[r] for r in SHOWN_ROLES if r in by_role})
 
-    def certain(self, role: str) -> Candidate | None:
+    def certain_candidate(self, role: str) -> Candidate | None:
         """The certain candidate of a role, or None."""
         certain_candidates = (candidate for candidate in self.get(role, ()) if candidate.certain)
         return next(certain_candidates, None)
@@ -197,7 +197,7 @@ def find_candidates(
     readers = [reader for reader in readers if request.records in (None, reader.place.keys)]
     return [
         reader.candidates()
-        for reader in sorted(readers, key=_CandidateFinder.likeliness, reverse=True)
+        for reader in sorted(readers, key=_CandidateFinder.attempt_likelihood, reverse=True)
     ]
 
 
@@ -212,19 +212,27 @@ class _CandidateFinder:
 
     def candidates(self) -> Candidates:
         """The candidates of all roles."""
-        tasks = [self._task_candidate(path) for path in self.tasks]
+        tasks = [self._task_candidate(path) for path in self.task_columns]
         # List entries whose names repeat in every record are not attempts.
-        outcomes = [p for p in self.outcomes if p not in self.picks and p not in self.numbered]
+        outcomes = [
+            p
+            for p in self.outcome_columns
+            if p not in self.named_verdict_entries and p not in self.numbered_verdicts
+        ]
         if not any(task.certain for task in tasks):
-            tasks += [self._task_candidate(path) for path in self.weak_tasks]
+            tasks += [self._task_candidate(path) for path in self.weak_task_columns]
         texts = any(self.columns[task.column].is_text for task in tasks)
-        if self.place.rows > 1 and not (texts or self.tasks or self.counts):
+        if self.place.rows > 1 and not (texts or self.task_columns or self.count_columns):
             option = SuggestedFix({"--field": {"task": POSITION}})
             tasks.append(Candidate("task", POSITION, option, "the place of a record in its list"))
         named_tasks = [task for task in tasks if task.column in self.columns]
-        totals = self.counts and tasks and all(task.column in self.models for task in tasks)
-        once = all(max(self.columns[task.column].counts.values()) == 1 for task in named_tasks)
-        if totals or (once and "model" in self.place.levels):
+        totals = (
+            self.count_columns
+            and tasks
+            and all(task.column in self.model_columns for task in tasks)
+        )
+        once = all(max(self.columns[task.column].text_counts.values()) == 1 for task in named_tasks)
+        if totals or (once and "model" in self.place.level_columns):
             # Counts per model are totals. Attempts at a single question have no task column.
             option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
             single_task = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
@@ -233,46 +241,58 @@ class _CandidateFinder:
             "task": tasks,
             "outcome": [self._outcome_candidate(path) for path in outcomes],
             "counts": self._count_candidates(),
-            "model": [self._candidate("model", path) for path in self.models],
-            "setting": [self._candidate("setting", path) for path in self.settings],
+            "model": [self._candidate("model", path) for path in self.model_columns],
+            "setting": [self._candidate("setting", path) for path in self.setting_columns],
         }
         usual = [c for c in lists_by_role["outcome"] if self._outcome_level(c.column) == 3]
         unusual = [c for c in lists_by_role["outcome"] if c not in usual]
         lists_by_role["outcome"] = [*usual, *self._pick_candidates(), *unusual]
         verdicts = (p for p in outcomes if self.columns[p].verdicts == {0, 1})
         if not lists_by_role["counts"] and not any(self._outcome_level(p) > 1 for p in verdicts):
-            lists_by_role["outcome"] += [*self._agreements(), *self._side_by_side()]
-        if self.numbered:
-            tally = f"{len(self.numbered):,} columns, one per attempt"
-            option = SuggestedFix({"--field": {"outcome": ",".join(self.numbered)}})
-            joined = Candidate("outcome", ",".join(self.numbered), option, tally)
+            lists_by_role["outcome"] += [
+                *self._answer_match_candidates(),
+                *self._verdict_per_model_candidates(),
+            ]
+        if self.numbered_verdicts:
+            tally = f"{len(self.numbered_verdicts):,} columns, one per attempt"
+            option = SuggestedFix({"--field": {"outcome": ",".join(self.numbered_verdicts)}})
+            joined = Candidate("outcome", ",".join(self.numbered_verdicts), option, tally)
             lists_by_role["outcome"] = [joined, *lists_by_role["outcome"]]
         weak: tuple[Candidate, ...] = ()
-        if not (self.numbered or any(map(self._is_decisive, outcomes))):
-            compared = {part for c in lists_by_role["outcome"] for part in parts(c.column)}
-            weak = (*(self._outcome_candidate(p) for p in self.weak_outcomes if p not in compared),)
+        if not (self.numbered_verdicts or any(map(self._is_decisive_outcome, outcomes))):
+            compared = {part for c in lists_by_role["outcome"] for part in column_parts(c.column)}
+            weak = (
+                *(
+                    self._outcome_candidate(p)
+                    for p in self.weak_outcome_columns
+                    if p not in compared
+                ),
+            )
             lists_by_role["outcome"] += weak if lists_by_role["outcome"] else ()
-        tallies = {path: column.tally for path, column in self.columns.items()}
+        tallies = {path: column.tally_text for path, column in self.columns.items()}
         by_role = {role: (*lists_by_role[role],) for role in SHOWN_ROLES if lists_by_role[role]}
         certain = any(candidate.certain for candidate in lists_by_role["outcome"])
         return Candidates(
             self.place.keys, self.place.rows, by_role, tallies, self.place.coverage,
-            preference="" if certain else self._preference(), summary=self._summary(), weak=weak,
+            preference="" if certain else self._preference_column(), summary=self._average_column(),
+            weak=weak,
         )  # fmt: skip
 
-    def likeliness(self) -> tuple[int, ...]:
+    def attempt_likelihood(self) -> tuple[int, ...]:
         """How likely the records are attempts. Higher values come first."""
-        task = max((self._task_level(path) for path in self.tasks), default=0)
-        outcome = max((self._outcome_level(path) for path in self.outcomes), default=0)
-        task = max(task, bool(self.weak_tasks))
+        task = max((self._task_level(path) for path in self.task_columns), default=0)
+        outcome = max((self._outcome_level(path) for path in self.outcome_columns), default=0)
+        task = max(task, bool(self.weak_task_columns))
         named_columns = sum(path in self.columns for path in self.request.named_columns.values())
         # Records of attempts come before records with lists of attempts.
-        first = next(iter(self.outcomes), "")
+        first = next(iter(self.outcome_columns), "")
         inside = not ("." in first or (first and self.columns[first].has_lists))
         weaker, several = min(task, outcome), self.place.rows > 1
-        strong = bool(self.tasks) and outcome > 0
+        strong = bool(self.task_columns) and outcome > 0
         # Steps within attempts, and summaries, come last.
-        is_attempt_list = not (words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._summary())
+        is_attempt_list = not (
+            name_words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._average_column()
+        )
         return (
             named_columns, weaker > 0 and is_attempt_list, weaker > 0, several, inside, strong,
             weaker, task + outcome,
@@ -282,22 +302,22 @@ class _CandidateFinder:
     def _candidate(self, role: str, path: str, *, certain: bool = False) -> Candidate:
         option = {"--by": (path,)} if role == "setting" else {"--field": {role: path}}
         column = self.columns[path]
-        unasked = self._is_unasked(role, path)
-        tally, missing = column.tally, column.missing
+        unasked = self._is_used_by_name(role, path)
+        tally, missing = column.tally_text, column.missing_count
         return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
-    def _is_unasked(self, role: str, path: str) -> bool:
+    def _is_used_by_name(self, role: str, path: str) -> bool:
         """Whether passk uses a column for a role because of its name."""
-        return role in ROLES and candidates(role, self.place.usual) == [path]
+        return role in ROLES and usual_columns(role, self.place.usual) == [path]
 
     # Tasks
 
     @cached_property
-    def tasks(self) -> list[str]:
+    def task_columns(self) -> list[str]:
         """Columns that may name the tasks. If several have the same codes, one is kept."""
         paths = [path for path in self.columns if self._task_level(path)]
         # A task above all records belongs to the run if the records have tasks, too.
-        several = [path for path in paths if len(self.columns[path].counts) > 1]
+        several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
             path for path in paths if path in several or not (several and path in self.place.above)
         ]
@@ -308,71 +328,73 @@ class _CandidateFinder:
         return [*path_by_codes.values()]
 
     @cached_property
-    def weak_tasks(self) -> list[str]:
+    def weak_task_columns(self) -> list[str]:
         """Columns that could name tasks although their names do not suggest it. Columns that are
         named like something else are used only if there are no other ones.
         """
-        used_paths = {*self.tasks, *self.outcomes, *(self.counts or ())}
-        used_paths |= {path for path in self.weak_outcomes if self.columns[path].numbers}
+        used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_columns or ())}
+        used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
         paths = [path for path, column in self.columns.items() if path not in used_paths
-                 and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
+                 and _can_be_names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
         plain = [path for path in paths if not _names_something_else(path)]
         return sorted(
-            plain or ([] if self.tasks else paths), key=lambda p: self.columns[p].is_integer
+            plain or ([] if self.task_columns else paths), key=lambda p: self.columns[p].is_integer
         )
 
     def _task_level(self, path: str) -> int:
         """3 for a usual name of the task, 2 for a word of it, 1 if the values look like tasks, else
         0.
         """
-        column, name_strength = self.columns[path], strength("task", path)
-        if not _is_plain(column) or path in (self.counts or ()):
+        column, strength = self.columns[path], name_strength("task", path)
+        if not _has_one_scalar_kind(column) or path in (self.count_columns or ()):
             return 0
-        if name_strength == 3:
+        if strength == 3:
             return 3
-        if _names_something_else(path) or not _names(column) or self._is_kind(path):
+        if _names_something_else(path) or not _can_be_names(column) or self._is_category(path):
             return 0
-        if name_strength:
+        if strength:
             return 2
-        even = len({*column.counts.values()}) == 1
-        repeats = len(column.counts) < self.place.rows
-        return int(len(column.counts) >= _FEW and repeats and (even or column.is_text))
+        even = len({*column.text_counts.values()}) == 1
+        repeats = len(column.text_counts) < self.place.rows
+        return int(len(column.text_counts) >= _FEW and repeats and (even or column.is_text))
 
     def _task_rank(self, path: str) -> tuple[float, ...]:
         column = self.columns[path]
-        sizes, longest = column.counts.values(), max(map(len, column.counts))
+        sizes, longest = column.text_counts.values(), max(map(len, column.text_counts))
         even, few = len({*sizes}) == 1, len(sizes) < _FEW
         level, is_inside = self._task_level(path), path not in self.place.above
         return level, is_inside, not few, even, not column.is_integer, -longest
 
-    def _is_kind(self, path: str) -> bool:
+    def _is_category(self, path: str) -> bool:
         """Whether several statements or expected answers occur with one value of a column."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
-            is_statement = words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
+            is_statement = name_words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
             if path_of_statement != path and is_statement and stated.is_text:
                 pairs = len({*zip(column.codes, stated.codes, strict=True)})
-                if min(pairs, len(stated.counts)) > _STATEMENTS_PER_NAME * len(column.counts):
+                if min(pairs, len(stated.text_counts)) > _STATEMENTS_PER_NAME * len(
+                    column.text_counts
+                ):
                     return True
         return False
 
     def _task_candidate(self, path: str) -> Candidate:
-        usual = [task for task in self.tasks if self._task_level(task) == 3]
-        is_only_task = self.tasks == [path] and not self.weak_tasks
+        usual = [task for task in self.task_columns if self._task_level(task) == 3]
+        is_only_task = self.task_columns == [path] and not self.weak_task_columns
         candidate = self._candidate("task", path)
         column = self.columns[path]
         certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
         # Records in a list of models are not attempts, and a single task belongs to a whole run.
-        certain = certain and not words(self.place.keys) & SUMMED_UP
-        certain = certain and (len(column.counts) > 1 or self.place.rows == 1)
+        certain = certain and not name_words(self.place.keys) & SUMMED_UP
+        certain = certain and (len(column.text_counts) > 1 or self.place.rows == 1)
         return replace(
-            candidate, tally=column.spread_text, values=len(column.counts), certain=certain
+            candidate, tally=column.spread_text, values=len(column.text_counts), certain=certain
         )
 
     # Outcomes
 
     @cached_property
-    def outcomes(self) -> list[str]:
+    def outcome_columns(self) -> list[str]:
         """Columns that may be the outcome, verdicts first.
 
         A column without a verdict's word is left out if another column is equal to it.
@@ -397,44 +419,46 @@ class _CandidateFinder:
         ]
 
     @cached_property
-    def weak_outcomes(self) -> list[str]:
+    def weak_outcome_columns(self) -> list[str]:
         """Columns with a few words, or with numbers up to 100, whose names do not suggest an
         outcome.
         """
         used_paths = {
-            *self.outcomes,
-            *self.tasks,
-            *self.models,
+            *self.outcome_columns,
+            *self.task_columns,
+            *self.model_columns,
             *self.place.above,
-            *(self.counts or ()),
+            *(self.count_columns or ()),
         }
         # Without an outcome, settings cannot be distinguished from results.
-        used_paths |= {*self.settings} if self.outcomes else set()
+        used_paths |= {*self.setting_columns} if self.outcome_columns else set()
         paths = []
         for path, column in self.columns.items():
-            if path in used_paths or column.has_lists or strength("attempt", path) == 3:
+            if path in used_paths or column.has_lists or name_strength("attempt", path) == 3:
                 continue
             names_another_thing = (
-                _forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
-                or spelled_leaf(path) in SETTING_NAMES
+                _word_forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
+                or spelled_last_key(path) in SETTING_NAMES
             )
             # A rate such as hit_rate_at_3 that is only 0 or 1 belongs to a single attempt.
-            if names_another_thing and not (is_average(path) and column.verdicts == {0, 1}):
+            if names_another_thing and not (
+                is_named_like_average(path) and column.verdicts == {0, 1}
+            ):
                 continue
             numbers = {*column.numbers}
             graded = len(numbers) > 1 and min(numbers) >= 0 and max(numbers) <= _HIGHEST_GRADE
             if (graded and len(numbers) < self.place.rows) or self._has_few_words(path):
                 paths.append(path)
-        return sorted(paths, key=lambda path: len(self.columns[path].counts))
+        return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
 
-    def _is_decisive(self, path: str) -> bool:
+    def _is_decisive_outcome(self, path: str) -> bool:
         """Whether a column has both verdicts and a name that means more than the end of a run."""
         judged = self._outcome_level(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
-        return judged and not _forms(path) & ENDED_ONLY_WORDS
+        return judged and not _word_forms(path) & ENDED_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
         """Whether a column is a flag that never varies and is named like a verdict."""
-        column, terms = self.columns[path], _forms(path)
+        column, terms = self.columns[path], _word_forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.above
             and bool(terms & (VERDICT_WORDS | BAD_WORDS)) and not terms & _NOT_OUTCOMES
@@ -444,19 +468,23 @@ class _CandidateFinder:
         """3 for a usual name of the outcome, 2 for a verdict's word, 1 if the values may be
         verdicts, and 0 if it is not an outcome.
         """
-        column, terms, name_strength = self.columns[path], _forms(path), strength("outcome", path)
+        column, terms, strength = (
+            self.columns[path],
+            _word_forms(path),
+            name_strength("outcome", path),
+        )
         if path == self.request.named_columns.get("outcome"):
             return 3
         inner = column.has_lists and any(
-            words(key) & STEP_WORDS for key in parent_path(path).split(".")
+            name_words(key) & STEP_WORDS for key in parent_path(path).split(".")
         )
         if path in self.place.above or inner or not re.search(r"[^\W\d_]", path):
             return 0
-        constant = len(column.counts) < 2 <= self.place.rows
-        if path in (self.counts or ()) or (terms & ENDED_ONLY_WORDS and constant):
+        constant = len(column.text_counts) < 2 <= self.place.rows
+        if path in (self.count_columns or ()) or (terms & ENDED_ONLY_WORDS and constant):
             return 0
         flags = column.verdicts <= {0, 1}
-        like = name_strength > 0 or bool(terms & VERDICT_WORDS)
+        like = strength > 0 or bool(terms & VERDICT_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
         # Names such as found_correct_chunk, and the highest reward of all turns, are verdicts.
         happened = HAPPENING_WORDS if flags and varies_in_verdict and like else frozenset[str]()
@@ -465,35 +493,35 @@ class _CandidateFinder:
             happened = happened | PREDICTED_WORDS | EXPECTED_WORDS
         contrary_terms = terms & _NOT_OUTCOMES - happened
         contrary_terms = contrary_terms - {"has"} if flags and varies_in_verdict else contrary_terms
-        if column.numbers and like and len(column.counts) > 1 and max(column.numbers) <= 1:
+        if column.numbers and like and len(column.text_counts) > 1 and max(column.numbers) <= 1:
             contrary_terms = contrary_terms - {"max"}
-        if name_strength < 3 and (contrary_terms or (is_average(path) and not flags)):
+        if strength < 3 and (contrary_terms or (is_named_like_average(path) and not flags)):
             return 0
-        if strength("attempt", path) and not like:
+        if name_strength("attempt", path) and not like:
             return 0
-        level = 3 if name_strength == 3 else 2 if like else 1
+        level = 3 if strength == 3 else 2 if like else 1
         if flags:
-            settled = not (varies_in_verdict or name_strength) or (
-                level == 1 and self._is_of_task(path)
+            settled = not (varies_in_verdict or strength) or (
+                level == 1 and self._is_constant_per_task(path)
             )
             return 0 if settled else level
         if column.numbers:
-            varies = len(column.counts) > 1 or self.place.rows == 1
+            varies = len(column.text_counts) > 1 or self.place.rows == 1
             return level if like and varies else 0
         return level if like and self._has_few_words(path) else 0
 
     def _outcome_rank(self, path: str) -> tuple[float, ...]:
-        column, terms = self.columns[path], _forms(path)
+        column, terms = self.columns[path], _word_forms(path)
         return (
             len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
             not terms & ENDED_WORDS,
             self._outcome_level(path),
             column.verdicts <= {0, 1},
-            not self._is_condition(path),
-            -column.missing,
+            not self._is_prerequisite_flag(path),
+            -column.missing_count,
         )
 
-    def _is_condition(self, path: str) -> bool:
+    def _is_prerequisite_flag(self, path: str) -> bool:
         """Whether the column is true in every row in which another flag is true, and in more rows.
 
         For example, "executed" is true for more attempts than "passed".
@@ -507,40 +535,46 @@ class _CandidateFinder:
 
     def _has_few_words(self, path: str) -> bool:
         """Whether a column has a few short values that vary among the attempts at a task."""
-        counts = self.columns[path].counts
+        counts = self.columns[path].text_counts
         return (
             2 <= len(counts) <= _WORDS and max(map(len, counts)) <= SHORT
-            and (strength("outcome", path) > 0 or not self._is_of_task(path))
+            and (name_strength("outcome", path) > 0 or not self._is_constant_per_task(path))
         )  # fmt: skip
 
-    def _is_of_task(self, path: str) -> bool:
+    def _is_constant_per_task(self, path: str) -> bool:
         """Whether a column has one value per task although tasks have several records."""
-        if not self.tasks or self.columns[path].has_lists:
+        if not self.task_columns or self.columns[path].has_lists:
             return False
-        tasks, column = self.columns[self.tasks[0]], self.columns[path]
-        several = 2 * len(tasks.counts) <= self.place.rows
-        return several and len({*zip(tasks.codes, column.codes, strict=True)}) == len(tasks.counts)
+        tasks, column = self.columns[self.task_columns[0]], self.columns[path]
+        several = 2 * len(tasks.text_counts) <= self.place.rows
+        return several and len({*zip(tasks.codes, column.codes, strict=True)}) == len(
+            tasks.text_counts
+        )
 
     def _outcome_candidate(self, path: str) -> Candidate:
-        column, passing = self.columns[path], self._passing(path)
-        usual = [p for p in self.outcomes if self._outcome_level(p) == 3]
+        column, passing = self.columns[path], self._pass_fixes(path)
+        usual = [p for p in self.outcome_columns if self._outcome_level(p) == 3]
         # An outcome is certain only if no other column looks like a verdict.
-        is_only_verdict = all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
+        is_only_verdict = all(self._outcome_level(p) < 2 or p == path for p in self.outcome_columns)
         # A constant outcome may come from failures only, or show only how runs ended.
-        constant = len(column.counts) < 2 <= self.place.rows
-        certain = usual == [path] and not (passing or constant or self.picks) and is_only_verdict
+        constant = len(column.text_counts) < 2 <= self.place.rows
+        certain = (
+            usual == [path]
+            and not (passing or constant or self.named_verdict_entries)
+            and is_only_verdict
+        )
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
-    def _passing(self, path: str) -> tuple[SuggestedFix, ...]:
+    def _pass_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
         """The possible ways to pass; empty if the values are clear."""
-        column, terms = self.columns[path], _forms(path)
+        column, terms = self.columns[path], _word_forms(path)
         if column.verdicts <= {0, 1}:
-            attacks = any(words(column_name) & ATTACK_WORDS for column_name in self.columns)
+            attacks = any(name_words(column_name) & ATTACK_WORDS for column_name in self.columns)
             open_ = terms & BAD_WORDS or (attacks and terms & {"success", "successful", "achieved"})
-            if not open_ and (terms & VERDICT_WORDS or strength("outcome", path)):
+            if not open_ and (terms & VERDICT_WORDS or name_strength("outcome", path)):
                 return ()
             true, false = (
-                next((text for text in column.counts if column.verdict_of[text][0] == v), word)
+                next((text for text in column.text_counts if column.verdict_of[text][0] == v), word)
                 for v, word in ((1, "true"), (0, "false"))
             )
             ways = tuple(SuggestedFix({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
@@ -554,7 +588,7 @@ class _CandidateFinder:
                          for bar in bars)  # fmt: skip
         verdict_of = {
             text: column.verdict_of.get(text, (-1, None))[0]
-            for text, _ in column.counts.most_common(_WORDS)
+            for text, _ in column.text_counts.most_common(_WORDS)
         }
         passing_words = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
         unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
@@ -570,12 +604,12 @@ class _CandidateFinder:
         return tuple(fixes)
 
     @cached_property
-    def picks(self) -> dict[str, list[FieldValues]]:
+    def named_verdict_entries(self) -> dict[str, list[FieldValues]]:
         """Map each column in a list of named verdicts to its entries
         (`scores[name=correct].value`).
         """
         entries_by_path: dict[str, list[FieldValues]] = {}
-        for path, name_path in product(self.outcomes, self.columns):
+        for path, name_path in product(self.outcome_columns, self.columns):
             (way, _, key_of_value), (above, _, key) = (
                 path.rpartition("."),
                 name_path.rpartition("."),
@@ -587,7 +621,7 @@ class _CandidateFinder:
                 continue
             lists = [value for value in names.values if isinstance(value, list)]
             once = all(len({*map(str, value)}) == len(value) for value in lists)
-            if once and 1 < len(names.counts) <= _VALUES:
+            if once and 1 < len(names.text_counts) <= _VALUES:
                 rows = [
                     dict(zip(map(str, of or ()), values or (), strict=False))
                     for of, values in zip(names.values, column.values, strict=True)
@@ -596,33 +630,38 @@ class _CandidateFinder:
                     FieldValues(f"{way}[{key}={name}].{key_of_value}", [row.get(name) for row
                     in rows],
                            column.verdict_of)
-                    for name in names.counts
+                    for name in names.text_counts
                 ]  # fmt: skip
         return entries_by_path
 
     def _pick_candidates(self) -> list[Candidate]:
         return [
             Candidate(
-                "outcome", pick.path, SuggestedFix({"--field": {"outcome": pick.path}}), pick.tally
+                "outcome",
+                pick.path,
+                SuggestedFix({"--field": {"outcome": pick.path}}),
+                pick.tally_text,
             )
-            for picks in self.picks.values()
+            for picks in self.named_verdict_entries.values()
             for pick in picks
         ]
 
-    def _agreements(self) -> list[Candidate]:
+    def _answer_match_candidates(self) -> list[Candidate]:
         """Pairs of an answer and the expected answer that have values in common."""
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
-        gold = [path for path in plain if words(path) & (EXPECTED_WORDS - {"label"})]
-        answers = [path for path in plain if words(path) & ANSWER_WORDS and path not in gold]
+        gold = [path for path in plain if name_words(path) & (EXPECTED_WORDS - {"label"})]
+        answers = [path for path in plain if name_words(path) & ANSWER_WORDS and path not in gold]
         if not answers:
             # If no column has a usual name, use texts that are mostly among the expected values.
-            expected = {text for path in gold for text in plain[path].counts}
+            expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
-                       and not _forms(path) & _NOT_OUTCOMES and not plain[path].missing
-                       and 2 * sum(plain[path].counts[text] for text in expected)
+                       and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count
+                       and 2 * sum(plain[path].text_counts[text] for text in expected)
                        > self.place.rows]  # fmt: skip
         # A label next to an answer is the expected answer. Next to a true label it is the answer.
-        labels = [path for path in plain if "label" in words(path) and path not in gold + answers]
+        labels = [
+            path for path in plain if "label" in name_words(path) and path not in gold + answers
+        ]
         agreements = []
         for answer, expected_path in [*product(answers, gold + labels), *product(labels, gold)]:
             pairs = [
@@ -634,7 +673,7 @@ class _CandidateFinder:
             ]
             sql = "SELECT count(*) FROM (SELECT unnest($1::VARCHAR[]) a, unnest($2::VARCHAR[]) b)"
             ((same,),) = self.con.execute(
-                f"{sql} WHERE {agree_sql('a', 'b')} = 'true'",
+                f"{sql} WHERE {agreement_sql('a', 'b')} = 'true'",
                 [*map(list, zip(*pairs, strict=True))],
             ).fetchall()
             if same:
@@ -645,30 +684,39 @@ class _CandidateFinder:
         return agreements
 
     @cached_property
-    def flags(self) -> list[str]:
+    def verdict_flags(self) -> list[str]:
         """Columns of verdicts that may belong together. At least one of them varies."""
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
-            and not _forms(path) & (_NOT_OUTCOMES | BAD_WORDS)
+            and not _word_forms(path) & (_NOT_OUTCOMES | BAD_WORDS)
         ]  # fmt: skip
         return paths if any(len(self.columns[path].verdicts) == 2 for path in paths) else []
 
     @cached_property
-    def numbered(self) -> list[str]:
+    def numbered_verdicts(self) -> list[str]:
         """Numbered columns of verdicts, as in a table with one column per attempt."""
-        paths = [p for p in self.flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
+        paths = [p for p in self.verdict_flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
         return paths if len(paths) > 1 else []
 
-    def _side_by_side(self) -> list[Candidate]:
+    def _verdict_per_model_candidates(self) -> list[Candidate]:
         """Columns that contain one verdict per model."""
-        flags = [p for p in self.flags if p not in self.numbered and not strength("attempt", p)]
+        flags = [
+            p
+            for p in self.verdict_flags
+            if p not in self.numbered_verdicts and not name_strength("attempt", p)
+        ]
         # Columns of models share the same words of verdicts, or have none.
-        if len(flags) < 2 or len({frozenset(_forms(path) & VERDICT_WORDS) for path in flags}) > 1:
+        if (
+            len(flags) < 2
+            or len({frozenset(_word_forms(path) & VERDICT_WORDS) for path in flags}) > 1
+        ):
             return []
         # Columns of models have the same values, and no other column may be the outcome.
-        kinds = [{*self.columns[path].counts} for path in flags]
-        if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcomes} - {*flags}:
+        kinds = [{*self.columns[path].text_counts} for path in flags]
+        if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcome_columns} - {
+            *flags
+        }:
             return []
         joined = ",".join(flags)
         option = SuggestedFix({"--field": {"outcome": joined, "model": COLUMN}})
@@ -676,60 +724,68 @@ class _CandidateFinder:
 
     # What passk does not read
 
-    def _preference(self) -> str:
+    def _preference_column(self) -> str:
         """The column that compares two answers. Its name shows it, or its values are A, B and tie,
         or the names of other columns.
         """
-        texts = {spelled_leaf(path) for path, column in self.columns.items() if column.is_text}
+        texts = {spelled_last_key(path) for path, column in self.columns.items() if column.is_text}
         paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
         for path, column in self.columns.items():
-            values = {text.lower() for text in column.counts}
+            values = {text.lower() for text in column.text_counts}
             sides = values - _TIES
             signs = all(map(_SIDE_NAME.fullmatch, sides)) and (paired or sides < values)
-            if words(path) & _PREFERENCES or (
+            if name_words(path) & _PREFERENCES or (
                 0 < len(sides) <= 2 <= len(values) and (signs or sides <= texts)
-                and {*self.outcomes} <= {path}
+                and {*self.outcome_columns} <= {path}
             ):  # fmt: skip
                 return path
         return ""
 
-    def _summary(self) -> str:
+    def _average_column(self) -> str:
         """The column with an average, if there are only grades and one row per model, or the column
         with the ranks of the rows.
         """
-        if self.counts:
+        if self.count_columns:
             return ""
         rows = self.place.rows
-        ranks = [p for p, c in self.columns.items() if "rank" in words(p) and rows > 2
+        ranks = [p for p, c in self.columns.items() if "rank" in name_words(p) and rows > 2
                  and {*c.numbers} == {*range(1, rows + 1)}]  # fmt: skip
-        if ranks and not any(strength("task", path) == 3 for path in self.tasks):
+        if ranks and not any(name_strength("task", path) == 3 for path in self.task_columns):
             return ranks[0]
-        grades = [self.columns[path] for path in self.outcomes]
-        rated = any(is_average(p) and not c.verdicts <= {0, 1} for p, c in self.columns.items())
-        row_per_model = any(len(self.columns[path].counts) == rows for path in self.models)
+        grades = [self.columns[path] for path in self.outcome_columns]
+        rated = any(
+            is_named_like_average(p) and not c.verdicts <= {0, 1} for p, c in self.columns.items()
+        )
+        row_per_model = any(
+            len(self.columns[path].text_counts) == rows for path in self.model_columns
+        )
         flagged = any(c.verdicts <= {0, 1} or not c.numbers for c in grades)
         if flagged and not (rated and row_per_model):
             return ""
-        averages = [*filter(is_average, self.columns)]
+        averages = [*filter(is_named_like_average, self.columns)]
         naming_columns = (
-            self.models if grades else [p for p, c in self.columns.items() if c.is_text]
+            self.model_columns if grades else [p for p, c in self.columns.items() if c.is_text]
         )
-        once = any(len(self.columns[path].counts) == rows > 1 for path in naming_columns)
+        once = any(len(self.columns[path].text_counts) == rows > 1 for path in naming_columns)
         short = all(map(_is_short, self.columns.values()))
         several = not grades and any(
-            _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_leaf(path)) for path in averages
+            _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_last_key(path)) for path in averages
         )
-        return next(iter([*averages, *self.outcomes]), "") if several or (once and short) else ""
+        return (
+            next(iter([*averages, *self.outcome_columns]), "")
+            if several or (once and short)
+            else ""
+        )
 
     # Counts, models and settings
 
     @cached_property
-    def counts(self) -> tuple[str, str] | None:
+    def count_columns(self) -> tuple[str, str] | None:
         """The columns n and c of whole numbers with c ≤ n in every row and n above 1 in some
         row.
         """
         integer_columns = {path: column for path, column in self.columns.items()
-                 if column.is_integer and not (column.missing or column.has_lists)
+                 if column.is_integer and not (column.missing_count or column.has_lists)
                  and path not in self.place.above}  # fmt: skip
         for n, c in product(
             _count_columns("n", integer_columns), _count_columns("c", integer_columns)
@@ -745,96 +801,110 @@ class _CandidateFinder:
         return None
 
     def _count_candidates(self) -> list[Candidate]:
-        if self.counts is None:
+        if self.count_columns is None:
             return []
-        n, c = self.counts
+        n, c = self.count_columns
         attempt_count, passed = (sum(self.columns[path].numbers) for path in (n, c))
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
-        unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
+        unasked = self._is_used_by_name("n", n) and self._is_used_by_name("c", c)
         # A total, or counts next to a verdict, may count the tests of one attempt.
-        attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
+        attempts = name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
-            bool(attempts) and all(map(is_average, self.outcomes)) and 0 < passed < attempt_count
+            bool(attempts)
+            and all(map(is_named_like_average, self.outcome_columns))
+            and 0 < passed < attempt_count
         )
         return [Candidate("counts", f"{n},{c}", option, tally, 0, certain, unasked)]
 
     @cached_property
-    def models(self) -> list[str]:
+    def model_columns(self) -> list[str]:
         """Columns of texts that may name the model."""
         paths = [
             path for path, column in self.columns.items()
-            if column.is_text and not (column.has_lists or column.missing)
-            and (strength("model", path) or look_like_models(column.counts))
-            and not words(path) & JUDGE_WORDS
+            if column.is_text and not (column.has_lists or column.missing_count)
+            and (name_strength("model", path) or look_like_models(column.text_counts))
+            and not name_words(path) & JUDGE_WORDS
         ]  # fmt: skip
-        paths.sort(key=lambda p: (-strength("model", p), len(self.columns[p].counts) < 2))
+        paths.sort(key=lambda p: (-name_strength("model", p), len(self.columns[p].text_counts) < 2))
         path_by_codes: dict[tuple[int, ...], str] = {}
         for path in paths:
             path_by_codes.setdefault(self.columns[path].codes, path)
         return [*path_by_codes.values()]
 
     @cached_property
-    def settings(self) -> list[str]:
+    def setting_columns(self) -> list[str]:
         """Columns with few values that may be settings or groups, and not consequences."""
-        used_paths = {*self.tasks, *self.outcomes, *self.models, *(self.counts or ())}
+        used_paths = {
+            *self.task_columns,
+            *self.outcome_columns,
+            *self.model_columns,
+            *(self.count_columns or ()),
+        }
         paths = []
         for path, column in self.columns.items():
-            is_named_setting = spelled_leaf(path) in SETTING_NAMES
+            is_named_setting = spelled_last_key(path) in SETTING_NAMES
             if (
                 path in used_paths
                 or path in RESERVED
-                or not _names(column)
-                or words(path) & _STATEMENT_AND_ANSWER_WORDS
+                or not _can_be_names(column)
+                or name_words(path) & _STATEMENT_AND_ANSWER_WORDS
             ):
                 continue
-            few = len(column.counts) <= _VALUES and len(column.counts) < self.place.rows
+            few = len(column.text_counts) <= _VALUES and len(column.text_counts) < self.place.rows
             if few and (is_named_setting or (column.is_text and not self._is_consequence(path))):
                 paths.append(path)
-        return sorted(paths, key=lambda path: spelled_leaf(path) not in SETTING_NAMES)
+        return sorted(paths, key=lambda path: spelled_last_key(path) not in SETTING_NAMES)
 
     def _is_consequence(self, path: str) -> bool:
         """Whether the values of a column separate passes from failures perfectly."""
         column = self.columns[path]
-        for outcome in self.outcomes:
+        for outcome in self.outcome_columns:
             outcome_column = self.columns[outcome]
-            if outcome_column.has_lists or len(outcome_column.counts) < 2:
+            if outcome_column.has_lists or len(outcome_column.text_counts) < 2:
                 continue
-            if len({*zip(column.codes, outcome_column.codes, strict=True)}) == len(column.counts):
+            if len({*zip(column.codes, outcome_column.codes, strict=True)}) == len(
+                column.text_counts
+            ):
                 return True
         return False
 
 
-def is_average(path: str) -> bool:
+def is_named_like_average(path: str) -> bool:
     """Whether a column is named like an average of several attempts.
 
-    >>> is_average("results.pass@5"), is_average("success_rate"), is_average("success")
+    >>> (is_named_like_average("results.pass@5"), is_named_like_average("success_rate"),
+    ...  is_named_like_average("success"))
     (True, True, False)
     """
-    return bool(words(path) & AVERAGE_WORDS or _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_leaf(path)))
+    return bool(
+        name_words(path) & AVERAGE_WORDS or _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_last_key(path))
+    )
 
 
-def _names(column: FieldValues) -> bool:
+def _can_be_names(column: FieldValues) -> bool:
     """Whether the values of a column can be names."""
-    return _is_plain(column) and len(column.counts) > 1
+    return _has_one_scalar_kind(column) and len(column.text_counts) > 1
 
 
-def _is_plain(column: FieldValues) -> bool:
+def _has_one_scalar_kind(column: FieldValues) -> bool:
     """Whether all records have texts, or all have whole numbers."""
-    return not (column.has_lists or column.missing) and (column.is_text or column.is_integer)
+    return not (column.has_lists or column.missing_count) and (column.is_text or column.is_integer)
 
 
 def _names_something_else(path: str) -> bool:
     """Whether a column is named like a model, a setting or a result."""
     contrary_name = (
-        words(path) & _NOT_TASKS or spelled_leaf(path) in SETTING_NAMES or strength("model", path)
+        name_words(path) & _NOT_TASKS
+        or spelled_last_key(path) in SETTING_NAMES
+        or name_strength("model", path)
     )
     return bool(contrary_name)
 
 
 def _is_short(column: FieldValues) -> bool:
     """Whether nearly all values are short and not lists with several entries."""
-    long = sum(n for text, n in column.counts.items() if len(text) > SHORT)
+    long = sum(n for text, n in column.text_counts.items() if len(text) > SHORT)
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
     return max(long, lists) <= _RARE_SHARE * len(column.values)
 
@@ -846,13 +916,15 @@ def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> lis
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
     contrary_words = HAPPENING_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
-    return candidates(role, integer_columns) or [
+    return usual_columns(role, integer_columns) or [
         path
         for path in integer_columns
-        if words(path) & kinds and not _forms(path) & contrary_words
+        if name_words(path) & kinds and not _word_forms(path) & contrary_words
     ]
 
 
-def _forms(path: str) -> set[str]:
+def _word_forms(path: str) -> set[str]:
     """The words of a name, with and without a plural s."""
-    return {form for word in words(path) for form in (word, word.removesuffix("s"), f"{word}s")}
+    return {
+        form for word in name_words(path) for form in (word, word.removesuffix("s"), f"{word}s")
+    }

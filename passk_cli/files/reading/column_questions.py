@@ -15,11 +15,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
-from passk_cli.files.mapping import folders_of
+from passk_cli.files.mapping import map_folders
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
-from passk_cli.files.reading.fix_trials import FixTrials, is_open, size_text
+from passk_cli.files.reading.fix_trials import FixTrials, is_untestable, size_text
 from passk_cli.files.request import Request
-from passk_cli.files.roles import POSITION, VALUE, candidates, parts, spelled_leaf, strength, words
+from passk_cli.files.roles import (
+    POSITION,
+    VALUE,
+    column_parts,
+    name_strength,
+    name_words,
+    spelled_last_key,
+    usual_columns,
+)
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.memory import index_hint
 from passk_cli.files.sources.paths import layout_template
@@ -116,17 +124,17 @@ def question_error(
     elif template and "outcome" in places[0]:
         # The files or folders are named like tasks.
         option = SuggestedFix({"--path": template})
-        way, counts = trials.follow(option)
+        way, counts = trials.complete_fix(option)
         task_name = way.options.get("--field", {}).get("task", "task")
         tasks = places[0].get("task", ())
         columns = [task for task in tasks if task.column != POSITION]
-        stated = [task.values for task in columns if strength("task", task.column)]
+        stated = [task.values for task in columns if name_strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
         # The files are tasks only if no column suggests fewer tasks, no other column may be the
         # task, and each file has one row.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
-        sure = sure and places[0].rows <= len(paths) and not trials.doubt(counts)
-        if files and "task" in parts(task_name) and sure:
+        sure = sure and places[0].rows <= len(paths) and not trials.doubt_reason(counts)
+        if files and "task" in column_parts(task_name) and sure:
             return error.with_changes(type(error), settles=[way])
         tasks = (*tasks, Candidate("task", template, option, f"{len(paths):,} files"))
         places[0] = replace(places[0], by_role={**places[0].by_role, "task": tasks})
@@ -148,8 +156,10 @@ def question_error(
         if "outcome" in request.named_columns or not other_outcomes:
             return trials.with_working_fixes(error)
     hidden = index_hint(first[0].frame) if error.name == "no-task-column" else ""
-    draft = [*_map_drafts(next(folders_of(data), ""))]
-    return _refusal(error, places) or _with_screen(error, places, trials, hidden, draft)
+    draft = [*_map_drafts(next(map_folders(data), ""))]
+    return _refusal_error(error, places) or _with_candidate_lines(
+        error, places, trials, hidden, draft
+    )
 
 
 def _nested_field_error(
@@ -160,7 +170,7 @@ def _nested_field_error(
     nested = [
         path
         for path in candidate_set.columns
-        if "." in path and candidates(role, [spelled_leaf(path)])
+        if "." in path and usual_columns(role, [spelled_last_key(path)])
     ]
     refusal = error.with_changes(
         type(error),
@@ -196,14 +206,16 @@ def _misspelled_column_error(
 ) -> DataError:
     """The error about a column that does not exist, with a column of a similar name."""
     option_of = {
-        part: {"--field": role} for role, c in request.named_columns.items() for part in parts(c)
+        part: {"--field": role}
+        for role, c in request.named_columns.items()
+        for part in column_parts(c)
     }
     option_of |= {column: {"--by": ""} for column in request.by}
     missing = next((c for c in option_of if error.problem.startswith(f"no column {c!r}")), "")
     paths = [*candidate_set.columns]
     if not missing or missing in paths:
         return error
-    similar = [p for p in paths if spelled_leaf(p) == missing] or nearest_names(missing, paths)
+    similar = [p for p in paths if spelled_last_key(p) == missing] or nearest_names(missing, paths)
     if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()
@@ -211,7 +223,7 @@ def _misspelled_column_error(
     return error.with_changes(type(error), remedy=did_you_mean(similar), settles=settles)
 
 
-def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None:
+def _refusal_error(error: DataError, places: Sequence[Candidates]) -> DataError | None:
     """The refusal of preferences, of a summary, or of a file without outcomes."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
@@ -227,7 +239,9 @@ def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None
     if places[0].summary and error.name != "no-results":
         column = places[0].summary
         meaning = (
-            "the rank of a row" if "rank" in words(column) else "an average of several attempts"
+            "the rank of a row"
+            if "rank" in name_words(column)
+            else "an average of several attempts"
         )
         problem = f"this is a summary: {column} is {meaning}"
         return DataError(error.place, problem, "read the file with the attempts", name="summary")
@@ -245,7 +259,7 @@ def _refusal(error: DataError, places: Sequence[Candidates]) -> DataError | None
     return refusal
 
 
-def _with_screen(
+def _with_candidate_lines(
     error: DataError,
     places: Sequence[Candidates],
     trials: FixTrials,
@@ -264,15 +278,15 @@ def _with_screen(
     likely_found = likely_places(places)
     command = _certain_options(best, request) if len(likely_found) == 1 else None
     settles: Sequence[SuggestedFix] = ()
-    question = _question(error, best, request)
+    question = _question_text(error, best, request)
     if command is not None and command.options:
-        command, counts = trials.follow(command, mixing=False)
+        command, counts = trials.complete_fix(command, mixing=False)
         if not isinstance(counts, PasskError):
             why = size_text(counts) if trials.is_quick else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
             # What to drop or to mix is another question, with one command per answer.
-            ways = (settle for settle in counts.settles if not is_open(settle))
+            ways = (settle for settle in counts.settles if not is_untestable(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
             settles = trials.with_working_fixes(
                 error.with_changes(type(error), settles=settles)
@@ -280,7 +294,10 @@ def _with_screen(
             # The total number is unknown, because only the beginning of a long file was read.
             question = counts.problem if trials.is_quick else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
-        question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
+        question, settles = (
+            error.words,
+            [settle for settle in error.settles if is_untestable(settle)],
+        )
     answer = error.with_changes(
         type(error), remedy=f"{question}{hidden}".removeprefix("; "),
         settles=[*settles, *draft],
@@ -312,12 +329,12 @@ def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
     return candidates_with_both or [*places[:1]]
 
 
-def _question(error: DataError, candidate_set: Candidates, request: Request) -> str:
+def _question_text(error: DataError, candidate_set: Candidates, request: Request) -> str:
     """The question which columns to choose."""
     open_roles = [
         role
         for role in ("task", "outcome")
-        if candidate_set.certain(role) is None and role not in request.named_columns
+        if candidate_set.certain_candidate(role) is None and role not in request.named_columns
     ]
     return _QUESTION_TEXTS.get(" ".join(open_roles), "")
 
@@ -329,7 +346,7 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
     if candidate_set.records and request.records is None:
         options["--records"] = candidate_set.records
     passed = "counts" if "counts" in candidate_set else "outcome"
-    certain_candidates = [candidate_set.certain(role) for role in ("task", passed)]
+    certain_candidates = [candidate_set.certain_candidate(role) for role in ("task", passed)]
     for role, candidate in zip(("task", "outcome"), certain_candidates, strict=True):
         if role in request.named_columns:
             continue
@@ -369,7 +386,7 @@ def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataErr
     return None
 
 
-def screen(
+def candidate_lines(
     candidate_set: Mapping[str, Sequence[Candidate]],
     spelled: Callable[[SuggestedFix], str],
     *,
@@ -406,7 +423,7 @@ def screen(
             part
             for role_candidates in candidate_set.values()
             for c in role_candidates
-            for part in parts(c.column)
+            for part in column_parts(c.column)
         }
         other_columns = [
             ("column", path, t, "")

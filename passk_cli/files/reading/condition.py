@@ -34,11 +34,11 @@ _MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
-def columns_in(
+def condition_columns(
     con: duckdb.DuckDBPyConnection, where: str, batches: Sequence[Batch]
 ) -> list[str]:  # fmt: skip
     """The columns in a --where expression. Raise ParameterError if one does not exist."""
-    names = names_in(con, where)
+    names = condition_names(con, where)
     columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
     if absent:
@@ -60,7 +60,7 @@ def columns_in(
     return names
 
 
-def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
+def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     """The names in a --where expression. Raise ParameterError if it is not one expression."""
     if not where:
         return []
@@ -78,7 +78,7 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     # As an entry of a list, "a) OR (b" and "a, b" are not one expression.
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
     same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
-    star = any(_nodes(tree, "STAR")) and not any(_nodes(tree, "SUBQUERY"))
+    star = any(_tree_nodes(tree, "STAR")) and not any(_tree_nodes(tree, "SUBQUERY"))
     if wrapped_tree["error"] or not same_statement or star:
         raise ParameterError(
             OptionValue("--where", where),
@@ -86,13 +86,13 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             name="bad-condition",
         )
     # A subquery could name tables, files and addresses.
-    if any(_nodes(tree, "SUBQUERY")):
+    if any(_tree_nodes(tree, "SUBQUERY")):
         raise ParameterError(
             OptionValue("--where", where), f"SELECT and tables are not allowed here; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
     # Values must not depend on chance, time or settings, and must not fill the memory.
-    function_names = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
+    function_names = {str(node["function_name"]) for node in _tree_nodes(tree, "FUNCTION")}
     if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
         problem = f"{forbidden[0]}() is not allowed in a condition"
         remedy = did_you_mean_or_list(
@@ -101,7 +101,7 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
         )
-    return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
+    return list(dict.fromkeys(node["column_names"][0] for node in _tree_nodes(tree, "COLUMN_REF")))
 
 
 def with_less_than(con: duckdb.DuckDBPyConnection, where: str) -> str:
@@ -160,7 +160,7 @@ def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
     return [{**s["node"], "where_clause": None} for s in tree["statements"]]
 
 
-def _nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
+def _tree_nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
     """The nodes of a class in a syntax tree."""
     if isinstance(tree, dict):
         if tree.get("class") == kind:
@@ -168,4 +168,4 @@ def _nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
         tree = list(tree.values())
     if isinstance(tree, list):
         for child in tree:
-            yield from _nodes(child, kind)
+            yield from _tree_nodes(child, kind)

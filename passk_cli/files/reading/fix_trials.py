@@ -65,7 +65,7 @@ class FixTrials:
             return _UnsuitableCounts(error)
         return counts
 
-    def follow(
+    def complete_fix(
         self, settle: SuggestedFix, rounds: int = _MOST_ROUNDS, *, mixing: bool = True
     ) -> tuple[SuggestedFix, Counts | PasskError]:
         """Complete a fix with answers to further questions. Return it with the counts or the error.
@@ -76,16 +76,18 @@ class FixTrials:
         unsuited = isinstance(counts, _UnsuitableCounts) or rounds == 1
         if not isinstance(counts, PasskError) or unsuited:
             return settle, counts
-        for way in _answers(settle, counts) if mixing or counts.name in _SAFE_QUESTIONS else ():
+        for way in (
+            _fixes_for_error(settle, counts) if mixing or counts.name in _SAFE_QUESTIONS else ()
+        ):
             extended = replace(
                 settle.merged(way), why=_joined_reasons(settle.why, _ASSUMPTIONS.get(repr(way), ""))
             )
-            longer, read = self.follow(extended, rounds - 1, mixing=mixing)
+            longer, read = self.complete_fix(extended, rounds - 1, mixing=mixing)
             if not isinstance(read, PasskError) or isinstance(read, _UnsuitableCounts):
                 return longer, read
         return settle, counts
 
-    def doubt(self, counts: Counts | PasskError) -> str:
+    def doubt_reason(self, counts: Counts | PasskError) -> str:
         """The reason to doubt counts: all attempts have the same outcome, or are one task; else "".
 
         A file of failures only, or a column that never varies, is rarely the right choice.
@@ -108,16 +110,18 @@ class FixTrials:
         unsuited: PasskError | None = None
         following: list[PasskError | None] = []
         for settle in error.settles:
-            if is_open(settle):
+            if is_untestable(settle):
                 working[repr(settle)] = settle
                 continue
-            longer, read = self.follow(settle)
+            longer, read = self.complete_fix(settle)
             following.append(read if isinstance(read, PasskError) else None)
             if isinstance(read, _UnsuitableCounts):
                 unsuited = read.reason
             elif not isinstance(read, PasskError) or read.name not in (error.name, *_DEAD_ENDS):
                 complete_fix = longer if not isinstance(read, PasskError) else settle
-                way = replace(complete_fix, why=_joined_reasons(complete_fix.why, self.doubt(read)))
+                way = replace(
+                    complete_fix, why=_joined_reasons(complete_fix.why, self.doubt_reason(read))
+                )
                 working.setdefault(repr(self.request.with_fix(way)), way)
         if unsuited is not None and not any(settle.is_complete for settle in working.values()):
             return unsuited
@@ -142,7 +146,7 @@ def _joined_reasons(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def is_open(settle: SuggestedFix) -> bool:
+def is_untestable(settle: SuggestedFix) -> bool:
     """Whether a fix belongs to another command, labels files, or has a placeholder."""
     return bool(settle.command or settle.labels) or not settle.is_complete
 
@@ -156,7 +160,7 @@ def size_text(counts: Counts) -> str:
     return f"reads {plural(len(counts.tasks), 'task')} × {attempts}{by}"
 
 
-def _answers(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
+def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
     """The answers to the question that a fix leads to, without answers that undo the fix."""
     model_option = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), model_option)
@@ -164,11 +168,15 @@ def _answers(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
         return [_MISSING_FAIL] if kind else []
     if error.name == "duplicate-attempts":
         return [_REPEATS_COUNT] if kind else []
-    ways = [way for way in error.settles if not is_open(way) and _adds(settle, way)]
+    ways = [
+        way
+        for way in error.settles
+        if not is_untestable(way) and _is_compatible_addition(settle, way)
+    ]
     return sorted(ways, key=lambda way: kind not in way.options)[:2]
 
 
-def _adds(settle: SuggestedFix, addition: SuggestedFix) -> bool:
+def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
     """Whether an additional fix chooses no outcome and no rows, and changes no option of the first
     one.
     """

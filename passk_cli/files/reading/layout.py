@@ -27,11 +27,11 @@ from passk_cli.files.roles import (
     VALUE,
     JoinedColumns,
     Roles,
-    addends,
-    agree_sql,
+    agreement_sql,
+    amount_addends,
     amount_sql,
-    find,
-    step,
+    find_column,
+    list_key_index,
     verdict_sql,
 )
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
@@ -97,21 +97,23 @@ class Layout:
 
     def column_kinds(self, column: str) -> set[str]:
         """The kinds of values in a column, or in the column that a dotted path begins with."""
-        path = find(column, self.kinds)
+        path = find_column(column, self.kinds)
         return self.kinds[path[0]] if path else set()
 
-    def parts(self, column: str) -> list[str]:
+    def column_parts(self, column: str) -> list[str]:
         """The columns that a column is made of; itself, unless it is joined."""
         if column not in self.joined:
             return [column]
         return [
-            part_column for part in self.joined[column].parts for part_column in self.parts(part)
+            part_column
+            for part in self.joined[column].parts
+            for part_column in self.column_parts(part)
         ]
 
     def with_further_columns(self, names: Iterable[str]) -> Layout:
         """The layout with those columns that may occur in later records."""
         names = () if self.complete or self.kind != "jsonl" else names
-        unseen = (name for name in names if find(name, self.kinds) is None)
+        unseen = (name for name in names if find_column(name, self.kinds) is None)
         columns = ((name, frozenset({"text"})) for name in unseen)
         return replace(self, columns=(*self.columns, *columns))
 
@@ -120,12 +122,12 @@ class Layout:
         return {name: values[path] for name, values in self.constants.items() if path in values}
 
     @property
-    def harness(self) -> bool:
+    def is_harness(self) -> bool:
         """Whether a harness wrote the files, so that the format defines tasks and attempts."""
         return self.format is not None and not self.format.generic
 
     @property
-    def typed(self) -> bool:
+    def has_typed_values(self) -> bool:
         """Whether values have types (Parquet, frames), so that reading casts them."""
         return self.kind in ("parquet", "frame")
 
@@ -160,7 +162,7 @@ class Layout:
                 f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
             )
             rows = self.table
-            if not self.typed:
+            if not self.has_typed_values:
                 rows = f"(SELECT {', '.join([*casts, file])} FROM {rows})"
         elif self.row_file:
             columns = struct_sql({FILE_COLUMN: "VARCHAR", **types})
@@ -205,9 +207,9 @@ class Layout:
             answers = (model.partition(EQUAL)[0] for model in models)
             answer_values = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
             rows = f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS m({quote_name(COLUMN)}))"
-        return self._with_constants(rows) if self.constants else rows
+        return self._with_constants_sql(rows) if self.constants else rows
 
-    def _with_constants(self, rows: str) -> str:
+    def _with_constants_sql(self, rows: str) -> str:
         """SQL for rows with the constant columns of each file."""
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
@@ -281,16 +283,16 @@ class Layout:
                 return f"nullif({distinct_texts}, '')"
             *before, last = texts
             if of == "an answer":
-                return agree_sql(texts[0], last)
+                return agreement_sql(texts[0], last)
             signs = (f"replace(replace({part}, '%', '%25'), '/', '%2F')" for part in before)
             slash = " || '/' || "
             return f"({slash.join([*signs, last])})"
-        name, keys = find(column, self.kinds) or (column, [])
+        name, keys = find_column(column, self.kinds) or (column, [])
         if sql_type != "VARCHAR" and EACH in keys:
-            return self._entries(name, keys)
-        if step(keys) < len(keys) and EACH not in keys:
-            return self._picked(quote_name(name), keys)
-        if self.typed:
+            return self._entries_sql(name, keys)
+        if list_key_index(keys) < len(keys) and EACH not in keys:
+            return self._picked_entry_sql(quote_name(name), keys)
+        if self.has_typed_values:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
         if name not in nested:
             return quote_name(name)
@@ -308,8 +310,8 @@ class Layout:
         as_list : whether a list has one entry per attempt, so that it stays a list.
         """
         numbers = []
-        for part, unit in addends(role, column, self.kinds):
-            base, keys = find(part, self.kinds) or (part, [])
+        for part, unit in amount_addends(role, column, self.kinds):
+            base, keys = find_column(part, self.kinds) or (part, [])
             if EACH not in keys and ("list" not in self.kinds[base] or keys):
                 numbers.append(amount_sql(self.text_sql(part, nested), unit))
                 continue
@@ -321,36 +323,37 @@ class Layout:
             numbers.append(f"CASE WHEN {complete} THEN list_sum({entries}) END")
         return " + ".join(f"({number})" for number in numbers)
 
-    def _entries(self, name: str, keys: Sequence[str]) -> str:
+    def _entries_sql(self, name: str, keys: Sequence[str]) -> str:
         """SQL for the values at a path in each entry of a list; NULL if an entry has none."""
         cut = keys.index(EACH)
-        if self.typed:
+        if self.has_typed_values:
             values = ".".join(map(quote_name, (name, *keys[:cut])))
             inside = ".".join(("entry", *map(quote_name, keys[cut + 1 :])))
             return f"CAST([{inside} FOR entry IN {values}] AS VARCHAR[])"
         values = f"CAST(json_extract({quote_name(name)}, {json_path(keys[:cut])}) AS JSON[])"
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
-    def _picked(self, value: str, keys: Sequence[str]) -> str:
+    def _picked_entry_sql(self, value: str, keys: Sequence[str]) -> str:
         """SQL for the value at a path in the list entry that one of its keys names.
 
         If two such entries differ, the value is both texts, so that neither one counts.
         """
-        cut = step(keys)
+        cut = list_key_index(keys)
         if cut == len(keys):
-            return f"CAST({self._below(value, keys)} AS VARCHAR)" if self.typed else (
-                f"({value} ->> {json_path(keys)})"
-            )  # fmt: skip
+            if self.has_typed_values:
+                return f"CAST({self._nested_sql(value, keys)} AS VARCHAR)"
+            return f"({value} ->> {json_path(keys)})"
         key, name = PICK.fullmatch(keys[cut]).groups()  # type: ignore[union-attr]
         entry = f"entry{len(keys)}"
-        entries = self._below(value, keys[:cut])
-        if not self.typed:
+        entries = self._nested_sql(value, keys[:cut])
+        if not self.has_typed_values:
             entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
-        is_match = f"{self._picked(entry, key.split('.'))} = {quote_text(name)}"
-        matches = f"[{self._picked(entry, keys[cut + 1 :])} FOR {entry} IN {entries} IF {is_match}]"
+        is_match = f"{self._picked_entry_sql(entry, key.split('.'))} = {quote_text(name)}"
+        picked = self._picked_entry_sql(entry, keys[cut + 1 :])
+        matches = f"[{picked} FOR {entry} IN {entries} IF {is_match}]"
         return f"nullif(array_to_string(list_distinct({matches}), ' and '), '')"
 
-    def _below(self, value: str, keys: Sequence[str]) -> str:
+    def _nested_sql(self, value: str, keys: Sequence[str]) -> str:
         return ".".join((value, *map(quote_name, keys)))
 
     def comparison_sql(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
@@ -363,7 +366,7 @@ class Layout:
             return self.text_sql(column, nested)
         name = quote_name(column)
         kinds = self.kinds.get(column, set()) - {"null"}
-        if self.typed or column in nested or kinds not in ({"number"}, {"bool"}):
+        if self.has_typed_values or column in nested or kinds not in ({"number"}, {"bool"}):
             return name
         return f"CAST({name} AS BOOLEAN)" if kinds == {"bool"} else numbers.format(name=name)
 
@@ -375,7 +378,7 @@ def json_path(keys: Sequence[str]) -> str:
 
 def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
     """SQL for whether the last key occurs twice at the path of the other keys."""
-    cut = step(keys)
+    cut = list_key_index(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
         return (
@@ -393,11 +396,11 @@ def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
-        if step(keys[-1:]):
+        if list_key_index(keys[-1:]):
             sign = json.dumps(keys[-1], ensure_ascii=False)
             doubt = f"{name} LIKE {quote_text(f'%{sign}%{sign}%')}"
-            if step(keys) < len(keys):
-                entries = f"json_array_length({name}, {json_path(keys[: step(keys)])})"
+            if list_key_index(keys) < len(keys):
+                entries = f"json_array_length({name}, {json_path(keys[: list_key_index(keys)])})"
                 doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
             error = quote_text(f"the key {sign} occurs twice")
             cases += f" WHEN {doubt} AND {repeated_key_sql(name, keys)} THEN error({error})"

@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import SuggestedFix
 _MOST_EMPTY_BYTES = 64
 
 
-class UnreadFile(NoResultsError):
+class UnreadFileError(NoResultsError):
     """A file that may contain results and is not read, because --path does not match, a column of
     --field is missing, or it is a history.
 
@@ -55,7 +55,7 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
         for source in batch.sources if batch not in results else ():
             problem = "a history of runs" if past else "a single record without a task's name"
             error = NoResultsError(source.name, problem, "if it contains results, name the file")
-            strays.append(UnreadFile(error, "") if past else error)
+            strays.append(UnreadFileError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
 

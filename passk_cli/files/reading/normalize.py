@@ -35,10 +35,10 @@ from passk_cli.files.formats.format import (
     Row,
     RowRequest,
     choose_outcome,
-    sniff,
+    sniff_file,
 )
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import UnreadFile
+from passk_cli.files.reading.non_result_files import UnreadFileError
 from passk_cli.files.reading.schema_detection import (
     NormalizedFiles,
     require_template_match,
@@ -54,13 +54,13 @@ from passk_cli.files.roles import (
     SHORT,
     UNITS,
     Roles,
-    candidates,
     field_columns,
-    find,
+    find_column,
+    usual_columns,
     without_absent_fields,
 )
 from passk_cli.files.sources.paths import folder_columns, path_columns, template_columns
-from passk_cli.files.sources.source import Source, json_line, kind_of, kind_of_type
+from passk_cli.files.sources.source import Source, json_line, type_kind, value_kind
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
@@ -78,7 +78,7 @@ ONLY = "only"
 
 
 @dataclass(frozen=True)
-class Recognised:
+class RecognisedFile:
     """A file in a known format."""
 
     file: File
@@ -89,28 +89,28 @@ class Recognised:
         return self.file.source
 
 
-_Tables = Sequence[tuple[Recognised, Contents]]
+_Tables = Sequence[tuple[RecognisedFile, Contents]]
 
 
 def recognise_files(
     sources: Sequence[Source], request: Request
-) -> tuple[list[Recognised], list[Source]]:
+) -> tuple[list[RecognisedFile], list[Source]]:
     """Separate files of known formats from tables, without files that repeat another file."""
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
     columns = [*field_columns(request.named_columns), *request.by]
     for source in sources:
-        file = sniff(source, neighbours)
+        file = sniff_file(source, neighbours)
         form = forced or formats.requested_format(file, request.records, columns)
         if form is None:
-            file, form = formats.recognise(file) or (file, None)
+            file, form = formats.recognise_format(file) or (file, None)
         if form is None and len(sources) > _MANY_FILES:
             form = formats.format_of_short_table(file)
         if form is None:
             tables.append(source)
         else:
-            known_files.append(Recognised(file.without_text(), form))
+            known_files.append(RecognisedFile(file.without_text(), form))
     covered = _covered_paths(known_files, [s for s in sources if not s.is_explicit])
     return (
         [known_file for known_file in known_files if known_file.source.path not in covered],
@@ -118,7 +118,7 @@ def recognise_files(
     )
 
 
-def _covered_paths(known_files: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
+def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[Source]) -> set[str]:
     """The paths of files that repeat the content of another file, according to its format."""
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
@@ -129,11 +129,13 @@ def _covered_paths(known_files: Sequence[Recognised], candidates: Sequence[Sourc
         for pattern in covers(known_file.file) if callable(covers) else covers:
             # A pattern reaches files outside of the folder with ../ at its beginning.
             full_pattern = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
-            covered |= {paths[name] for name in _matching(names, full_pattern) if name != path}
+            covered |= {
+                paths[name] for name in _matching_names(names, full_pattern) if name != path
+            }
     return covered
 
 
-def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
+def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
     """The sorted names that match a glob: * matches within a name, and **/ any folders."""
     # Compiling a pattern is slow, so it happens only if some name has the same beginning.
     start = pattern.partition("*")[0]
@@ -147,7 +149,9 @@ def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
         yield from filter(re.compile(regex).fullmatch, names[place:end])
 
 
-def write_row_files(files: Sequence[Recognised], request: Request, folder: Path) -> NormalizedFiles:
+def write_row_files(
+    files: Sequence[RecognisedFile], request: Request, folder: Path
+) -> NormalizedFiles:
     """Read files and write their rows, one file of rows for each meaning of the columns.
 
     folder : the place of the files of rows. Errors: DataError for unusable files, and if you must
@@ -165,23 +169,23 @@ def write_row_files(files: Sequence[Recognised], request: Request, folder: Path)
                     in_path = template_columns(file.source.name, request.template)
                     tables.append((file, replace(table, facts={**table.facts, **in_path})))
             except NoResultsError as error:
-                result.pass_over(file.source, error)
+                result.skip_file(file.source, error)
         outcomes = _choose_outcomes(tables, request, result)
         tables = [pair for pair in tables if pair[0].source.path in outcomes]
         if "agent" not in request.by and "model" not in request.fields:
-            tables = _named_by_agent(tables)
+            tables = _with_agent_names(tables)
         sheets.runs = _runs_by_model(tables)
         for (model, _), runs in sheets.runs.items() if "run" not in request.by else ():
             if model and len(runs) > 1:
                 result.runs[str(model)] = max(len(runs), result.runs.get(str(model), 0))
-        by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
+        by_format: dict[str, list[tuple[RecognisedFile, Contents]]] = {}
         for pair in tables:
             by_format.setdefault(pair[0].format.name, []).append(pair)
         for file, table in chain.from_iterable(by_format.values()):
             try:
                 sheets.write_attempts(file, table, outcomes[file.source.path])
             except NoResultsError as error:
-                result.pass_over(file.source, error)
+                result.skip_file(file.source, error)
     result.batches = sheets.batches()
     return result
 
@@ -231,7 +235,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
     return {**outcome_by_path, **dict.fromkeys(unjudged, "")}
 
 
-def _named_by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
+def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
     """The tables. If a model has several agents, they are named by agent and model."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
@@ -254,7 +258,7 @@ def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
     return {key: sorted(names) for key, names in runs.items()}
 
 
-def _model_and_suite(file: Recognised, table: Contents) -> tuple[object, object]:
+def _model_and_suite(file: RecognisedFile, table: Contents) -> tuple[object, object]:
     return file.source.label or table.facts.get("model"), table.facts.get("suite")
 
 
@@ -279,7 +283,7 @@ class _RowFile:
 
     @property
     def kinds(self) -> dict[str, set[str]]:
-        return {name: {kind_of_type(of) for of in types} for name, types in self.types.items()}
+        return {name: {type_kind(of) for of in types} for name, types in self.types.items()}
 
     def write(self, source: Source, place: str, columns: Record) -> None:
         line = json_line({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
@@ -324,7 +328,7 @@ class _RowFiles:
         self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
-    def write_attempts(self, recognised: Recognised, table: Contents, outcome: str) -> None:
+    def write_attempts(self, recognised: RecognisedFile, table: Contents, outcome: str) -> None:
         """Write the attempts of one file.
 
         Errors: DataError; NoResults if there are none.
@@ -344,7 +348,7 @@ class _RowFiles:
             page = _RowFile(recognised.format, None, file)
             for number, row in enumerate(cast("Iterator[Row]", table.rows(row_request)), 1):
                 place = f"{source.name}: {row.place or f'attempt {number}'}"
-                columns = self._columns(table.facts, row, in_path, in_folders)
+                columns = self._row_columns(table.facts, row, in_path, in_folders)
                 if row.attempt is None and self._request.joins_labels:
                     columns.setdefault("attempt", place)
                 if run_index and row.attempt is not None and "attempt" not in in_path:
@@ -368,7 +372,7 @@ class _RowFiles:
                     }
                     amounts.update(dict.fromkeys(spent))
                     columns |= spent if self._spent else {}
-                task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
+                task_kinds.add("text" if columns.get("suite") else value_kind(row.task))
                 model = columns.get("model")
                 if model is None:
                     result.nameless.add(source.path)
@@ -383,12 +387,12 @@ class _RowFiles:
                 problem = "this record has no model, but other records of the file have one"
                 remedy = "add the model, or remove the record"
                 raise DataError(unnamed, problem, remedy, name="missing-name")
-            self._finish(source, "attempts", number, table, row_request)
+            self._note_file_facts(source, "attempts", number, table, row_request)
             require_template_match(source, self._request, {}, None)
             self._row_file(recognised.format.name, recognised.format, None).append(page, source)
         result.note_task_kinds(source, task_kinds)
 
-    def write_records(self, recognised: Recognised) -> None:
+    def write_records(self, recognised: RecognisedFile) -> None:
         """Write the records of one file in a generic format. Errors: as in `write_attempts`."""
         request, source = self._request, recognised.source
         contents, row_request = (
@@ -409,7 +413,7 @@ class _RowFiles:
                 in record.items()
                        if self._plays_a_part(n) or _may_distinguish(n, v)}  # fmt: skip
                 page.write(source, f"{source.name}: record {number}", written_values)
-            self._finish(source, "records", number, contents, row_request)
+            self._note_file_facts(source, "records", number, contents, row_request)
             facts = {name: str(v) for name, v in contents.facts.items() if name not in page.types}
             facts |= path_columns(source.name, request.template, request.by, {*page.types, *facts})
             page.constants = {name: {source.path: value} for name, value in facts.items()}
@@ -431,7 +435,7 @@ class _RowFiles:
             if roles.model is None:
                 self._result.nameless.add(source.path)
             grouping = [column for column in (*request.by, request.cluster) if column]
-            without = tuple(find(column, kinds) is None for column in grouping)
+            without = tuple(find_column(column, kinds) is None for column in grouping)
             meaning = (recognised.format.name, roles, frozenset(facts), without)
             self._row_file(meaning, recognised.format, roles).append(page, source)
         self._result.note_task_kinds(source, kinds.get(roles.task, set()))
@@ -457,8 +461,10 @@ class _RowFiles:
                 roles = sheet.roles or self._attempt_roles(sheet.sources[0].name, kinds)
             except NoResultsError as error:
                 for source in sheet.sources:
-                    unread = UnreadFile(error.with_changes(NoResultsError, place=source.name), None)
-                    self._result.pass_over(source, unread)
+                    unread = UnreadFileError(
+                        error.with_changes(NoResultsError, place=source.name), None
+                    )
+                    self._result.skip_file(source, unread)
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches
@@ -470,7 +476,7 @@ class _RowFiles:
             self._sheets[key] = _RowFile(form, roles, file, path)
         return self._sheets[key]
 
-    def _finish(
+    def _note_file_facts(
         self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
         """Note the messages and facts of a file. Raise NoResults if it has no rows."""
@@ -483,7 +489,7 @@ class _RowFiles:
         tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.order)
         self._result.orders.add(tuple(tasks))
 
-    def _columns(
+    def _row_columns(
         self, facts: Record, row: Row, in_path: Mapping[str, str], in_folders: Mapping[str, str]
     ) -> dict[str, object]:
         suite = in_path.get("suite", facts.get("suite") if row.suite is None else row.suite)
@@ -544,7 +550,7 @@ def _shortened(value: Any) -> Any:
 
 def _relevance_test(request: Request) -> Callable[[str], bool]:
     """A test whether a column may be relevant for this reading, by its name."""
-    requested_roles = {*request.read_of_attempts}
+    requested_roles = {*request.used_attempt_facts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
     roles = [role for role in ROLES if role not in ATTEMPT_ROLES or role in requested_roles]
     columns = field_columns(request.named_columns)
@@ -558,7 +564,7 @@ def _relevance_test(request: Request) -> Callable[[str], bool]:
             name in SETTINGS
             or name in request.where
             or any(f"{column}.".startswith(f"{name}.") for column in columns)
-            or any(candidates(role, [name]) for role in roles)
+            or any(usual_columns(role, [name]) for role in roles)
         )
 
     return plays

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.files.database import is_absent
+from passk_cli.files.database import missing_mask
 from passk_cli.files.roles import verdict_sql
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class SampledColumn:
     sql: str
 
     @property
-    def share(self) -> float:
+    def present_share(self) -> float:
         """The share of the rows with a value."""
         return float(np.mean(self.codes >= 0)) if len(self.codes) else 0.0
 
@@ -75,12 +75,12 @@ class DataProfile:
     table: str
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """The number of rows."""
         return len(self.task)
 
     @cached_property
-    def cell(self) -> Ints:
+    def cell_codes(self) -> Ints:
         """The code of the model, groups and task of each row; −1 without a task."""
         return joined_codes(self.series, self.task)
 
@@ -169,4 +169,4 @@ def count_distinct(codes: Ints) -> int:
 
 def as_floats(numbers: Any) -> Floats:
     """The numbers of an answer; NaN for missing ones."""
-    return np.where(is_absent(numbers), np.nan, np.asarray(numbers, dtype=float))
+    return np.where(missing_mask(numbers), np.nan, np.asarray(numbers, dtype=float))

@@ -17,11 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.records import records, repeating_names
-from passk_cli.files.reading.schema_detection import sniff
+from passk_cli.files.reading.records import read_records, repeating_names
+from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.request import TABLES, Request
-from passk_cli.files.roles import EACH, ONE_SIDED, ROLE_WORDS, Roles, strength, verdict_sql, words
-from passk_cli.files.sources.memory import register
+from passk_cli.files.roles import (
+    EACH,
+    ONE_SIDED,
+    ROLE_WORDS,
+    Roles,
+    name_strength,
+    name_words,
+    verdict_sql,
+)
+from passk_cli.files.sources.memory import register_table
 from passk_cli.files.sources.source import Source, json_or_none
 from passk_cli.files.vocabulary import NUMBERED
 from passk_cli.text import shortened
@@ -63,13 +71,13 @@ class FieldValues:
         return [value for values in lists for value in values if value not in (None, "")]
 
     @cached_property
-    def missing(self) -> int:
+    def missing_count(self) -> int:
         """The number of missing values."""
         size = sum(len(value) if isinstance(value, list) else 1 for value in self.values)
         return size - len(self.present_values)
 
     @cached_property
-    def counts(self) -> Counter[str]:
+    def text_counts(self) -> Counter[str]:
         """The number of occurrences of each text."""
         return Counter(map(spelled_value, self.present_values))
 
@@ -98,7 +106,7 @@ class FieldValues:
     @cached_property
     def verdicts(self) -> set[int | None]:
         """The verdicts of the values: a subset of {1, 0} if the values are clear."""
-        verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.counts}
+        verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.text_counts}
         return (verdicts - {None}) or {-1}
 
     @cached_property
@@ -124,26 +132,26 @@ class FieldValues:
         )
 
     @cached_property
-    def tally(self) -> str:
+    def tally_text(self) -> str:
         """The most frequent values: "145 false, 43 true". For many numbers: "0 to 5: 12 × 5, …"."""
-        numbers = [*map(str, self.numbers)] and len(self.counts) > 2
+        numbers = [*map(str, self.numbers)] and len(self.text_counts) > 2
         sign = " × " if self.numbers else " "
         texts = [
-            f"{n:,}{sign}{shortened(v, _SHOWN_LETTERS)}" for v, n in self.counts.most_common(3)
+            f"{n:,}{sign}{shortened(v, _SHOWN_LETTERS)}" for v, n in self.text_counts.most_common(3)
         ]
-        if more := len(self.counts) - len(texts):
+        if more := len(self.text_counts) - len(texts):
             texts.append(f"{more:,} more")
-        texts += [f"{self.missing:,} missing"] if self.missing else []
+        texts += [f"{self.missing_count:,} missing"] if self.missing_count else []
         reach = f"{min(self.numbers):g} to {max(self.numbers):g}: " if numbers else ""
         return reach + ", ".join(texts)
 
     @cached_property
     def spread_text(self) -> str:
         """The number of values, and of rows per value: "30 values, 5 to 7 rows each"."""
-        low, high = min(self.counts.values()), max(self.counts.values())
+        low, high = min(self.text_counts.values()), max(self.text_counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        missing = f", {self.missing:,} missing" if self.missing else ""
-        return f"{len(self.counts):,} values, {rows} row{'s' * (high > 1)} each{missing}"
+        missing = f", {self.missing_count:,} missing" if self.missing_count else ""
+        return f"{len(self.text_counts):,} values, {rows} row{'s' * (high > 1)} each{missing}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +171,7 @@ class RecordPlace:
     coverage: str = ""
 
     @property
-    def levels(self) -> list[str]:
+    def level_columns(self) -> list[str]:
         """The names of the columns that the keys of mappings become."""
         return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
 
@@ -256,7 +264,7 @@ def _judge_texts(
         text
         for place in places
         for column in place.columns.values()
-        for text in column.counts
+        for text in column.text_counts
         if len(text) <= _LONGEST_WORD
     }
     rows = con.execute(
@@ -275,11 +283,11 @@ def _pairs_in_file(
 ) -> Iterator[tuple[str, Pairs]]:
     """The records at each place of a file. One of several files may be a record itself."""
     # Importing all formats takes milliseconds, so it happens only here.
-    from passk_cli.files.formats import recognise
-    from passk_cli.files.formats.format import sniff
+    from passk_cli.files.formats import recognise_format
+    from passk_cli.files.formats.format import sniff_file
 
-    file = sniff(source, size=_MOST_BYTES)
-    recognised = recognise(file)
+    file = sniff_file(source, size=_MOST_BYTES)
+    recognised = recognise_format(file)
     if recognised is not None and not recognised[1].generic:
         if file.form == "other":
             # A text with another beginning was already read as a table.
@@ -319,13 +327,13 @@ def _concatenated_documents(text: str) -> Iterator[Any]:
 def _table_rows(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request
 ) -> list[Mapping[str, Any]]:
-    layout = sniff(con, source, request.format)
+    layout = detect_layout(con, source, request.format)
     batch = Batch(layout, Roles("attempts", ""), (source,))
-    return [record for _, record in islice(records(batch), MOST_RECORDS)]
+    return [record for _, record in islice(read_records(batch), MOST_RECORDS)]
 
 
 def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, Any]]:
-    register(con, frame)
+    register_table(con, frame)
     rows = con.execute(f"SELECT to_json(frame) FROM frame LIMIT {MOST_RECORDS}").fetchall()
     return [json.loads(row) for (row,) in rows]
 
@@ -372,11 +380,11 @@ def _nested_places(
                 [(context, {"outcome": v}) for context, v in members[:MOST_RECORDS]],
             )
             return
-        if all(isinstance(v, dict) and not _is_mapping(v, keys) for v in inner):
+        if all(isinstance(v, dict) and not _has_names_as_keys(v, keys) for v in inner):
             yield (*keys, "{}"), members[:MOST_RECORDS]
         yield from _nested_places(members, (*keys, "{}"))
         return
-    side_by_side = _with_the_same_list(objects[0][1]) if len(objects) == 1 else []
+    side_by_side = _keys_with_shared_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
         # The keys are names of runs, next to other keys.
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
@@ -384,7 +392,7 @@ def _nested_places(
         yield from _nested_places(members, (*keys, "{}"))
     contexts = [({**context, **_plain_fields(value)}, value) for context, value in objects]
     for key in names:
-        if not (words(key) & ONE_SIDED or "." in key or key in side_by_side):
+        if not (name_words(key) & ONE_SIDED or "." in key or key in side_by_side):
             members = [(context, value[key]) for context, value in contexts if key in value]
             yield from _nested_places(members, (*keys, key))
 
@@ -396,22 +404,26 @@ def _places_in_records(
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
         members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
-        if not values or words(key) & ONE_SIDED:
+        if not values or name_words(key) & ONE_SIDED:
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
             # A list with one entry per record does not contain attempts.
             several = len(inside) > len(entries) or len(entries) == 1
-            has_task_names = several and any(strength("task", name) for name in (inside or [{}])[0])
+            has_task_names = several and any(
+                name_strength("task", name) for name in (inside or [{}])[0]
+            )
             if inside and (has_task_names or len(entries) == 1) and repeating_names(values) is None:
                 yield from _nested_places(members, (*keys, key))
-        elif all(isinstance(value, dict) and _is_mapping(value, (*keys, key)) for value in values):
+        elif all(
+            isinstance(value, dict) and _has_names_as_keys(value, (*keys, key)) for value in values
+        ):
             inner = next(iter(values[0].values()))
-            if not isinstance(inner, dict) or any(strength("outcome", name) for name in inner):
+            if not isinstance(inner, dict) or any(name_strength("outcome", name) for name in inner):
                 yield from _nested_places(members, (*keys, key))
 
 
-def _with_the_same_list(value: Mapping[str, Any]) -> list[str]:
+def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
     """The keys of a document with a list of records under the same key, if two or more."""
     keys_of: dict[str, list[str]] = {}
     for name, inner in value.items():
@@ -425,7 +437,7 @@ def _plain_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if isinstance(value, str | int | float)}
 
 
-def _is_mapping(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
+def _has_names_as_keys(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
     """Whether the keys of an object are names, not fields."""
     return len(value) > 1 and _have_one_kind([*value.values()], value, keys)
 
@@ -436,7 +448,7 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
         return False
     if all(isinstance(value, dict) and value for value in values):
         shared = {*values[0]}.intersection(*values[1:])
-        return bool(shared) or all(_is_mapping(value, (*keys, "{}")) for value in values)
+        return bool(shared) or all(_has_names_as_keys(value, (*keys, "{}")) for value in values)
     if all(isinstance(value, list) and value for value in values):
         # Lists of different records are fields of a document.
         firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
@@ -445,10 +457,10 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
             for fields, next_fields in pairwise(firsts)
         )
     # Deep in a document, flags are descriptions, unless a key is a name or a word for results.
-    judging = bool(keys) and strength("outcome", keys[-1]) > 0
+    judging = bool(keys) and name_strength("outcome", keys[-1]) > 0
     is_near_the_top = len(keys) < 2 or keys[-1] == "{}" or judging
     flags = all(v is None or (type(v) is bool) or (judging and v in (0, 1)) for v in values)
-    return is_near_the_top and flags and not any(strength("outcome", name) for name in names)
+    return is_near_the_top and flags and not any(name_strength("outcome", name) for name in names)
 
 
 def _record_place(
@@ -464,7 +476,7 @@ def _record_place(
     coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
     coverage = " of ".join(filter(None, (coverage, files)))
     pairs = pairs[:MOST_RECORDS]
-    flat = [dict(islice(_flattened(record), _MOST_FIELDS)) for _, record in pairs]
+    flat = [dict(islice(_flattened_fields(record), _MOST_FIELDS)) for _, record in pairs]
     inside = dict.fromkeys(name for row in flat for name in row)
     contexts = [dict(context) for context, _ in pairs]
     names = _level_names(flat, contexts, keys.split("."))
@@ -497,9 +509,9 @@ def _level_names(
     places = [place for place, key in enumerate(keys) if key == "{}"]
     names = [""] * len(places)
     task = max(
-        (name for row in rows[:1] for name in row), key=partial(strength, "task"), default=""
+        (name for row in rows[:1] for name in row), key=partial(name_strength, "task"), default=""
     )
-    inner = [str(row.get(task)) for row in rows] if strength("task", task) else []
+    inner = [str(row.get(task)) for row in rows] if name_strength("task", task) else []
     # A single question for all records does not distinguish tasks.
     inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
@@ -512,7 +524,11 @@ def _level_names(
             name = "attempt" if name == "model" and numbered else name
         elif numbered and level:
             name = "attempt"
-        elif "attempt" in names or words(above) & ROLE_WORDS["task"] or _name_models(contexts):
+        elif (
+            "attempt" in names
+            or name_words(above) & ROLE_WORDS["task"]
+            or _contexts_name_models(contexts)
+        ):
             name = "task"
         else:
             different = len({*paths})
@@ -546,27 +562,29 @@ def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
     return "part" if several else "task"
 
 
-def _name_models(contexts: Sequence[Context]) -> bool:
+def _contexts_name_models(contexts: Sequence[Context]) -> bool:
     """Whether the context of records names their model."""
-    return any(strength("model", name) for context in contexts[:1] for name in context)
+    return any(name_strength("model", name) for context in contexts[:1] for name in context)
 
 
-def _flattened(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
+def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
     """The fields of a record and of the records inside of it, as (path, value). Lists stay lists.
 
-    >>> dict(_flattened({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
+    >>> dict(_flattened_fields({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
     {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}
     """
     for name, value in record.items() if level <= _MOST_LEVELS else ():
         path = f"{prefix}{name}"
-        if (prefix and "." in name) or (isinstance(value, list) and words(name) & ONE_SIDED):
+        if (prefix and "." in name) or (isinstance(value, list) and name_words(name) & ONE_SIDED):
             continue
         if isinstance(value, dict):
-            yield from _flattened(value, f"{path}.", level + 1)
+            yield from _flattened_fields(value, f"{path}.", level + 1)
         elif not isinstance(value, list):
             yield path, value
         elif any(isinstance(entry, dict) for entry in value):
-            entries = [dict(_flattened(e, "", level + 1)) for e in value if isinstance(e, dict)]
+            entries = [
+                dict(_flattened_fields(e, "", level + 1)) for e in value if isinstance(e, dict)
+            ]
             for key in dict.fromkeys(key for entry in entries for key in entry):
                 values = [entry.get(key) for entry in entries]
                 if not any(isinstance(inner, list) for inner in values):

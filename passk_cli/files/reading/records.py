@@ -20,15 +20,15 @@ from passk_cli.files.sources.source import (
     SKIP_BAD_LINES,
     Source,
     csv_rows,
-    damaged_parquet,
+    damaged_parquet_error,
     fetch_rows,
     json_or_none,
-    lines,
+    numbered_lines,
     object_bytes,
     object_parameters,
+    object_with_unique_keys,
     open_bytes,
     parse_record,
-    unique_keys,
 )
 
 Record = Mapping[str, Any]
@@ -52,28 +52,29 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
 def first_bad_record(source: Source, layout: Layout) -> DataError | None:
     """The error for the first bad record of a file."""
     if layout.kind == "json":
-        from passk_cli.files.sources.documents import elements
+        from passk_cli.files.sources.documents import list_elements
 
         with open_bytes(source) as stream:
             try:
-                deque(elements(stream, name=source.name), maxlen=0)
+                deque(list_elements(stream, name=source.name), maxlen=0)
             except BadRecordError as error:
                 return error
     if layout.kind not in ("jsonl", "csv"):
         return None
     raw_rows = _raw_rows(source, layout)
     records = (
-        _parsed_record(raw_row, layout, place, hook=unique_keys) for place, raw_row in raw_rows
+        _parsed_record(raw_row, layout, place, hook=object_with_unique_keys)
+        for place, raw_row in raw_rows
     )
     fault = next((record for record in records if isinstance(record, DataError)), None)
-    if fault is not None and layout.kind == "csv" and _is_split(source, str(fault.place)):
+    if fault is not None and layout.kind == "csv" and _is_split_line(source, str(fault.place)):
         return BadRecordError(
             str(fault.place), r"\r ends the row", "put the field with it in quotes"
         )
     return fault
 
 
-def _is_split(source: Source, place: str) -> bool:
+def _is_split_line(source: Source, place: str) -> bool:
     r"""Whether the row at a place is part of a line with \r inside."""
     lines_left = int(place.rpartition(":")[2])
     with open_bytes(source) as stream:
@@ -89,7 +90,7 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
     """(place, text) of lines of JSON and (place, fields) of rows of a delimited text."""
     width = len(layout.columns)
     if layout.kind == "jsonl":
-        return ((f"{source.name}:{number}", line) for number, line in lines(source))
+        return ((f"{source.name}:{number}", line) for number, line in numbered_lines(source))
     # Empty fields after the last column do not count, as in the statement.
     rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
@@ -113,7 +114,7 @@ def _parsed_record(
     return parse_record(raw_row, place, hook)
 
 
-def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
+def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     """The records of the files of a batch in order, as (place, record).
 
     start : the number of rows of the first file, or of the file of rows, that are skipped.
@@ -148,7 +149,7 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
     """The row with this number (from 1) of a file or of the file of rows, as (place, record)."""
     if batch.layout.kind == "frame":
         return f"{source.name}: record {number}", {}
-    return next(records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
+    return next(read_records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
 
 
 def _queried_records(
@@ -182,7 +183,7 @@ def _queried_records(
     except duckdb.Error as error:
         if batch.layout.kind != "parquet":
             raise
-        raise damaged_parquet(source, str(error)) from None
+        raise damaged_parquet_error(source, str(error)) from None
 
 
 def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:

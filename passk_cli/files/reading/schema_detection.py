@@ -17,9 +17,9 @@ import duckdb
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
 from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, parquet_keys, shared_connection
-from passk_cli.files.reading.condition import names_in
+from passk_cli.files.reading.condition import condition_names
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.non_result_files import UnreadFile, without_non_results
+from passk_cli.files.reading.non_result_files import UnreadFileError, without_non_results
 from passk_cli.files.reading.records import first_bad_record
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
@@ -30,10 +30,10 @@ from passk_cli.files.roles import (
     Roles,
     absent_columns,
     assign_roles,
-    candidates,
     field_columns,
-    find,
-    root,
+    find_column,
+    first_key,
+    usual_columns,
     without_absent_fields,
 )
 from passk_cli.files.sources.arguments import model_names
@@ -41,7 +41,7 @@ from passk_cli.files.sources.memory import (
     category_orders,
     column_names,
     index_hint,
-    register,
+    register_table,
 )
 from passk_cli.files.sources.paths import path_columns
 from passk_cli.files.sources.source import (
@@ -49,14 +49,14 @@ from passk_cli.files.sources.source import (
     OBJECTS_SQL,
     Source,
     contains_text,
-    damaged_parquet,
+    damaged_parquet_error,
     delimited_rows,
     first_bytes,
     json_or_none,
-    kind_of_type,
     object_parameters,
     refuse_binary,
     text_kind,
+    type_kind,
 )
 from passk_cli.limits import MOST_COLUMNS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
@@ -123,9 +123,9 @@ class NormalizedFiles:
         for kind in kinds:
             self.task_kinds.setdefault(kind, source.name)
 
-    def pass_over(self, source: Source, error: NoResultsError) -> None:
+    def skip_file(self, source: Source, error: NoResultsError) -> None:
         """Skip a file of a folder. A file without results that the user named is an error."""
-        if source.is_explicit and not isinstance(error, UnreadFile):
+        if source.is_explicit and not isinstance(error, UnreadFileError):
             raise error
         self.refused.append(error)
 
@@ -155,7 +155,7 @@ def detect_batches(
     refused = len(attempts.refused)
     requested = [*request.by, *request.pool, *filter(None, [request.cluster])]
     requested += field_columns(request.named_columns)
-    requested += names_in(con, request.where) if request.where else []
+    requested += condition_names(con, request.where) if request.where else []
     requested += request.conversion.columns if request.conversion else ()
     nameless = {
         source.path
@@ -179,7 +179,7 @@ def detect_batches(
             if source.frame is not None:
                 remedy = error.words + index_hint(source.frame)
                 raise error.with_changes(NoResultsError, remedy=remedy) from None
-            attempts.pass_over(source, error)
+            attempts.skip_file(source, error)
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
@@ -201,7 +201,9 @@ def detect_batches(
         named_files = {source.name for source in inputs.sources if source.is_explicit}
         _require_read(batches, request, attempts.passed_over, named_files)
     else:
-        errors = sorted(attempts.passed_over, key=lambda error: not isinstance(error, UnreadFile))
+        errors = sorted(
+            attempts.passed_over, key=lambda error: not isinstance(error, UnreadFileError)
+        )
         first, *other_errors = errors
         more = (
             f" ({plural(len(other_errors), 'more file')} not read either)" if other_errors else ""
@@ -248,15 +250,15 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
     if request.threshold and "score" in fields and "outcome" not in fields:
         # The outcome is the score that the threshold judges.
         fields["outcome"] = fields["score"]
-    scores = [column for column in candidates("score", kinds) if column not in request.by]
+    scores = [column for column in usual_columns("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
         # If no option names the score, the outcome is used as the score.
-        other_roles = [role for role in request.required_of_attempts if role != "score"]
+        other_roles = [role for role in request.required_attempt_facts if role != "score"]
         outcome = assign_roles(
             place, kinds, fields, other_roles, request.judges_no_score, request.by
         ).outcome
         fields |= {"outcome": outcome, "score": outcome} if outcome else {}
-    roles = request.required_of_attempts
+    roles = request.required_attempt_facts
     try:
         return request.assign_roles(place, kinds, fields)
     except NoResultsError as error:
@@ -271,14 +273,14 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
                 )
             except NoResultsError:
                 raise error from None
-            raise UnreadFile(error, roles_with_absent.outcome or roles_with_absent.c) from None
+            raise UnreadFileError(error, roles_with_absent.outcome or roles_with_absent.c) from None
         raise
 
 
 def require_template_match(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: Roles | None
 ) -> None:
-    """Raise UnreadFile for a file with results whose path does not match the template of --path.
+    """Raise UnreadFileError for a file with results if its path does not match --path.
 
     roles : roles of its columns, including the columns of the template; None for a file of a
         harness.
@@ -288,7 +290,7 @@ def require_template_match(
     problem = f"its path does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
     error = NoResultsError(source.name, problem, remedy, name="bad-path")
-    raise UnreadFile(error, None if roles is None else roles.outcome or roles.c)
+    raise UnreadFileError(error, None if roles is None else roles.outcome or roles.c)
 
 
 def _require_read(
@@ -302,7 +304,7 @@ def _require_read(
     it.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
-    refused = [e for e in passed_over if isinstance(e, UnreadFile)
+    refused = [e for e in passed_over if isinstance(e, UnreadFileError)
             and (e.outcome in outcomes or str(e.place) in named_files)]  # fmt: skip
     if refused:
         first = refused[0]
@@ -327,10 +329,10 @@ def _table_layout(
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined=request.joined_columns(layout.kinds))
-    layout = sniff(con, source, request.format, to_the_end=to_the_end)
-    unseen = [c for c in columns if not layout.complete and find(c, layout.kinds) is None]
-    if any(contains_text(source, json.dumps(root(column))[:-1].encode()) for column in unseen):
-        layout = sniff(con, source, request.format, to_the_end=True)
+    layout = detect_layout(con, source, request.format, to_the_end=to_the_end)
+    unseen = [c for c in columns if not layout.complete and find_column(c, layout.kinds) is None]
+    if any(contains_text(source, json.dumps(first_key(column))[:-1].encode()) for column in unseen):
+        layout = detect_layout(con, source, request.format, to_the_end=True)
     if len(layout.columns) > MOST_COLUMNS:
         raise DataError(
             source.name,
@@ -375,14 +377,14 @@ def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch
 def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     """The layout of a pandas frame, or of any object that passes its rows as Arrow."""
     table = source.path.strip("<>")
-    register(con, source.frame, table)
+    register_table(con, source.frame, table)
     require_distinct_names(source.name, column_names(source.frame))
     columns = columns_from_describe(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
     orders = category_orders(source.frame)
     return Layout("frame", "a DataFrame", columns, table=table, orders=orders)
 
 
-def sniff(
+def detect_layout(
     con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, to_the_end: bool = False
 ) -> Layout:
     """Detect the layout of a file from its first bytes, or use the one that `forced` names.
@@ -432,14 +434,14 @@ def sniff(
 
 def first_columns(source: Source) -> Sequence[str]:
     """The columns of a file, and the paths in its first record; none if it is not readable."""
-    from passk_cli.files.formats.format import sniff as beginning
+    from passk_cli.files.formats.format import sniff_file as beginning
 
     if source.frame is not None:
         return column_names(source.frame)
     if source.first_sign in ("{", "[", "PK", "PAR1"):
         return [key.replace("[].", ".").removeprefix(".") for key in beginning(source).keys]
     try:
-        return [name for name, _ in sniff(shared_connection(), source, None).columns]
+        return [name for name, _ in detect_layout(shared_connection(), source, None).columns]
     except PasskError:
         # The error is raised later, when the file is read.
         return []
@@ -455,13 +457,13 @@ def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str
         for record in records
         if isinstance(record, dict)
     )
-    naming = {names for names, _ in shapes if candidates("task", names)}
+    naming = {names for names, _ in shapes if usual_columns("task", names)}
     types: dict[str, set[type]] = {}
     for names, of_values in shapes:
         if not naming or names in naming:
             for name, of in zip(names, of_values, strict=True):
                 types.setdefault(name, set()).add(of)
-    return tuple((name, frozenset(map(kind_of_type, of))) for name, of in types.items())
+    return tuple((name, frozenset(map(type_kind, of))) for name, of in types.items())
 
 
 def _lines_layout(
@@ -577,7 +579,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
             f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
         ).fetchall()
     except duckdb.Error as error:
-        raise damaged_parquet(source, str(error)) from None
+        raise damaged_parquet_error(source, str(error)) from None
     # DuckDB renames a repeated column x to x_1.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)

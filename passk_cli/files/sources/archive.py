@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.sources.source import Source, unique_keys, zstd
+from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd_module
 
 # Members that unpack to more bytes, or to more than a thousand times their size, are refused. A
 # summary of 10⁶ attempts needs a tenth of these bytes.
@@ -49,7 +49,7 @@ class Archive:
             raise _suspicious_error(self._source.name, "members of the archive overlap")
         size = sum(member.file_size for member in members.values())
         if size > MOST_BYTES:
-            self._require_modest(self._source.name, size, packed)
+            self._require_size_limit(self._source.name, size, packed)
         return members
 
     @property
@@ -61,21 +61,21 @@ class Archive:
     def read(self, name: str) -> bytes:
         """The unpacked bytes of a member; KeyError if no member has this name."""
         member = self._members[name]
-        data = self._packed(member)
+        data = self._packed_bytes(member)
         try:
             # One byte more than the stated size is enough to detect a member that is too long.
             if member.compress_type == _DEFLATED:
                 unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
                 data = unpacker.decompress(data, member.file_size + 1)
             elif member.compress_type == _ZSTD:
-                with zstd().open(io.BytesIO(data)) as file:
+                with zstd_module().open(io.BytesIO(data)) as file:
                     data = file.read(member.file_size + 1)
             elif member.compress_type != _STORED:
-                raise self._damaged(name, f"packed by method {member.compress_type}")
-        except (EOFError, zlib.error, zstd().ZstdError) as error:
-            raise self._damaged(name, str(error)) from None
+                raise self._damaged_error(name, f"packed by method {member.compress_type}")
+        except (EOFError, zlib.error, zstd_module().ZstdError) as error:
+            raise self._damaged_error(name, str(error)) from None
         if len(data) != member.file_size or zlib.crc32(data) != member.CRC:
-            raise self._damaged(name, "its checksum is wrong")
+            raise self._damaged_error(name, "its checksum is wrong")
         return data
 
     def json(self, name: str) -> Any:
@@ -83,32 +83,32 @@ class Archive:
         if name not in self._members:
             return None
         try:
-            return json.loads(self.read(name), object_pairs_hook=unique_keys)
+            return json.loads(self.read(name), object_pairs_hook=object_with_unique_keys)
         except (ValueError, RecursionError) as error:
-            raise self._damaged(name, f"not JSON: {error}") from None
+            raise self._damaged_error(name, f"not JSON: {error}") from None
 
-    def _require_modest(self, place: str, size: int, packed: int) -> None:
+    def _require_size_limit(self, place: str, size: int, packed: int) -> None:
         if size > _HARMLESS_BYTES and size > MOST_TIMES * max(packed, 1):
             raise _suspicious_error(place, f"unpacks to {size:,} bytes from {packed:,}")
 
-    def _packed(self, member: zipfile.ZipInfo) -> bytes:
+    def _packed_bytes(self, member: zipfile.ZipInfo) -> bytes:
         """The packed bytes of a member."""
         place = f"{self._source.name}: {member.filename}"
-        self._require_modest(place, member.file_size, member.compress_size)
+        self._require_size_limit(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
             raise _suspicious_error(place, f"unpacks to {member.file_size:,} bytes")
         if member.flag_bits & _ENCRYPTED:
-            raise self._damaged(member.filename, "it needs a password")
+            raise self._damaged_error(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
             file.seek(member.header_offset)
             header = file.read(_LOCAL_HEADER.size)
             if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\3\4":
-                raise self._damaged(member.filename, "it is not where the archive says")
+                raise self._damaged_error(member.filename, "it is not where the archive says")
             _, name, extra = _LOCAL_HEADER.unpack(header)
             file.seek(name + extra, 1)
             return file.read(member.compress_size)
 
-    def _damaged(self, name: str, problem: str) -> DataError:
+    def _damaged_error(self, name: str, problem: str) -> DataError:
         place, remedy = f"{self._source.name}: {name}", "the file may be damaged: copy it again"
         return DataError(place, f"cannot be read ({problem})", remedy, name="damaged-file")
 

@@ -54,7 +54,7 @@ _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
 _AS_LATIN = "as-latin-1"
 
 
-def expand(
+def expand_arguments(
     arguments: Sequence[str | os.PathLike[str]], spool: Path, hidden: list[str] | None = None
 ) -> list[Source]:
     """The files that the arguments refer to, in the given order; directories and globs are sorted.
@@ -77,13 +77,13 @@ def expand(
             if any(name == "<stdin>" for _, name, _, _ in files):
                 problem = "standard input (-) can be read once; it was given twice"
                 raise ParameterError(problem, name="usage")
-            copy = _spool(sys.stdin.buffer, spool / "stdin", "<stdin>")
+            copy = _copy_stream(sys.stdin.buffer, spool / "stdin", "<stdin>")
             files.append((copy, "<stdin>", label, True))
             continue
         is_explicit = remote.addresses_of(path)[1] if is_address else not os.path.isdir(path)
-        for place, file in enumerate(_paths(path, hidden)):
+        for place, file in enumerate(_expand_path(path, hidden)):
             if not is_address:
-                copy = _seekable(file, spool, f"{len(files)}.{place}")
+                copy = _seekable_path(file, spool, f"{len(files)}.{place}")
                 files.append((copy, decode_name(file), label, is_explicit))
                 continue
             # Addresses may differ only in a secret part that is not displayed, so they are
@@ -92,13 +92,13 @@ def expand(
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
             files.append((remote.fetch(file, spool), display_name, label, is_explicit))
-    real_paths: set[str] = set()
+    paths_so_far: set[str] = set()
     for path, name, _, _ in files:
         real = os.path.realpath(path)
-        if real in real_paths:
+        if real in paths_so_far:
             raise repeated_file_error(name)
-        real_paths.add(real)
-    return [_source(*file, place, spool) for place, file in enumerate(files)]
+        paths_so_far.add(real)
+    return [_make_source(*file, place, spool) for place, file in enumerate(files)]
 
 
 def repeated_file_error(name: str) -> ParameterError:
@@ -106,9 +106,9 @@ def repeated_file_error(name: str) -> ParameterError:
     return ParameterError(f"{name} is given twice; its attempts would count double", name="usage")
 
 
-def read_paths(arguments: Sequence[str]) -> set[str]:
+def real_paths(arguments: Sequence[str]) -> set[str]:
     """The real paths or addresses of the files that the arguments refer to; nothing is read."""
-    paths = (path for argument in arguments for path in _paths(split_label(argument)[1]))
+    paths = (path for argument in arguments for path in _expand_path(split_label(argument)[1]))
     return set(map(_real_path, paths))
 
 
@@ -145,7 +145,7 @@ def points_outside(argument: str, folder: str) -> bool:
     if remote.is_remote(path) or any(map(is_outside, places)):
         return True
     try:
-        return any(map(is_outside, _paths(path)))
+        return any(map(is_outside, _expand_path(path)))
     except DataError:
         return False
 
@@ -180,11 +180,11 @@ def without_file(arguments: Sequence[str], argument: str) -> list[str]:
 
     Arguments that do not refer to the file are unchanged.
     """
-    real = read_paths([argument])
+    real = real_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
         label, path = split_label(candidate)
-        paths = _paths(path)
+        paths = _expand_path(path)
         other_paths = [p for p in paths if _real_path(p) not in real]
         if len(other_paths) == len(paths):
             remaining.append(candidate)
@@ -204,7 +204,7 @@ def is_file_argument(argument: str) -> bool:
         p == "-"
         or os.path.exists(p)
         or remote.is_remote(p)
-        or (glob.has_magic(p) and any(map(is_result, glob.iglob(p))))
+        or (glob.has_magic(p) and any(map(has_result_suffix, glob.iglob(p))))
         for p in paths
     )
 
@@ -278,7 +278,7 @@ def split_label(argument: str) -> tuple[str | None, str]:
     return decode_name(label), path
 
 
-def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
+def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
     """The files that one argument refers to; `hidden` gets the files of hidden folders."""
     if path == "-":
         return []
@@ -299,8 +299,8 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     if os.path.exists(path):
         return [path]
     if glob.has_magic(path):
-        _require_readable(path)
-        matches = sorted(filter(os.path.isfile, _matching(path)))
+        _require_readable_folders(path)
+        matches = sorted(filter(os.path.isfile, _glob_paths(path)))
         if not matches:
             remedy = "check the pattern, its quotes and the folder"
             raise DataError(path, "no file matches", remedy, name="no-such-file")
@@ -308,7 +308,7 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
     try:
         os.stat(path)
     except PermissionError as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
     except (OSError, ValueError):
         # The system refuses a path with a NUL.
         pass
@@ -322,7 +322,7 @@ def missing_baseline_error(
 
     option : the option as the user wrote it.
     """
-    if is_result(name):
+    if has_result_suffix(name):
         return missing_file_error(name)
     path, _, runs = name.partition(":")
     if runs and os.path.exists(path):
@@ -338,7 +338,7 @@ def missing_baseline_error(
     return ParameterError(OptionValue(option, name), problem, name="no-such-model")
 
 
-def is_result(name: str) -> bool:
+def has_result_suffix(name: str) -> bool:
     """Whether the name of a file ends like that of a result file."""
     return name.endswith(_RESULT_SUFFIXES)
 
@@ -351,7 +351,7 @@ def _result_files(folder: str) -> list[str]:
     """
 
     def refuse(error: OSError) -> None:
-        raise _unreadable(str(error.filename), error)
+        raise _unreadable_error(str(error.filename), error)
 
     # Path normalises "." and "a//b". It is called once per folder, not once per file, to save time.
     paths = (
@@ -359,12 +359,12 @@ def _result_files(folder: str) -> list[str]:
         for inner, _, names in os.walk(folder, onerror=refuse)
         for inside in (str(Path(inner)),)
         for name in names
-        if is_result(name)
+        if has_result_suffix(name)
     )
     return sorted(path for path in paths if os.path.isfile(path) or not os.path.exists(path))
 
 
-def _matching(pattern: str) -> list[str]:
+def _glob_paths(pattern: str) -> list[str]:
     """The paths that match a glob; ** skips hidden folders, and links, which may form a cycle."""
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
@@ -374,29 +374,29 @@ def _matching(pattern: str) -> list[str]:
         for path, folders, _ in os.walk(folder):
             folders[:] = [name for name in folders if not name.startswith(".")]
             inside = "" if path == "." else glob.escape(path)
-            matches += _matching(os.path.join(inside, after.strip(os.sep) or "*"))
+            matches += _glob_paths(os.path.join(inside, after.strip(os.sep) or "*"))
     return [*dict.fromkeys(map(os.path.normpath, matches))]
 
 
-def _require_readable(pattern: str) -> None:
+def _require_readable_folders(pattern: str) -> None:
     """Raise DataError if a pattern needs a folder that cannot be read; glob would skip it
     silently."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
             return
-        for folder in _matching(str(folders)):
+        for folder in _glob_paths(str(folders)):
             if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
-                raise _unreadable(folder, PermissionError(EACCES, os.strerror(EACCES)))
+                raise _unreadable_error(folder, PermissionError(EACCES, os.strerror(EACCES)))
 
 
-def _unreadable(path: str, error: OSError) -> DataError:
+def _unreadable_error(path: str, error: OSError) -> DataError:
     denied = isinstance(error, PermissionError)
     remedy = "check its permissions" if denied else "check that it is there"
     return DataError(path, f"cannot be read ({error.strerror})", remedy, name="unreadable-file")
 
 
-def _seekable(path: str, spool: Path, copy: str) -> str:
+def _seekable_path(path: str, spool: Path, copy: str) -> str:
     """The path itself, or the path of a copy if the data comes through a pipe.
 
     Errors: DataError for a device or a system file, which may never begin or never end.
@@ -408,7 +408,7 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
             return path
         if stat.S_ISFIFO(status.st_mode):
             with open(path, "rb") as pipe:
-                return _spool(pipe, spool / copy, path)
+                return _copy_stream(pipe, spool / copy, path)
         if stat.S_ISREG(status.st_mode):
             # Files in /proc have the size 0, and reading some of them never returns.
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
@@ -423,21 +423,21 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
     except OSError as error:
         if error.filename is None:
             raise
-        raise _unreadable(path, error) from None
+        raise _unreadable_error(path, error) from None
     raise DataError(decode_name(path), problem, remedy, name="unreadable-file")
 
 
-def _latin(error: UnicodeError) -> tuple[str, int]:
+def _decode_as_latin1(error: UnicodeError) -> tuple[str, int]:
     """An error handler that decodes bytes that an encoding does not define as Latin-1
     characters."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
 
-codecs.register_error(_AS_LATIN, _latin)
+codecs.register_error(_AS_LATIN, _decode_as_latin1)
 
 
-def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
+def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
     """Copy a stream to a file, because a stream is read more than once (columns first, rows later).
 
     Errors: NoResults for data that cannot be results, for example from /dev/zero; DataError if the
@@ -457,14 +457,14 @@ def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
     return str(copy)
 
 
-def _source(
+def _make_source(
     path: str, name: str, label: str | None, is_explicit: bool, place: int, spool: Path
 ) -> Source:
     try:
         with open(path, "rb") as file:
             start = file.read(HEAD_BYTES)
     except OSError as error:
-        raise _unreadable(name, error) from None
+        raise _unreadable_error(name, error) from None
     literal, packing = os.path.abspath(path), detect_packing(start)
     # DuckDB can neither escape *, ? and [ nor open a name that is not UTF-8.
     if glob.has_magic(literal) or decode_name(literal) != literal:
@@ -479,7 +479,7 @@ def _source(
         require_complete(source)
     if packing != "none":
         start = first_bytes(source)
-    opening = first_sign_of(start)
+    opening = first_character(start)
     if packing == "gzip" and opening != "{":
         # JSON lines may have any size, since DuckDB reads them and Python only their beginning.
         require_usual_size(source)
@@ -503,7 +503,7 @@ def _source(
     return replace(source, encoding=encoding)
 
 
-def first_sign_of(start: bytes) -> str:
+def first_character(start: bytes) -> str:
     """The first character that is not a space; "PK" for an archive, "PAR1" for Parquet."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):

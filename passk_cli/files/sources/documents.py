@@ -10,7 +10,7 @@ from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
 from passk_cli.errors import BadRecordError
-from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKey, unique_keys
+from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKeyError, object_with_unique_keys
 
 Item = TypeVar("Item")
 
@@ -26,10 +26,10 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTA
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 # If a text only ends too early, the error is at most this many characters from its end.
 _END = 64
-_decode = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode
+_decode = json.JSONDecoder(object_pairs_hook=object_with_unique_keys).raw_decode
 
 
-def elements(
+def list_elements(
     stream: IO[bytes],
     keys: Sequence[str] = (),
     siblings: dict[str, Any] | None = None,
@@ -48,57 +48,60 @@ def elements(
     has a key twice.
 
     >>> import io
-    >>> list(elements(io.BytesIO(b'[1, {"a": NaN}]'))), list(elements(io.BytesIO(b'{} {}')))
+    >>> (list(list_elements(io.BytesIO(b'[1, {"a": NaN}]'))),
+    ...  list(list_elements(io.BytesIO(b'{} {}'))))
     ([1, {'a': nan}], [{}, {}])
-    >>> list(elements(io.BytesIO(b'{"n": 2, "runs": {"all": [3, 4]}}'), ("runs", "all")))
+    >>> list(list_elements(io.BytesIO(b'{"n": 2, "runs": {"all": [3, 4]}}'), ("runs", "all")))
     [3, 4]
     """
     text = _JsonWindow(stream, name)
     if keys or text.peek() == "[":
-        yield from _below(text, keys, "[", _list_elements, {} if siblings is None else siblings)
-        text.end()
+        yield from _read_below(
+            text, keys, "[", _list_elements, {} if siblings is None else siblings
+        )
+        text.expect_end()
     else:
         while text.peek():
-            yield text.value()
+            yield text.read_value()
 
 
-def members(
+def object_members(
     stream: IO[bytes], keys: Sequence[str] = (), name: str = ""
 ) -> Iterator[tuple[str, Any]]:
     """(key, value) of the object below these keys, one at a time, so that memory holds only one of
     them.
 
     Nothing is yielded if the keys do not lead to an object.
-    Errors: those of `elements`.
+    Errors: those of `list_elements`.
 
     >>> import io
-    >>> list(members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
+    >>> list(object_members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
     [('a', True), ('b', None)]
     """
     text = _JsonWindow(stream, name)
-    yield from _below(
-        text, keys, "{", lambda text: ((key, text.value()) for key in _keys(text)), {}
+    yield from _read_below(
+        text, keys, "{", lambda text: ((key, text.read_value()) for key in _object_keys(text)), {}
     )
-    text.end()
+    text.expect_end()
 
 
-def top_level(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
+def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
     """The top-level object of a document, without the streamed keys.
 
     streamed : top-level keys whose values are skipped.
-    Errors: those of `elements`, also if the document is not an object.
+    Errors: those of `list_elements`, also if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
-    for key in _keys(text):
+    for key in _object_keys(text):
         if key in streamed:
             _skip_value(text)
         else:
-            top[key] = text.value()
-    text.end()
+            top[key] = text.read_value()
+    text.expect_end()
     return top
 
 
-def _below(
+def _read_below(
     text: _JsonWindow,
     keys: Sequence[str],
     sign: str,
@@ -108,9 +111,9 @@ def _below(
     """The result of `take` for the value below these keys, if it opens with this sign; reads
     everything."""
     if keys and text.peek() == "{":
-        for key in _keys(text):
+        for key in _object_keys(text):
             if key == keys[0]:
-                yield from _below(text, keys[1:], sign, take, siblings)
+                yield from _read_below(text, keys[1:], sign, take, siblings)
             else:
                 siblings[key] = _skip_value(text)
     elif not keys and text.peek() == sign:
@@ -121,20 +124,20 @@ def _below(
 
 def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
     """Iteration over the elements of a list or an object; the caller reads one element per step."""
-    text.take(opening)
+    text.expect(opening)
     if text.peek() != closing:
         yield
         while text.peek() == ",":
-            text.take(",")
+            text.expect(",")
             yield
-    text.take(closing)
+    text.expect(closing)
 
 
-def _keys(text: _JsonWindow) -> Iterator[str]:
+def _object_keys(text: _JsonWindow) -> Iterator[str]:
     """The keys of the object at this position; the caller reads the value after each key."""
     before: set[str] = set()
     for _ in _items(text, "{", "}"):
-        key = text.value()
+        key = text.read_value()
         if not isinstance(key, str):
             raise text.json_error("Expecting property name")
         if key in before:
@@ -142,12 +145,12 @@ def _keys(text: _JsonWindow) -> Iterator[str]:
                 f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice"
             )
         before.add(key)
-        text.take(":")
+        text.expect(":")
         yield key
 
 
 def _list_elements(text: _JsonWindow) -> Iterator[Any]:
-    return (text.value() for _ in _items(text, "[", "]"))
+    return (text.read_value() for _ in _items(text, "[", "]"))
 
 
 def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
@@ -164,12 +167,12 @@ def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
         return first
     if sign == "{" and depth:
         texts: dict[str, str] = {}
-        for key in _keys(text):
+        for key in _object_keys(text):
             value = _skip_value(text, depth - 1)
             if len(texts) < _HELD and isinstance(value, str) and len(value) <= _HELD:
                 texts[key] = value
         return texts
-    value = text.value()
+    value = text.read_value()
     return None if isinstance(value, dict) else value
 
 
@@ -189,18 +192,18 @@ class _JsonWindow:
                 return self._text[self._at]
             if self._ended:
                 return ""
-            self._grow(_BLOCK)
+            self._read_more(_BLOCK)
 
-    def take(self, sign: str) -> None:
+    def expect(self, sign: str) -> None:
         if self.peek() != sign:
             raise self.json_error(f"Expecting '{sign}'")
         self._at += 1
 
-    def end(self) -> None:
+    def expect_end(self) -> None:
         if self.peek():
             raise self.json_error("Extra data")
 
-    def value(self) -> Any:
+    def read_value(self) -> Any:
         size = _BLOCK
         self.peek()
         while True:
@@ -212,14 +215,14 @@ class _JsonWindow:
                     raise self.json_error(error.msg, error.pos, cut=early) from None
             except RecursionError:
                 raise self.json_error("nested too deeply") from None
-            except DuplicateKey as error:
+            except DuplicateKeyError as error:
                 raise self.duplicate_error(str(error)) from None
             else:
                 # A number at the end of the window may continue.
                 if self._ended or end < len(self._text):
                     self._at = end
                     return value
-            self._grow(size)
+            self._read_more(size)
             size *= 2
 
     def json_error(
@@ -229,17 +232,17 @@ class _JsonWindow:
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
         remedy = "check whether the file is cut off" if cut else "correct it"
-        return BadRecordError(self._line(place), f"not JSON ({problem})", remedy)
+        return BadRecordError(self._line_of(place), f"not JSON ({problem})", remedy)
 
     def duplicate_error(self, problem: str) -> BadRecordError:
         """An error at the value that begins at the present position."""
-        return BadRecordError(self._line(self._at), problem, "keep one")
+        return BadRecordError(self._line_of(self._at), problem, "keep one")
 
-    def _line(self, place: int) -> str:
+    def _line_of(self, place: int) -> str:
         """The file and the line of a position in the window."""
         return f"{self._name}:{self._lines + self._text.count(chr(10), 0, place)}"
 
-    def _grow(self, size: int) -> None:
+    def _read_more(self, size: int) -> None:
         """Drop what has been decoded, and read more text."""
         self._lines += self._text.count("\n", 0, self._at)
         block = self._stream.read(size)
@@ -254,7 +257,7 @@ class _JsonWindow:
 def parse_document(text: str) -> Any:
     """The JSON value of a text; None if it is not JSON, or if an object has a key twice."""
     try:
-        return json.loads(text, object_pairs_hook=unique_keys)
+        return json.loads(text, object_pairs_hook=object_with_unique_keys)
     except (ValueError, RecursionError):
         return None
 

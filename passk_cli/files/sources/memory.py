@@ -14,7 +14,7 @@ import duckdb
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text, shared_connection
-from passk_cli.files.sources.arguments import ROWS, expand, is_file_argument, is_read_once
+from passk_cli.files.sources.arguments import ROWS, expand_arguments, is_file_argument, is_read_once
 from passk_cli.files.sources.source import Source
 
 READABLE = (
@@ -26,7 +26,7 @@ READABLE = (
 def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list[Source]:
     """The sources to read: files (rows from Python are written to one), or tables in memory.
 
-    folder, hidden : see `arguments.expand`.
+    folder, hidden : see `arguments.expand_arguments`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
@@ -44,7 +44,7 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
         raise DataError("data", problem, READABLE, name="wrong-data")
-    return expand(data, folder, hidden)
+    return expand_arguments(data, folder, hidden)
 
 
 def is_table(data: Any) -> bool:
@@ -221,7 +221,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
         names = [name for row in data if isinstance(row, Mapping) for name in row]
     elif is_table(data) and not is_read_once(data):
         con = shared_connection()
-        register(con, data)
+        register_table(con, data)
         names = [row[0] for row in con.execute("DESCRIBE SELECT * FROM frame").fetchall()]
     else:
         return None
@@ -262,7 +262,7 @@ def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
     return orders
 
 
-def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
+def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
     """Register a table of another library under this name.
 
     Errors: DataError for columns that cannot be read.
@@ -271,12 +271,12 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
     if pandas is not None and isinstance(data, pandas.DataFrame):
         data = _with_uniform_columns(_with_index(data))
         if not len(data.columns):
-            raise _without_columns()
+            raise _no_columns_error()
         try:
             con.register(table, data)
             con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
         except duckdb.Error as error:
-            raise _unreadable(con, data, error) from None
+            raise _unreadable_column_error(con, data, error) from None
         return
     # Some tables can be read only once, but a statement reads its table several times.
     try:
@@ -285,7 +285,7 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
     except Exception as error:
         first = str(error).split("\n")[0]
         if "at least one column" in first:
-            raise _without_columns() from None
+            raise _no_columns_error() from None
         if "pyarrow" in first:
             problem = "without pyarrow its columns cannot be read"
             remedy = "install pyarrow, or give a dict of lists"
@@ -294,12 +294,14 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
         raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
 
 
-def _without_columns() -> DataError:
+def _no_columns_error() -> DataError:
     problem, remedy = "no columns", "expected a row per attempt or per task"
     return DataError("DataFrame", problem, remedy, name="no-results")
 
 
-def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error) -> DataError:
+def _unreadable_column_error(
+    con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error
+) -> DataError:
     """The error for the first column of a pandas frame with a type that cannot be read."""
     for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         try:

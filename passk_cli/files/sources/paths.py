@@ -112,10 +112,10 @@ def temperature_template(path: str) -> tuple[str, str] | None:
     return f"{{model}}{before}{{temperature}}{name[end:]}", matches[0][1]
 
 
-def is_day(name: str) -> bool:
+def is_date_name(name: str) -> bool:
     """Whether a name is a date, with or without a time.
 
-    >>> is_day("2026-11-01"), is_day("20261101T0400Z"), is_day("run-1")
+    >>> is_date_name("2026-11-01"), is_date_name("20261101T0400Z"), is_date_name("run-1")
     (True, True, False)
     """
     return _DAY.match(name) is not None

@@ -40,7 +40,7 @@ _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _PAGE = (b"<!doctype html", b"<html")
 
 
-class NotFetched(DataError):
+class NotFetchedError(DataError):
     """An address whose file could not be fetched."""
 
     name = "not-fetched"
@@ -92,7 +92,7 @@ def cluster_only_error(address: str) -> DataError:
     options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
     options["-o"] = "counts.parquet"
     spark = SuggestedFix(options, "counts on a cluster", "convert")
-    return NotFetched(
+    return NotFetchedError(
         name, f"only a cluster reads {scheme}://", remedies.get(scheme, "copy the file here"),
         settles=[spark],
     )  # fmt: skip
@@ -148,7 +148,7 @@ def addresses_of(address: str) -> tuple[list[str], bool]:
 
 def _list_addresses(address: str) -> tuple[list[str], bool]:
     with _fetch_errors(address):
-        system, path = _system(address)
+        system, path = _file_system(address)
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
             if not matches:
@@ -191,14 +191,14 @@ def _fetch(address: str, copy: Path) -> Path:
             if size > room:
                 raise large
     if expected is not None and size != expected:
-        raise NotFetched(name, f"ends after {size:,} of {expected:,} bytes", _TRY_AGAIN)
+        raise NotFetchedError(name, f"ends after {size:,} of {expected:,} bytes", _TRY_AGAIN)
     with open(copy, "rb") as file:
         if file.read(256).lstrip().lower().startswith(_PAGE):
             problem, remedy = (
                 "the address leads to a page of HTML, not to a file",
                 "give the address of the raw file",
             )
-            raise NotFetched(name, problem, remedy)
+            raise NotFetchedError(name, problem, remedy)
     return copy
 
 
@@ -206,7 +206,7 @@ def _fetch(address: str, copy: Path) -> Path:
 def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """The bytes of a file as a stream, and their number if it is known."""
     if scheme_of(address) not in _WEB:
-        system, path = _system(address)
+        system, path = _file_system(address)
         expected = system.info(path).get("size")
         with system.open(path, "rb", block_size=_LARGE_BLOCK) as stream:
             yield stream, expected
@@ -217,28 +217,28 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
     if "@" in urlsplit(address).netloc:
         problem = "passk does not send the user and the password in an address"
-        raise NotFetched(
+        raise NotFetchedError(
             public_address(address), problem, "fetch it with curl -O and give the file"
         )
     # Quoted characters stay quoted, and characters that an address must not contain are quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
-    with _opener().open(ask, timeout=TIMEOUT) as answer:
+    with _web_opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
             # 206 is only a part of the file, and its Content-Length is the length of that part.
             problem = f"{answer.status} {answer.reason}, which is not the whole file"
-            raise NotFetched(public_address(address), problem, _TRY_AGAIN)
+            raise NotFetchedError(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
-            raise NotFetched(
+            raise NotFetchedError(
                 public_address(address), f"the server compresses it with {packing}", remedy
             )
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
 
-def _opener() -> OpenerDirector:
+def _web_opener() -> OpenerDirector:
     """An opener for web addresses only: no files, no ftp, and no redirect from https to http."""
     from urllib import request
 
@@ -248,7 +248,9 @@ def _opener() -> OpenerDirector:
             secure = target.lower().startswith("https:")
             if req.full_url.lower().startswith("https:") and not secure:
                 problem = "it redirects from https to an address without encryption"
-                raise NotFetched(public_address(req.full_url), problem, "give that address itself")
+                raise NotFetchedError(
+                    public_address(req.full_url), problem, "give that address itself"
+                )
             return super().redirect_request(req, *arguments)
 
     opener = request.OpenerDirector()
@@ -260,7 +262,7 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _system(address: str) -> tuple[Any, str]:
+def _file_system(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it; ParameterError if its package is
     missing."""
     scheme = scheme_of(address)
@@ -285,10 +287,10 @@ def _fetch_errors(name: str) -> Iterator[None]:
     except (PasskError, KeyboardInterrupt):
         raise
     except Exception as error:
-        raise _error(name, error) from None
+        raise _fetch_error(name, error) from None
 
 
-def _error(name: str, error: Exception) -> Exception:
+def _fetch_error(name: str, error: Exception) -> Exception:
     """The error for an address, with its remedy."""
     from http.client import HTTPException, IncompleteRead
     from urllib.error import HTTPError, URLError
@@ -296,17 +298,17 @@ def _error(name: str, error: Exception) -> Exception:
     if isinstance(error, HTTPError):
         remedies = {401: _OPEN, 403: _OPEN, 404: "check the address", 410: "check the address"}
         remedy = remedies.get(error.code, _TRY_AGAIN)
-        return NotFetched(name, f"{error.code} {error.reason}".strip(), remedy)
+        return NotFetchedError(name, f"{error.code} {error.reason}".strip(), remedy)
     if isinstance(error, URLError):
         error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
     if isinstance(error, IncompleteRead):
-        return NotFetched(name, "the connection ended before the file", _TRY_AGAIN)
+        return NotFetchedError(name, "the connection ended before the file", _TRY_AGAIN)
     if isinstance(error, TimeoutError):
-        return NotFetched(name, f"no answer for {TIMEOUT} seconds", _TRY_AGAIN)
+        return NotFetchedError(name, f"no answer for {TIMEOUT} seconds", _TRY_AGAIN)
     if isinstance(error, FileNotFoundError):
         return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        return NotFetched(name, "no access", "check the credentials")
+        return NotFetchedError(name, "no access", "check the credentials")
     if (
         isinstance(error, OSError)
         and (full := disk_full_error(error, "temporary files")) is not None
@@ -316,4 +318,4 @@ def _error(name: str, error: Exception) -> Exception:
     reason = reason.split("\n")[0] or type(error).__name__
     wrong = isinstance(error, HTTPException | ValueError)
     where = "the address" if wrong else "the address and the network"
-    return NotFetched(name, f"cannot be fetched ({reason})", f"check {where}")
+    return NotFetchedError(name, f"cannot be fetched ({reason})", f"check {where}")

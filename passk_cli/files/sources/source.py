@@ -151,11 +151,13 @@ def open_bytes(source: Source) -> IO[bytes]:
     """The unpacked bytes of a file as a stream; reading raises DataError if the file is damaged."""
     if source.packing == "none":
         return open(source.path, "rb")
-    packing, most = gzip if source.packing == "gzip" else zstd(), _most_bytes(source)
-    return io.BufferedReader(_ByteStream(source.name, _chunks(source.path, packing), most), 1 << 16)
+    packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_bytes(source)
+    return io.BufferedReader(
+        _ByteStream(source.name, _unpacked_chunks(source.path, packing), most), 1 << 16
+    )
 
 
-def _most_bytes(source: Source) -> int:
+def _max_bytes(source: Source) -> int:
     """The most bytes that Python unpacks of a file."""
     return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
@@ -169,22 +171,22 @@ def require_usual_size(source: Source) -> None:
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
         size = int.from_bytes(file.read(), "little")
-    most, unpacked = _most_bytes(source), 0
+    most, unpacked = _max_bytes(source), 0
     if size > most:
         # What is cut off or damaged is left to those who read the file.
         with suppress(EOFError, OSError, zlib.error), gzip.open(source.path) as stream:
             while unpacked <= most and (block := stream.read(1 << 20)):
                 unpacked += len(block)
     if unpacked > most:
-        raise _too_large(source.name, most)
+        raise _too_large_error(source.name, most)
 
 
-def _too_large(name: str, most: int) -> DataError:
+def _too_large_error(name: str, most: int) -> DataError:
     problem = f"unpacks to more than {most:,} bytes, far more than results do"
     return DataError(name, problem, "unpack it yourself and give that file", name="damaged-file")
 
 
-def zstd() -> Any:
+def zstd_module() -> Any:
     """Python's zstd module, which is in the standard library from Python 3.14 on."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
@@ -215,10 +217,10 @@ def require_complete(source: Source) -> None:
     shorter file.
     """
     try:
-        with zstd().open(source.path, "rb") as stream:
+        with zstd_module().open(source.path, "rb") as stream:
             while stream.read(1 << 20):
                 pass
-    except (EOFError, zstd().ZstdError):
+    except (EOFError, zstd_module().ZstdError):
         problem, remedy = "the zstd stream is cut off or damaged", "copy the file again"
         raise DataError(source.name, problem, remedy, name="damaged-file") from None
 
@@ -302,7 +304,7 @@ class _ByteStream(io.RawIOBase):
         while not self._rest:
             try:
                 chunk = next(self._chunks, None)
-            except (EOFError, OSError, zlib.error, zstd().ZstdError) as error:
+            except (EOFError, OSError, zlib.error, zstd_module().ZstdError) as error:
                 problem = f"cannot be unpacked ({error})"
                 remedy = "the file may be cut off or damaged: copy it again"
                 raise DataError(self._name, problem, remedy, name="damaged-file") from None
@@ -311,13 +313,13 @@ class _ByteStream(io.RawIOBase):
             self._rest = memoryview(chunk)
             self._size += len(chunk)
             if self._size > self._most:
-                raise _too_large(self._name, self._most)
+                raise _too_large_error(self._name, self._most)
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
 
 
-def _chunks(path: str, packing: Any) -> Iterator[bytes]:
+def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
     with packing.open(path, "rb") as file:
         while chunk := file.read(1 << 16):
             yield chunk
@@ -354,7 +356,7 @@ def json_or_none(line: str | bytes) -> object:
 def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
     """The record in a line of JSON, or the error.
 
-    hook : an object hook for json, such as `unique_keys`.
+    hook : an object hook for json, such as `object_with_unique_keys`.
     """
     if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
         problem = "a byte-order mark is inside the file, probably because files were joined"
@@ -372,7 +374,7 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
         problem = "not UTF-8"
     except json.JSONDecodeError as error:
         problem = f"not JSON ({error.msg.removesuffix(' at').removesuffix(' starting')})"
-    except DuplicateKey as error:
+    except DuplicateKeyError as error:
         return BadRecordError(place, str(error), "keep one")
     except RecursionError:
         problem = "nested too deeply"
@@ -380,19 +382,21 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
     return BadRecordError(place, f"{problem} in {text}", settles=[SKIP_BAD_LINES])
 
 
-class DuplicateKey(ValueError):
+class DuplicateKeyError(ValueError):
     """A JSON object has a key twice; the message names the key."""
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object from its pairs, for `object_pairs_hook`.
 
-    Errors: DuplicateKey if a key occurs twice; a dict would silently keep the last value.
+    Errors: DuplicateKeyError if a key occurs twice; a dict would silently keep the last value.
     """
     record, before = dict(pairs), set[str]()
     for key, _ in pairs if len(record) < len(pairs) else ():
         if key in before:
-            raise DuplicateKey(f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice")
+            raise DuplicateKeyError(
+                f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice"
+            )
         before.add(key)
     return record
 
@@ -414,12 +418,12 @@ def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, 
         csv.field_size_limit(limit)
 
 
-def kind_of(value: object) -> str:
+def value_kind(value: object) -> str:
     """The kind of a value: null, bool, number, list, record or text."""
-    return kind_of_type(type(value))
+    return type_kind(type(value))
 
 
-def kind_of_type(python_type: type) -> str:
+def type_kind(python_type: type) -> str:
     """The kind of the values of a Python type."""
     if python_type is NoneType:
         return "null"
@@ -459,7 +463,7 @@ def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         yield from islice(delimited_rows(text, delimiter), 1, None)
 
 
-def lines(source: Source) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
     """(number, bytes) of each line that is not blank."""
     with open_bytes(source) as stream:
         for number, line in enumerate(stream, 1):
@@ -477,7 +481,7 @@ NUL_BYTES = ("NUL bytes", r"the file may be incomplete; remove them with tr -d '
 UNCLOSED_QUOTE = ("a quote is not closed", "write the file again with a CSV library")
 
 
-def damaged_parquet(source: Source, message: str) -> DataError:
+def damaged_parquet_error(source: Source, message: str) -> DataError:
     """The error for a Parquet file that DuckDB cannot read."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
     problem = f"not readable as Parquet ({reason})"

@@ -17,7 +17,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.counting.checks import WITHOUT_GROUP
 from passk_cli.files.counting.outcome_word_messages import word_messages
 from passk_cli.files.database import quote_name, shared_connection
-from passk_cli.files.mapping import NO_MAP, Map, read_maps
+from passk_cli.files.mapping import NO_MAP, ColumnMap, read_maps
 from passk_cli.files.reading.layout import Layout
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
@@ -25,15 +25,15 @@ from passk_cli.files.roles import (
     REACHED,
     UNITS,
     VALUE,
-    addends,
+    amount_addends,
     amount_sql,
-    parts,
-    reaches,
+    column_parts,
+    reaches_sql,
     verdict_sql,
 )
 from passk_cli.files.sources.source import SKIP_BAD_LINES
-from passk_cli.files.spark.rows import BAD, Rows, quote_column, rows_at
-from passk_cli.files.spark.session import NotOnSpark, session
+from passk_cli.files.spark.rows import BAD, SparkRows, quote_column, read_rows
+from passk_cli.files.spark.session import NotOnSparkError, spark_session
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import FileReading, ReadFacts
@@ -48,7 +48,7 @@ _OPTIONS = frozenset(
 _LATER = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
-def count(
+def count_on_cluster(
     addresses: Sequence[str], request: Request, master: str | None
 ) -> tuple[Counts, dict[str, Any]]:
     """The counts of files that a cluster reads, and name → sum per cell for the amounts in the map.
@@ -58,9 +58,9 @@ def count(
     Errors: ParameterError for options that a cluster cannot apply, or without a map; DataError.
     """
     data_map, request = _read_map(request)
-    _require_possible(data_map, request)
-    with session(master, addresses) as spark:
-        rows = rows_at(spark, addresses, data_map, request.format)
+    _require_supported(data_map, request)
+    with spark_session(master, addresses) as spark:
+        rows = read_rows(spark, addresses, data_map, request.format)
         if absent := data_map.missing_columns(rows.columns):
             problem = f"the map expects a column {absent[0]!r}, but the files have none"
             raise ParameterError(
@@ -68,13 +68,13 @@ def count(
             )
         # The columns of the roles and of the groups.
         roles = [request.named_columns[role] for role in ("model", "task", "outcome")]
-        read = [part for column in roles for part in parts(column, rows.columns)]
+        read = [part for column in roles for part in column_parts(column, rows.columns)]
         columns = [c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(VALUE)]
         groups = _group_rows(rows, columns, request)
     return _to_counts(groups, rows, columns, request)
 
 
-def _read_map(request: Request) -> tuple[Map, Request]:
+def _read_map(request: Request) -> tuple[ColumnMap, Request]:
     """The only table of the map, and the request merged with it."""
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
@@ -87,7 +87,7 @@ def _read_map(request: Request) -> tuple[Map, Request]:
     return maps[0], maps[0].merged_request(replace(request, map=None))
 
 
-def _require_possible(data_map: Map, request: Request) -> None:
+def _require_supported(data_map: ColumnMap, request: Request) -> None:
     """Raise an error for missing keys of the map, and for roles and options that a cluster cannot
     use."""
     fields = request.named_columns
@@ -98,13 +98,13 @@ def _require_possible(data_map: Map, request: Request) -> None:
     for role, column in fields.items():
         if role not in _ROLES:
             problem = f"a cluster cannot read {role}: it only counts passes and adds amounts"
-            raise NotOnSpark(data_map.place, problem, "leave the role out")
+            raise NotOnSparkError(data_map.place, problem, "leave the role out")
         is_special = column.startswith("@") and not column.startswith(VALUE)
         if is_special or "[" in column or (role == "outcome" and "," in column):
             problem = (
                 f"{role}: a cluster cannot read lists, line numbers or columns of models ({column})"
             )
-            raise NotOnSpark(data_map.place, problem, "write a row per attempt")
+            raise NotOnSparkError(data_map.place, problem, "write a row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
     for option in changed_options(request):
@@ -117,22 +117,22 @@ def _require_possible(data_map: Map, request: Request) -> None:
             )  # fmt: skip
 
 
-def _amounts(rows: Rows, request: Request) -> dict[str, list[tuple[str, str]]]:
+def _amount_columns(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
     """Role → the columns that add up to its amount, with their units."""
     fields = request.fields
-    return {r: addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
+    return {r: amount_addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
 
 
-def _group_rows(rows: Rows, columns: Sequence[str], request: Request) -> Any:
+def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> Any:
     """An Arrow table of groups of equal rows, their frequency, and sums of amounts."""
     from pyspark.sql.functions import expr
 
     attempt = request.fields.get("attempt")
-    amounts = _amounts(rows, request)
+    amounts = _amount_columns(rows, request)
     added = [part for of in amounts.values() for part, _ in of]
     frame = rows.select([*dict.fromkeys((*columns, *added, *filter(None, [attempt])))])
     if attempt and request.duplicates == "error":
-        _require_once(rows, frame, columns, request)
+        _require_no_repeats(rows, frame, columns, request)
     totals = {
         "#times": f"count_if(NOT {quote_column(BAD)})",
         "#bad": f"count_if({quote_column(BAD)})",
@@ -143,11 +143,11 @@ def _group_rows(rows: Rows, columns: Sequence[str], request: Request) -> Any:
             f"#{role}": f"sum({number})", f"#{role}_known": f"count({number})",
             f"#{role}_wrong": f"count_if(({number}) NOT BETWEEN 0 AND 1e308)",
         }  # fmt: skip
-    keys = [expr(_key(column, request)).alias(column) for column in columns]
+    keys = [expr(_group_key_sql(column, request)).alias(column) for column in columns]
     return frame.groupBy(*keys).agg(*(expr(sql).alias(n) for n, sql in totals.items())).toArrow()
 
 
-def _key(column: str, request: Request) -> str:
+def _group_key_sql(column: str, request: Request) -> str:
     """The SQL that rows are grouped by: a column, or whether its score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
@@ -155,13 +155,15 @@ def _key(column: str, request: Request) -> str:
     # Spark judges only numbers that Spark and DuckDB read in the same way; other texts are judged
     # here.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
-    passes = f"if({reaches(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
+    passes = f"if({reaches_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
     return f"CASE WHEN {plain} THEN {passes} ELSE {value} END"
 
 
-def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Request) -> None:
+def _require_no_repeats(
+    rows: SparkRows, frame: Any, columns: Sequence[str], request: Request
+) -> None:
     """Raise DataError for attempts that occur more than once."""
-    outcome = parts(request.named_columns["outcome"], rows.columns)
+    outcome = column_parts(request.named_columns["outcome"], rows.columns)
     keys = [quote_column(c) for c in columns if c not in outcome or c in request.by]
     attempt = quote_column(request.fields["attempt"])
     repeated = frame.where(f"{attempt} IS NOT NULL").groupBy(*keys, attempt).count()
@@ -178,10 +180,10 @@ def _require_once(rows: Rows, frame: Any, columns: Sequence[str], request: Reque
 
 
 def _to_counts(
-    table: Any, rows: Rows, columns: Sequence[str], request: Request
+    table: Any, rows: SparkRows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
-    """Counts, and the sums of amounts, in the form that `count` returns."""
-    con, amounts = shared_connection(), _amounts(rows, request)
+    """Counts, and the sums of amounts, in the form that `count_on_cluster` returns."""
+    con, amounts = shared_connection(), _amount_columns(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
     layout = Layout("spark", "", kinds, joined=joined)
@@ -204,7 +206,7 @@ def _to_counts(
         f" FROM (SELECT {selection} FROM home_)"
     )
     con.unregister("home_")
-    _require_sound(con, rows, request, [*amounts])
+    _require_valid_values(con, rows, request, [*amounts])
     messages = []
     if (request.passes or request.fails) and not request.all_of:
         words = con.execute(
@@ -261,7 +263,9 @@ def _to_counts(
     }
 
 
-def _require_sound(con: Any, rows: Rows, request: Request, amounts: Sequence[str]) -> None:
+def _require_valid_values(
+    con: Any, rows: SparkRows, request: Request, amounts: Sequence[str]
+) -> None:
     """Raise DataError for rows that are not records, and for values that cannot be used."""
     wrong = "".join(f", sum({role}_wrong)" for role in amounts)
     ((bad, tasks, models, odd, example, missing, *wrongs),) = con.execute(

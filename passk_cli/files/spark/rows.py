@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.mapping import Map
-from passk_cli.files.roles import find
+from passk_cli.files.mapping import ColumnMap
+from passk_cli.files.roles import find_column
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED, Source
-from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSpark
+from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSparkError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, public_address
@@ -32,7 +32,7 @@ def quote_column(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
 
-class Rows(NamedTuple):
+class SparkRows(NamedTuple):
     """The rows of files, before any column is selected.
 
     place : the first address, for messages.  form : "jsonl", "csv" or "parquet".
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
-        places = [find(column, kinds) for column in columns]
+        places = [find_column(column, kinds) for column in columns]
         for column, place in zip(columns, places, strict=True):
             if place is None or any(re.search(r"[\[\]'\\]", key) for key in place[1]):
                 hint = did_you_mean_or_list(
@@ -73,20 +73,22 @@ class Rows(NamedTuple):
             bad = "r IS NULL OR size(r) <> 1 OR NOT is_valid_utf8(value)"
             paths = [(f"r[0].{base}", keys) for base, keys in paths]
         selection = [
-            f"CASE WHEN NOT ({bad}) THEN CAST({self._inside(*path)} AS STRING) END"
+            f"CASE WHEN NOT ({bad}) THEN CAST({self._nested_sql(*path)} AS STRING) END"
             f" AS {quote_column(column)}"
             for path, column in zip(paths, columns, strict=True)
         ]
         return frame.selectExpr(*selection, f"({bad}) AS {quote_column(BAD)}")
 
-    def _inside(self, value: str, keys: Sequence[str]) -> str:
+    def _nested_sql(self, value: str, keys: Sequence[str]) -> str:
         if not keys or self.form == "parquet":
             return ".".join((value, *map(quote_column, keys)))
         path = "".join(f"['{key}']" for key in keys)
         return f'get_json_object({value}, "${path}")'
 
 
-def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | None) -> Rows:
+def read_rows(
+    spark: Any, addresses: Sequence[str], data_map: ColumnMap, form: str | None
+) -> SparkRows:
     """The rows of the result files at these addresses that a map applies to.
 
     addresses : files, folders (searched at any depth) or patterns.
@@ -97,10 +99,10 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
     place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # Folders named key=value must not add columns.
     reader = spark.read.options(recursiveFileLookup="true")
-    uris = reader.format("binaryFile").load([*map(_path, addresses)]).inputFiles()
+    uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin=uri)
                for uri in sorted({*map(unquote, uris)}))  # fmt: skip
-    files = {s.origin: form or _suffix(s.origin) for s in sources if data_map.is_named(s)}
+    files = {s.origin: form or _suffix(s.origin) for s in sources if data_map.matches_name(s)}
     files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMS} or files
     if not files:
         problem = f"no result file at this address matches {data_map.place}"
@@ -110,16 +112,16 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
     if len(forms) > 1 or "" in forms:
         problem = f"a cluster reads JSON lines, CSV or Parquet; there are {first_few([*files])}"
         forced = SuggestedFix({"--from": Placeholder("FORMAT")}, "reads them as this")
-        raise NotOnSpark(place, problem, "name files of one format", settles=[forced])
-    read, paths = forms.pop(), [*map(_escaped, files)]
+        raise NotOnSparkError(place, problem, "name files of one format", settles=[forced])
+    read, paths = forms.pop(), [*map(_escape_pattern, files)]
     if read == "parquet":
         frame = reader.options(mergeSchema="true").parquet(*paths)
-        return Rows(place, read, frame, frame.columns)
+        return SparkRows(place, read, frame, frame.columns)
     lines = reader.options(lineSep="\n").text(paths)
     if read == "jsonl":
         lines = lines.where(r"value RLIKE '\\S'")
         keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
-        return Rows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
+        return SparkRows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
     first = lines.first()
     # Fields may contain line breaks, so Spark reads each file in one task. A different header is an
     # error.
@@ -131,10 +133,10 @@ def rows_at(spark: Any, addresses: Sequence[str], data_map: Map, form: str | Non
     )  # fmt: skip
     columns = delimited.csv(paths[:1]).columns
     schema = ", ".join(f"{quote_column(column)} STRING" for column in (*columns, _BROKEN))
-    return Rows(place, read, delimited.schema(schema).csv(paths), columns)
+    return SparkRows(place, read, delimited.schema(schema).csv(paths), columns)
 
 
-def _path(address: str) -> str:
+def _spark_path(address: str) -> str:
     """An address in the form that Spark expects."""
     label, path = split_label(address)
     if label is not None:
@@ -143,11 +145,11 @@ def _path(address: str) -> str:
     if not remote.is_remote(path):
         # Spark expands patterns, but an existing file name with such signs is not a pattern.
         absolute = os.path.abspath(path)
-        return "file://" + (_escaped(absolute) if os.path.exists(absolute) else absolute)
+        return "file://" + (_escape_pattern(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):
         shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
         problem = "passk fetches this address to this machine, which a cluster cannot access"
-        raise NotOnSpark(
+        raise NotOnSparkError(
             public_address(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY]
         )
     return path
@@ -159,6 +161,6 @@ def _suffix(uri: str) -> str:
     return uri.rpartition(".")[2].lower()
 
 
-def _escaped(path: str) -> str:
+def _escape_pattern(path: str) -> str:
     """A path with escaped signs that would be a pattern for Spark."""
     return "".join("\\" * (sign in "\\{}[]*?") + sign for sign in path)

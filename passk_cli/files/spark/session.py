@@ -56,14 +56,14 @@ _WRAPPED = ("An error occurred while calling", "Exception thrown in awaitResult"
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
-class NotOnSpark(DataError):
+class NotOnSparkError(DataError):
     """Data that a cluster cannot read, or would read differently."""
 
     name = "not-on-spark"
 
 
 @contextmanager
-def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
+def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
     """The session at a master; without a master the active session, or else one on this machine.
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
@@ -78,7 +78,7 @@ def session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
         # pyspark warns about versions of packages that passk does not use.
         warnings.simplefilter("ignore")
         try:
-            spark = _start(master)
+            spark = _start_session(master)
         except PasskError:
             raise
         except (Exception, SystemExit) as error:
@@ -116,7 +116,7 @@ def _spark_error(
     return DataError(place, problem, name="spark-failed", settles=settles)
 
 
-def _start(master: str | None) -> Any:
+def _start_session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -135,7 +135,7 @@ def _start(master: str | None) -> Any:
     with _silenced_log():
         spark = builder.getOrCreate()
         if type(spark).__module__.startswith("pyspark.sql.connect"):
-            _require_answer(spark)
+            _require_reachable(spark)
             return spark
         spark.sparkContext.setLogLevel("OFF")
     for name, value in _RETRY_SETTINGS.items():
@@ -159,7 +159,7 @@ def _silenced_log() -> Iterator[None]:
         os.close(stderr)
 
 
-def _require_answer(connected: Any) -> None:
+def _require_reachable(connected: Any) -> None:
     """Try only once to reach the server: Spark Connect would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passk_cli.files.attempts.solutions import (
-    by_cell,
     count_unparsed,
     near_duplicates,
-    python_form,
-    register,
+    normalized_python,
+    register_functions,
     similarity_groups,
     solution_sql,
+    texts_by_cell,
 )
 
 SAME_PYTHON = [
@@ -47,23 +47,23 @@ NO_PYTHON = [
 
 @pytest.mark.parametrize(("first", "second"), SAME_PYTHON)
 def test_equivalent_python_programs_have_one_form(first: str, second: str) -> None:
-    assert python_form(first) == python_form(second)
-    assert python_form(first)[1]
+    assert normalized_python(first) == normalized_python(second)
+    assert normalized_python(first)[1]
 
 
 @pytest.mark.parametrize(("first", "second"), OTHER_PYTHON)
 def test_different_python_programs_have_different_forms(first: str, second: str) -> None:
-    assert python_form(first)[0] != python_form(second)[0]
-    assert python_form(first)[1]
+    assert normalized_python(first)[0] != normalized_python(second)[0]
+    assert normalized_python(first)[1]
 
 
 @pytest.mark.parametrize("text", NO_PYTHON, ids=lambda text: text[:12].encode("ascii", "replace"))
 def test_text_that_is_not_python_falls_back_to_itself(text: str) -> None:
-    assert python_form(f" \n{text}\t ") == (text, False)
+    assert normalized_python(f" \n{text}\t ") == (text, False)
 
 
 def test_warnings_of_python_source_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
-    assert python_form("x = '\\d' if 1is 2 else 3")[1]
+    assert normalized_python("x = '\\d' if 1is 2 else 3")[1]
     assert not recwarn.list
 
 
@@ -71,7 +71,9 @@ def test_forms_are_correct_in_many_threads() -> None:
     forms: list[tuple[str, bool]] = []
     workers = [
         threading.Thread(
-            target=lambda i=i: forms.extend(python_form(f"x = '\\d' + {i}") for _ in range(20))
+            target=lambda i=i: forms.extend(
+                normalized_python(f"x = '\\d' + {i}") for _ in range(20)
+            )
         )
         for i in range(8)
     ]
@@ -85,7 +87,7 @@ def test_forms_are_correct_in_many_threads() -> None:
 
 def keys(texts: list[str | None], normalise: str) -> list[int]:
     with duckdb.connect() as con:
-        register(con, normalise)
+        register_functions(con, normalise)
         con.execute("CREATE TABLE t (i INT, code VARCHAR)")
         con.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(texts)))
         rows = con.execute(f"SELECT {solution_sql('code', normalise)} FROM t ORDER BY i").fetchall()
@@ -150,7 +152,7 @@ def test_similar_texts_in_different_blocks_are_one_group() -> None:
 def test_solutions_are_grouped_by_cell() -> None:
     rows = [(3, 2, "x  # two"), (0, 1, "a b c d"), (0, 9, "a  b c d"), (0, 1, "a b c d"),
             (0, 5, "x y z"), (3, 1, "x  # one"), (103, 1, "\ud800")]  # fmt: skip
-    cells = dict(by_cell(rows))
+    cells = dict(texts_by_cell(rows))
     assert cells == {
         0: {1: "a b c d", 9: "a  b c d", 5: "x y z"},
         3: {2: "x  # two", 1: "x  # one"},
@@ -159,4 +161,4 @@ def test_solutions_are_grouped_by_cell() -> None:
     assert near_duplicates(cells[0], 1.0) == {1: 1, 5: 5, 9: 1}
     assert near_duplicates(cells[3], 1.0) == {1: 1, 2: 2}
     assert near_duplicates(cells[3], 1.0, "python") == {1: 1, 2: 1}
-    assert list(by_cell([])) == []
+    assert list(texts_by_cell([])) == []

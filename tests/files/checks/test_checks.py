@@ -340,15 +340,15 @@ def test_evenness_separates_planned_columns_from_results() -> None:
     random = np.random.default_rng(4)
     cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
     laid = column_evenness(cell, value)
-    assert (laid.ratio, laid.is_below_all, laid.is_certain, laid.varying_share) == (
+    assert (laid.ratio, laid.is_below_all, laid.is_certainly_planned, laid.varying_share) == (
         0.0,
         True,
         True,
         1.0,
     )
-    assert not column_evenness(cell, random.permutation(value)).is_likely
+    assert not column_evenness(cell, random.permutation(value)).is_likely_planned
     # A property of the task does not vary within one.
-    assert not column_evenness(cell, cell % 3).is_certain
+    assert not column_evenness(cell, cell % 3).is_certainly_planned
     assert column_evenness(cell, np.zeros_like(cell)).varying_share == 0
     assert column_evenness(np.arange(5), np.arange(5)).cells == 0
 

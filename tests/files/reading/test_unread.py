@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.files.roles import ROLES, candidates, spelled
+from passk_cli.files.roles import ROLES, spelled_name, usual_columns
 from tests.conftest import Passk, Write, jsonl, long_cases, mark_long_except
 from tests.proposals import commands
 
@@ -80,7 +80,7 @@ def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_p
     draw = random.Random(name)
     for role, column in ((r, c) for file in counts.facts.inputs for r, c in file.roles.items()):
         word = ""
-        while not word or spelled(word) in LISTED or word in rows[0]:
+        while not word or spelled_name(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices("bdfgklmprstvz", k=1) + draw.choices("aeiou", k=1)) * 2
         renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
         path = lines(tmp_path / "model.jsonl", renamed)
@@ -110,7 +110,7 @@ def nested(row: Mapping[str, object]) -> dict[str, object]:
 
 def mapping(rows: Rows) -> dict[str, Rows]:
     """Records by their tasks."""
-    task = next(iter(candidates("task", {column: set() for column in rows[0]})))
+    task = next(iter(usual_columns("task", {column: set() for column in rows[0]})))
     by_task: dict[str, Rows] = {}
     for row in rows:
         fields = {column: value for column, value in row.items() if column != task}
@@ -153,7 +153,7 @@ def mutated(
     draw = random.Random(f"{seed} {form} {name}")
     for role, column in fields.items():
         word = ""
-        while not word or spelled(word) in LISTED or word in rows[0]:
+        while not word or spelled_name(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices(ascii_lowercase, k=draw.randrange(3, 9)))
         renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
         path = folder / f"{role}-{form}"
@@ -189,10 +189,10 @@ def test_attempt_numbers_reveal_repeated_attempts(name: str, tmp_path: Path) -> 
 def test_many_column_names_mean_the_attempt() -> None:
     usual = "rep repetition replicate sample_idx sample_index trial_index attempt_index rollout_idx"
     for name in (*usual.split(), "generation_index"):
-        assert candidates("attempt", {name: set()}) == [name]
+        assert usual_columns("attempt", {name: set()}) == [name]
     for name in "n iteration try rollout idx round".split():
         assert name in ROLES["attempt"].doubtful.split()
-        assert not candidates("attempt", {name: set()})
+        assert not usual_columns("attempt", {name: set()})
 
 
 @pytest.mark.parametrize("column", [

@@ -17,11 +17,11 @@ from passk_cli.cleanup import atomic_write, temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import shared_connection
 from passk_cli.files.export import require_folder
-from passk_cli.files.mapping import TABLE, folders_of
+from passk_cli.files.mapping import TABLE, map_folders
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.reading.column_questions import likely_places
 from passk_cli.files.request import Request
-from passk_cli.files.roles import words
+from passk_cli.files.roles import name_words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import BAD_WORDS
@@ -37,7 +37,7 @@ _VERDICT_ROLES = ("outcome", "counts")
 
 
 @dataclass
-class Draft:
+class MapDraft:
     """A map of some files before it is written.
 
     name : the name of the data, for the first line. files : patterns of file names.
@@ -51,7 +51,7 @@ class Draft:
     choices: dict[str, SuggestedFix] = field(default_factory=dict)
 
     @classmethod
-    def from_data(cls, data: Any, request: Request) -> Draft:
+    def from_data(cls, data: Any, request: Request) -> MapDraft:
         """The draft for files, rows or a frame.
 
         Errors: DataError if there is nothing to map, for example in files of a harness.
@@ -69,7 +69,7 @@ class Draft:
         ends = {"".join(_suffixes(source)) for source in sources}
         several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []
         file_name = [Path(name).name] if sources[0].origin else []
-        place = next(folders_of(data), name) if several else name
+        place = next(map_folders(data), name) if several else name
         return cls(place or name, several or file_name, places)
 
     @property
@@ -77,7 +77,7 @@ class Draft:
         """The candidates at the most likely place."""
         return self.places[0]
 
-    def choice(self, role: str) -> SuggestedFix | None:
+    def chosen_options(self, role: str) -> SuggestedFix | None:
         """The options of a role that is certain or was chosen; None if it is open."""
         if role in self.choices:
             return self.choices[role]
@@ -88,10 +88,10 @@ class Draft:
         if role == "model":
             # A setting with model in its name may be the model, too.
             is_single_model = len(models) == 1 and not any(
-                "model" in words(column) for column in settings
+                "model" in name_words(column) for column in settings
             )
-            return models[0].option if is_single_model and self.choice("task") else None
-        certain = self.best_place.certain(role)
+            return models[0].option if is_single_model and self.chosen_options("task") else None
+        certain = self.best_place.certain_candidate(role)
         # A column of models or a setting is never a certain task.
         not_tasks = {model.column for model in models} | {*settings} if role == "task" else ()
         return None if certain is None or certain.column in not_tasks else certain.option
@@ -100,18 +100,18 @@ class Draft:
     def outcome(self) -> Candidate | None:
         """The certain or chosen outcome (or counts), or None."""
         for role in _VERDICT_ROLES:
-            if option := self.choice(role):
+            if option := self.chosen_options(role):
                 candidates = (c for r in _VERDICT_ROLES for c in self.best_place.get(r, ()))
                 matching = (candidate for candidate in candidates if candidate.option == option)
                 return next(matching, Candidate(role, "", option, ""))
         return None
 
     @property
-    def all_of(self) -> SuggestedFix | None:
+    def all_flags_fix(self) -> SuggestedFix | None:
         """The option that requires all flags to pass; None without several flags."""
         outcomes = self.best_place.get("outcome", ())
-        flags = [c.column for c in outcomes if not c.passing or is_bad(c.column)]
-        terms = tuple(f"not {column}" if is_bad(column) else column for column in flags)
+        flags = [c.column for c in outcomes if not c.passing or means_bad_if_true(c.column)]
+        terms = tuple(f"not {column}" if means_bad_if_true(column) else column for column in flags)
         return (
             SuggestedFix({"--all": terms}, "all of these pass")
             if len(terms) in _FLAG_COUNTS
@@ -122,12 +122,12 @@ class Draft:
     def open_questions(self) -> list[str]:
         """The questions that are open: "task", "outcome", "passes"."""
         outcome = self.outcome
-        questions = [] if self.choice("task") else ["task"]
+        questions = [] if self.chosen_options("task") else ["task"]
         questions += [] if outcome else ["outcome"]
         passes = outcome is not None and outcome.passing and "passes" not in self.choices
         return [*questions, *["passes"] * bool(passes)]
 
-    def text(self, path: str) -> str:
+    def toml_text(self, path: str) -> str:
         """The map as TOML. path : the path of the map, which the comment at the top shows."""
         outcome = self.outcome
         lines = [
@@ -149,8 +149,8 @@ class Draft:
         for role in _VERDICT_ROLES:
             is_outcome_role = outcome is not None and outcome.role == role
             lines += self._role_lines(role, False) if is_outcome_role or outcome is None else []
-        if outcome is None and self.all_of:
-            lines += _option_lines(self.all_of.options, self.all_of.why, comment=True)
+        if outcome is None and self.all_flags_fix:
+            lines += _option_lines(self.all_flags_fix.options, self.all_flags_fix.why, comment=True)
         if outcome is not None and outcome.passing:
             passing = self.choices.get("passes")
             lines += (
@@ -172,7 +172,7 @@ class Draft:
 
     def _role_lines(self, role: str, is_open: bool) -> Iterator[str]:
         """The lines of a role: the choice, or an open value, and other candidates as comments."""
-        option = self.choice(role)
+        option = self.chosen_options(role)
         if is_open:
             yield f'{role} = ""  # choose one'
         candidates = self.best_place.get(role, ())
@@ -193,9 +193,9 @@ def _suffixes(source: Source) -> Sequence[str]:
     return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 
-def is_bad(column: str) -> bool:
+def means_bad_if_true(column: str) -> bool:
     """Whether true in a column means something bad."""
-    return not BAD_WORDS.isdisjoint(words(column))
+    return not BAD_WORDS.isdisjoint(name_words(column))
 
 
 def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) -> Iterator[str]:
@@ -220,13 +220,13 @@ def _comment_text(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def require_new(path: str) -> None:
+def require_new_file(path: str) -> None:
     """Raise ParameterError if the file exists, because a map is never overwritten."""
     if os.path.lexists(path):
         raise _exists_error(path)
 
 
-def write_new(path: str, text: str) -> None:
+def write_map(path: str, text: str) -> None:
     """Write a map, completely or not at all. Errors: ParameterError if the file exists."""
     require_folder(Path(path))
     try:
