@@ -27,7 +27,7 @@ TAU, NIGHTS = SAMPLES / "tau_airline.csv", SAMPLES / "nights.parquet"
 
 
 def columns(run: str, c: Any, n: int = 2, day: int = 1, **more: str) -> dict[str, Any]:
-    """A run as `append` takes it: passes of each task."""
+    """A run as `append_run` takes it: passes of each task."""
     texts = {
         "run": run, "at": f"2026-{1 + day // 28:02}-{1 + day % 28:02}T00:00:00.000Z",
         "revision": f"rev-{run}", "suite": "s", "settings": "{}", "model": "m", **more,
@@ -77,7 +77,7 @@ def test_a_run_that_was_killed_leaves_the_history_as_it_was(tmp_path: Path) -> N
         "copy = h.copy_rows\n"
         "def slow(*args):\n    copy(*args); print('there', flush=True); time.sleep(60)\n"
         "h.copy_rows = slow\n"
-        "h.append(sys.argv[1], columns('b', [0, 0]))\n"
+        "h.append_run(sys.argv[1], columns('b', [0, 0]))\n"
     )
     root = str(Path(__file__).parents[2])
     writer = subprocess.Popen([sys.executable, "-c", code, str(path), root], stdout=subprocess.PIPE)
@@ -97,9 +97,9 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "h.parquet"
     code = (
         "import sys; sys.path.insert(0, sys.argv[2])\n"
-        "from passk_cli.files.history import append\n"
+        "from passk_cli.files.history import append_run\n"
         "from tests.commands.test_history import columns\n"
-        "for i in range(8): append(sys.argv[1], columns(sys.argv[3] + str(i), [1, 0]))\n"
+        "for i in range(8): append_run(sys.argv[1], columns(sys.argv[3] + str(i), [1, 0]))\n"
     )
     root = str(Path(__file__).parents[2])
     writers = [
@@ -147,7 +147,7 @@ def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_pat
         "copy = h.copy_rows\n"
         "def slow(*args):\n    print('there', flush=True); time.sleep(1); copy(*args)\n"
         "h.copy_rows = slow\n"
-        "h.append(sys.argv[1], columns('a', [0, 0]))\n"
+        "h.append_run(sys.argv[1], columns('a', [0, 0]))\n"
     )
     root, folder = str(Path(__file__).parents[2]), tmp_path / "h"
     writer = subprocess.Popen(
