@@ -97,7 +97,7 @@ class FormatTable(Section[KnownFormat]):
         data_field("files", "Where its files are; words in capitals are placeholders.",
                    lambda form: ", ".join(form.example.paths)),
         data_field("use", "The command that reads the example; for a refused format, what to do"
-                   " instead.", lambda form: form.example.use),
+                   " instead.", lambda form: form.example.usage),
         data_field("example", "A small file of it, as its harness writes it; for a binary file, the"
                    " JSON in it.", lambda form: form.example.text),
     )  # fmt: skip
@@ -133,7 +133,7 @@ class FormatExampleTable(Section[KnownFormat]):
                                 "rule": section.records[0].rule}),
         Answer("format-read", lambda _: True, "{name} is read: {use}",
                lambda section: {"name": section.records[0].name,
-                                "use": section.records[0].example.use}),
+                                "use": section.records[0].example.usage}),
     )  # fmt: skip
 
     def tables(self) -> Iterator[Table]:
