@@ -158,7 +158,7 @@ def unwritable_error(path: str | Path, error: OSError) -> ParameterError:
 
 
 def disk_full_error(error: OSError, content: str) -> ParameterError | None:
-    """The error of a full disk, or of a limit on files; None for another error.
+    """The error for a full disk or for a file over its size limit; None for any other error.
 
     content : what was to be written, for example "temporary files".
     """

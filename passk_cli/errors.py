@@ -14,7 +14,7 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_patte
 from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
-# The most models that an error suggests for a name.
+# The maximum number of models that an error suggests for a name.
 _ALTERNATIVES = 3
 
 # Families of errors in which the caller named something that the data does not have.  They are

@@ -11,29 +11,29 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The most attempts of one model at one task, and the largest k.
+# The maximum number of attempts of one model at one task, and the largest k.
 MOST_ATTEMPTS = 1_000_000_000
-# The most resamples, and the most numbers that are drawn together (1 GB).
+# The maximum number of resamples, and of numbers that are drawn together (1 GB).
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
-# The most attempts of a task for methods that go through them one by one, and the largest k of a
-# curve of counts.
+# The maximum number of attempts of a task for methods that go through them one by one, and the
+# largest k of a curve of counts.
 MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
-# The most bytes of a file of rules or prices, and the deepest nesting in it.
+# The maximum number of bytes of a file of rules or prices, and the deepest nesting in it.
 MOST_TOML, MOST_NESTED = 1_000_000, 30
-# The most bytes of a file that lists tasks, with one name per line.
+# The maximum number of bytes of a file that lists tasks, with one name per line.
 MOST_LISTED = 10_000_000
-# The most columns of a table.
+# The maximum number of columns in a table.
 MOST_COLUMNS = 20_000
-# The most groups of an answer, chapters of a page, and models on a page.
+# The maximum numbers of groups of an answer, chapters of a page, and models on a page.
 MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
-# The most cells of a table of models by tasks, which are mostly empty.
+# The maximum number of cells of a table of models by tasks, which are mostly empty.
 MOST_EMPTY = 1_000_000
 # Advice for an error of memory.
 MORE_MEMORY = "read less at once, or give it more memory"
-# The most numbers in a table of models, or differences, by tasks (300 MB with its copies).
+# The maximum number of values in a table of models, or differences, by tasks (300 MB with copies).
 MOST_CELLS = 1 << 23
-# The most differences between models, over all metrics (400 MB of results).
+# The maximum number of differences between models, over all metrics (400 MB of results).
 MOST_PAIRS = 100_000
 # The largest k of a plan, because every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000

@@ -34,7 +34,7 @@ _MORE = (1, 2, 3, 5, 8, 13, 21, 34)
 ATTEMPT = "attempt"
 # The name of the parameter with one item per attempt.
 _ITEM = "_passk"
-# The most tracebacks of failed attempts below a verdict.
+# The maximum number of tracebacks of failed attempts below a verdict.
 _TRACEBACKS = 3
 _ROWS = ("task", "attempt", "passed")
 # The name of the test in the sentences of a gate, from which it is removed.

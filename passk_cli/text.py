@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
-# The most letters of a list of names in a sentence.
+# The maximum number of letters of a list of names in a sentence.
 _LONG_LIST = 80
 # Characters that move the cursor, end a line, are invisible, or change the direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -27,7 +27,7 @@ _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
 # Format → the separator of the fields of a line.
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-# The most characters of a word in a message, and of a message.
+# The maximum number of characters of a word in a message, and of a message.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 

@@ -30,7 +30,8 @@ _LIMITS = ("low", "high")
 # Unit of length → pixels, and half the width of a page, at which letters have 7 to 8 points.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
 HALF_PAGE = 3.25 * _UNITS["in"]
-# The most pixels of a side.  It takes minutes to draw a larger picture, and no program opens it.
+# The maximum number of pixels of a side.  It takes minutes to draw a larger picture, and no program
+# opens it.
 _MOST_PIXELS = 10_000
 # The factor by which a picture is larger on a screen.
 _ON_SCREEN = 1.5

@@ -20,7 +20,8 @@ R = TypeVar("R", bound=Row)
 # left, in their order.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# The most labels at the ends of lines, and the most lines of text by which a label is moved.
+# The maximum number of labels at the ends of lines, and of lines of text by which a label is
+# moved.
 _MOST_LABELS, _MOVABLE = 12, 8.0
 
 

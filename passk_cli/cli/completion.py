@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, load_object
 
-# The most bytes of files that are read for the completion of models, while somebody waits.
+# The maximum number of bytes of files that are read for the completion of models, while somebody
+# waits.
 MOST_BYTES = 4_000_000
 
 Complete = Callable[[str], list[str]]

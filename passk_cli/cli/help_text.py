@@ -16,8 +16,8 @@ from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
 from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
-# The most lines of a short help on a terminal with 80 columns, the least number of shared options
-# in it, and the shared options that it shows if they fit, with the most used first.
+# The maximum number of lines of a short help on a terminal with 80 columns, the least number of
+# shared options in it, and the shared options that it shows if they fit, with the most used first.
 _LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",

@@ -21,7 +21,8 @@ _BELOW = (
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 _NARROWEST = 40
-# The most columns of a name to the left of its explanation.  A longer name has its own line.
+# The maximum number of columns of a name to the left of its explanation.  A longer name has its own
+# line.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]

@@ -11,7 +11,7 @@ from passk_cli.activity import activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
 PATIENCE = 1.0
-# The most seconds to wait until the progress line is removed.
+# The maximum number of seconds to wait until the progress line is removed.
 _SECONDS_TO_STOP = 0.5
 # Seconds between updates of the progress line.
 _SECONDS_BETWEEN = 0.2

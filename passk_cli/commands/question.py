@@ -80,7 +80,8 @@ class Question:
     tolerant: ClassVar[bool] = False
     # Whether Counts given in Python are read again if they lack something, such as the order.
     reads_again: ClassVar[bool] = False
-    # Whether its numbers are metrics at one k. Tasks, power laws and curves are not.
+    # Whether the command reports metrics, each at a single k. Commands about tasks, power laws and
+    # curves do not.
     of_metrics: ClassVar[bool] = True
     # Why it has no answer for missing outcomes that may pass or fail; "" if it has one.
     unbounded: ClassVar[str] = ""
@@ -92,7 +93,8 @@ class Question:
     )
     # Option → why labels do not correct it, and what to do.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
-    # The most groups of an answer. More would take minutes, and nobody would read them.
+    # The maximum number of groups of an answer. More would take minutes, and nobody would read
+    # them.
     most_groups: ClassVar[float] = math.inf
     # Whether it has an answer for metrics that are ranges, for example cover@0.8.
     ranged: ClassVar[bool] = False

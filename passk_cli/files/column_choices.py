@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # The order of roles in the list of candidates. The outcome matters most.
 _CANDIDATE_ROLES = ("outcome", "counts", "task", "model", "setting")
-# The most values of a column in the list, and their longest length.
+# The maximum number of values of a column in the list, and their longest length.
 _SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
 

@@ -96,7 +96,8 @@ def quote_text(text: str) -> str:
 
 # The settings that statements of passk change. All other settings are locked.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
-# The bytes per thread before data is moved to a file, and the smallest limit for all threads.
+# The memory per thread before DuckDB moves data to a file, and the minimum limit for all threads
+# together.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
 # The number of rows from which the memory of an answer is returned to the system.
 _MANY_ROWS = 1 << 14

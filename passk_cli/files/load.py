@@ -72,7 +72,7 @@ HIDDEN_FILES = DiagnosticType(
     example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
     " .cache/b.jsonl; name one to read it",
 )  # fmt: skip
-# The most files without an outcome in a folder of results that are read again.
+# The maximum number of files without an outcome in a folder of results that are read again.
 _MOST_REREAD = 3
 # Enough rows for a profile of complete cells, and its fewest tasks.
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50

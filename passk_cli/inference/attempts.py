@@ -19,8 +19,8 @@ _BLOCK_ROWS = 1 << 20
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # With more attempts than this, only the part of a binomial distribution near its mean is used.
 _SPREADS = 12
-# The most numbers of passes that are used. If there are more, every second, third … number is
-# enough, since the distribution is smooth.
+# The maximum number of pass counts that are computed. If there are more, every second, third …
+# count is enough, since the distribution is smooth.
 _POINTS = 1 << 12
 # Up to this many attempts, the values at all numbers of passes are computed at once.
 _WHOLE = 1 << 16

@@ -108,8 +108,8 @@ class DifferenceDistribution:
     def p(self, null: ArrayLike = 0.0) -> Floats:
         """Two-sided p of a mean difference of `null`: P(|t| ≥ |estimate − null| / error).
 
-        The error is that of the limit on the side of `null`, so that p ≤ α exactly if the limits at
-        α exclude `null`. p is 1 with one unit, or if the estimate equals `null`.
+        The error is that of the limit on the side of `null`, so that p ≤ α if and only if the
+        limits at α exclude `null`. p is 1 with one unit, or if the estimate equals `null`.
         """
         from passk_cli.scipy_special import stdtr
 
@@ -123,8 +123,8 @@ class DifferenceDistribution:
         """The larger p of two one-sided tests: that the mean is at most −margin, and that it is at
         least margin.
 
-        It is at most α exactly if the limits of level 1 − 2α are within ±margin. It is 1 with one
-        unit.
+        It is at most α if and only if the limits of level 1 − 2α are within ±margin. It is 1 with
+        one unit.
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2

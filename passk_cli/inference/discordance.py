@@ -154,7 +154,7 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 @lru_cache(maxsize=256)
 def critical_z(tasks: int, level: float) -> float:
-    """The number c for which z > c exactly if `suissa_shuster` gives p ≤ 1 − level.
+    """The number c for which z > c if and only if `suissa_shuster` gives p ≤ 1 − level.
 
     It is between two attainable values of z, nearer to the higher one, which is the first to
     reject. If nothing can reject (2^(1−T) > 1 − level), it is a number that no z of T tasks
@@ -191,7 +191,7 @@ def score_limits(
 
     δ is inside if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). Here s²(δ) is the
     maximum-likelihood variance of a task's difference if its mean were δ, and c = `critical_z`. At
-    δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 exactly if the test
+    δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and only if the test
     rejects. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the skewness of a task's
     difference on the side of the limit. Near ±1 the distribution of z is skewed, and the plain
     score interval covers only 86 %.
@@ -219,7 +219,7 @@ def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
     """The larger p of two one-sided tests: that p_b − p_c is at most −margin, and that it is at
     least margin.
 
-    It is at most α exactly if the limits of `paired-score` of level 1 − 2α are within ±margin.
+    It is at most α if and only if the limits of `paired-score` of level 1 − 2α are within ±margin.
 
     margin : in (0, 1).  Returns 1 if the difference is not within ±margin.
 

@@ -6,7 +6,7 @@ weights.
   function is below 1e-11 (see `_upper_tails` for the reason).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
   lattice. It is exact to 1e-12 if the values are on a lattice. Otherwise the values are rounded to
-  a lattice 4,096 steps finer than the standard error, and the mean is kept.
+  a lattice with 4,096 steps per standard error, and the mean is kept.
 """
 
 from __future__ import annotations
@@ -375,8 +375,8 @@ class BootstrapDistribution:
 
     values : the T values, finite.
     It is exact to 1e-12 if they are on a common lattice that fits (0/1 values, or c/n with equal
-    n). Otherwise values are rounded to a lattice 4,096 steps finer than the standard error and the
-    mean is kept, which moves a quantile by less than 1e-3 standard errors.
+    n). Otherwise values are rounded to a lattice with 4,096 steps per standard error, and the mean
+    is kept. This moves a quantile by less than 1e-3 standard errors.
 
     >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)

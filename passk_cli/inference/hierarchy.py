@@ -140,7 +140,8 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
             break
         closer = []
         for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
-            # Over the part that has weight, one step more on either side.
+            # The next axis covers only the points with considerable weight, and one more step on
+            # either side.
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )

@@ -71,8 +71,8 @@ def fit_curves(
 
     x : (tasks,) log₂ of the lengths.  passed, failed : (rows × tasks) weights of passes and of
     failures; a row is a resample.  start : where the search begins.  penalty : λ.
-    Fisher's scoring with halved steps.  If nothing fails, a is infinite; if nothing passes, minus
-    infinity.
+    The likelihood is maximized by Fisher scoring with step halving.  If nothing fails, a is
+    infinite; if nothing passes, minus infinity.
 
     >>> passed = np.array([[4.0, 3.0, 1.0, 0.0]]) / 16
     >>> a, b = fit_curves(np.arange(4.0), passed, 0.25 - passed)

@@ -40,7 +40,7 @@ _HALVINGS = 6
 _PULLED_STEPS = 30
 # Numbers of attempts within a tenth of each other have the error of the smallest of them.
 _ALIKE = 1.1
-# The most outcomes of a task's attempts that are enumerated at each rate.
+# The maximum number of outcomes of a task's attempts that are enumerated at each rate.
 _OUTCOMES = 160
 
 

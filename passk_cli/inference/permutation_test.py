@@ -20,10 +20,11 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# The most places of the lattice on which the distribution is computed exactly, and the most of all
-# strata together.
+# The maximum number of places of the lattice on which the distribution is computed exactly, and of
+# all strata together.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
-# The largest denominator of a common lattice, and the draws that are held at once.
+# The largest denominator of a common lattice, and the number of values of draws that are in memory
+# at once.
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
 

@@ -14,7 +14,7 @@ _TIE = 1e-12
 
 
 def compact_letters(different: Bools) -> list[str]:
-    """Letters for models: two models share a letter exactly if the test does not tell them apart.
+    """Letters for models: two share a letter if and only if the test does not tell them apart.
 
     different : (models × models) symmetric, True if a test tells two models apart; models in order
         of their estimates, the best first.

@@ -332,7 +332,7 @@ def compare_costs(
     If a limit does not exist, the models' own limits bound it. A difference reaches at least as far
     as these limits imply, which are as skewed as costs (`_most_lead`).
 
-    spendings : of each model, over the same tasks in the same order.
+    spendings : one per model, over the same tasks in the same order.
     pairs : places of two models per pair, all pairs if None.
     adjust : whether all pairs are one family. Shared sign flips then give the distribution of the
         smallest p (`draw_min_p`; for these tasks Bonferroni's bound), and intervals have its level.

@@ -13,7 +13,7 @@ from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
 
-# The most cells of a test's draws, and the smallest and the largest number of draws.
+# The maximum number of cells of a test's draws, and the smallest and the largest number of draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # The false-alarm rate is stated for a history of this many runs. Only the last ones of a longer
 # history are used.
@@ -21,7 +21,8 @@ HORIZON = 365
 # For each false-alarm rate, the deviate that some split on some night of a quiet history of HORIZON
 # runs exceeds with this probability. They are quantiles of 20,000 histories (`largest_deviate`).
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# The largest correlation of neighbouring runs that is assumed. With more, runs would show nothing.
+# The largest correlation between neighbouring runs that passk assumes. With more, runs would show
+# nothing.
 _MOST_CORRELATED = 0.95
 # If this many runs before and after a change do not overlap, they show it without further tests of
 # ranks.
@@ -311,7 +312,8 @@ def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     total = np.bincount(task, weight)[task]
     share = (np.cumsum(weight) - np.cumsum(np.bincount(task, weight))[task] + total) / total
     last = np.append((task[1:] != task[:-1]) | (amount[1:] > amount[:-1]), True)
-    # The middle of a task is the place whose share is closest to a half, and the first of two.
+    # The middle amount of a task is the one with a cumulative share closest to one half. If two are
+    # equally close, it is the first.
     away = np.where(last, np.abs(share - 0.5), np.inf)
     best = np.lexsort((away, task))[np.searchsorted(task, np.arange(int(task[-1]) + 1))]
     above = np.empty(len(tasks), dtype=bool)

@@ -23,7 +23,7 @@ from passk_cli.metrics.choice import log_choose
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 # Sets up to the first size are not halved; more sums than the second number are merged.
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
-# The most numbers that a grid goes through, and the range of its cells.
+# The maximum number of steps over a grid, and the minimum and maximum number of its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
 # Budgets down to this share of the largest share a grid.
 _GRID_REACH = 0.25

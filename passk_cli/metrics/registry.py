@@ -182,9 +182,9 @@ for _amount, (_unit, _noun) in AMOUNTS.items():
         _mean, values=mean_per_pass, meaning=_spent, ratio=True
     )
 USUAL_K = (1, 10, 100)
-# The most k's in a range of k.
+# The maximum number of k's in a range of k.
 _MOST_KS = 1000
-# The most values of a metric from which its polynomial is made.
+# The maximum number of values of a metric from which its polynomial is made.
 _MOST_VALUES = 10_000
 
 
@@ -346,7 +346,7 @@ class MetricChange(Metric):
 
     @cached_property
     def kind(self) -> MetricDefinition:
-        """A kind for both metrics: what either of them needs to know about the attempts."""
+        """A definition that requires the data of attempts that either metric requires."""
         kinds = self.start.kind, self.end.kind
         return MetricDefinition(
             self.values, "Difference of two metrics.",

@@ -39,7 +39,7 @@ def html(report: Report, style: Style) -> str:
 
     page = report.page
     if page is None:
-        raise ValueError("this report has no page")
+        raise ValueError("this report cannot be shown as a page")
 
     def draw(plot: Plot) -> Markup:
         return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))

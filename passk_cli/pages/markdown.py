@@ -22,7 +22,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
     """
     page = report.page
     if page is None:
-        raise ValueError("this report has no page")
+        raise ValueError("this report cannot be shown as a page")
     style = style.for_print
     files: dict[str, bytes] = {}
     blocks = [

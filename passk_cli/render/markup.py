@@ -41,7 +41,8 @@ _LINKED = re.compile(
 )
 # GitHub also links the names of commits.
 _COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# The most characters in a part of a comment.  GitHub accepts 65,536 in a whole comment.
+# The maximum number of characters in a part of a comment.  GitHub accepts 65,536 in a whole
+# comment.
 _PART = 12_000
 _LATEX = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -236,7 +237,7 @@ def _latex_rows(table: Table, style: Style) -> list[str]:
 
 
 def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """A LaTeX cell, and the interval below it or "".
+    """The text of a LaTeX cell, and of the interval below it ("" if there is none).
 
     The sign is a relation, letters are raised, and the best estimate is bold.
     """

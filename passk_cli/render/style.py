@@ -33,7 +33,7 @@ from passk_cli.text import cells_of, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# The most rows of a ranking on a screen.
+# The maximum number of rows of a ranking on a screen.
 _SCREEN = 20
 # The minus sign in print, and the marks of passed and failed attempts with this style.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")

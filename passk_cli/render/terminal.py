@@ -39,7 +39,7 @@ _VERDICTS = {
 }  # fmt: skip
 # The least widths of columns in a narrow terminal: of texts, of readable texts, and of names.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 20
-# The most rows of a table that may have intervals below their estimates.
+# The maximum number of rows of a table that may have intervals below their estimates.
 _FEW = 10
 
 

@@ -26,7 +26,7 @@ def count_range(numbers: Collection[int], noun: str) -> str:
     return f"{number} {noun}{'s' * (number != '1')}"
 
 
-# The most digits that Python reads as a number.
+# The maximum number of digits that Python reads as a number.
 _LONGEST = 4_000
 
 

@@ -318,9 +318,7 @@ class Analysis:
 def _with_limits(
     facts: Sequence[Result], samples: Sequence[IntervalData], confidence: Confidence
 ) -> list[Result]:
-    """Results with the means of their samples, and limits, or standard errors for the method
-    "none".
-    """
+    """A result per sample: its mean with limits, or with a standard error for method "none"."""
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
         # The errors are those over repeated attempts at these tasks.

@@ -62,8 +62,8 @@ class RunAndBaseline:
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
                 OptionValue("--baseline", absent[0]),
-                "no such file, and several baselines are files that are"
-                " read together; name only one model", name="no-such-model",
+                "no such file, and several values must all be files, which passk reads"
+                " together; name only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
         for path in paths_of(baseline):

@@ -18,8 +18,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 UNEVEN_ATTEMPTS = DiagnosticType(
     "uneven-attempts", WARNING,
     "{models} {count:lacks|lack} attempts: the other models have {n:attempt} per task"
-    "{?short|; {hard} of the {short} tasks with fewer attempts of {model} are among the harder half"
-    " for the other models, compared with {rest_hard} of its {rest} other tasks (p {p})}",
+    "{?short|; {hard} of the {short} tasks at which {model} lacks attempts are hard for the other"
+    " models, compared with {rest_hard} of its {rest} other tasks (p {p})}",
     SuggestedFix({"--exclude-model": ("{names}",)}, "leaves these results out"),
     meaning="These models have fewer attempts than the other models, which all have the same"
     " number of attempts at every task.",
@@ -31,9 +31,9 @@ UNEVEN_ATTEMPTS = DiagnosticType(
     advice="Find out why attempts are missing, and complete the run. `--exclude-model` leaves"
     " these models out. `--attempts N` makes any other number of attempts an error.",
     example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: the"
-    " other models have 5 attempts per task; 38 of the 48 tasks with fewer attempts of team3"
-    " are among the harder half for the other models, compared with 12 of its 52 other tasks (p"
-    " < 0.0001); --exclude-model team3 --exclude-model team5 leaves these results out",
+    " other models have 5 attempts per task; 38 of the 48 tasks at which team3 lacks attempts are"
+    " hard for the other models, compared with 12 of its 52 other tasks (p < 0.0001);"
+    " --exclude-model team3 --exclude-model team5 leaves these results out",
 )  # fmt: skip
 DROPPED_TASKS = DiagnosticType(
     "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}",

@@ -50,7 +50,7 @@ KEYS = (*RUN_COLUMNS, SETTINGS)
 _RUNS = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
-# The most files for which a command of their own is suggested.
+# The maximum number of files for which a command of their own is suggested.
 _MOST_RECORDED = 3
 # A date in the name of a file.
 _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")

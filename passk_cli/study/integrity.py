@@ -39,7 +39,7 @@ TEXTS = ("solution", "answer")
 # Names of the figures.
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# The share of the attempts from which equal texts are remarkable.
+# Equal texts get a p-value if they are at least this share of all texts.
 _SHARE_OF_TEXTS = 0.1
 # Submissions with such a p-value come before the original of a copy (benchmarks/integrity.md).
 _RARE = 0.05

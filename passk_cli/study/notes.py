@@ -101,7 +101,7 @@ POOLED_RUNS = DiagnosticType(
 )  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}",
-    meaning="These files of a folder contain no results. They are, for example, configurations"
+    meaning="These files in a folder contain no results. They are, for example, configurations"
     " or logs.",
     why="Their contents are not part of the numbers.",
     advice="If a file should contain results, `passk describe FILE` shows why passk cannot read"
@@ -110,7 +110,7 @@ SKIPPED_FILES = DiagnosticType(
 )  # fmt: skip
 LEFT_FILES = DiagnosticType(
     "left-files", WARNING, "left out {count:file} that may contain results: {files}",
-    meaning="These files of a folder may contain results but were not read. They lack a column"
+    meaning="These files in a folder may contain results but were not read. They lack a column"
     " that --field names, their paths do not fit --path, or they are histories of `passk"
     " record`.",
     why="The numbers use the other files only. The runs of a history would be counted twice.",
@@ -121,7 +121,7 @@ LEFT_FILES = DiagnosticType(
 )  # fmt: skip
 FILES_WITHOUT_OUTCOME = DiagnosticType(
     "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}",
-    meaning="These files of a folder do not have the outcome that --outcome names.",
+    meaning="These files in a folder do not have the outcome that --outcome names.",
     why="Their attempts are missing from the numbers.",
     advice="If these files should count, score them with the same scorer, or choose an outcome"
     " that all files have.",
@@ -235,7 +235,7 @@ NO_VALUE = DiagnosticType(
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution, which count as one solution",
 )  # fmt: skip
-# The most files that a suggested command labels.
+# The maximum number of files that a suggested command labels.
 _LABELLED = 6
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(

@@ -374,14 +374,15 @@ def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     big = [[(True, 1.0 + t / 100), (True, 1.0)] for t in range(30)]
     findings = passk_cli.cost(made(("cheap", cheap), ("big", big)), at=0.5, resamples=500)
     sentence = str(findings).splitlines()[0]
-    actual = re.search(r"Up to \$(\S+) a task cheap solves more, from \$(\S+) on big\.$", sentence)
+    words = r"With up to \$(\S+) per task, cheap solves more tasks; from \$(\S+), big does\.$"
+    actual = re.search(words, sentence)
     assert actual is not None
     assert 0.5 < float(actual[1]) < 1 < float(actual[2]) < 1.4
     (crossing,) = findings.frame.query("metric == 'crossing-budget'").itertuples()
     assert float(actual[1]) < crossing.estimate <= float(actual[2])
     # Where the attempts end before the money, a further attempt may pass: nobody leads.
     few = passk_cli.cost(made(("cheap", [task[:3] for task in cheap]), ("big", big)), at=0.5)
-    assert "Up to" not in str(few).splitlines()[0]
+    assert "With up to" not in str(few).splitlines()[0]
 
 
 def test_the_frontier_holds_who_is_cheaper_or_better() -> None:

@@ -645,7 +645,7 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     planned = frame[(frame["tasks"] == 60) & (frame["n_min"] == 4)]["se"].iloc[0]
     assert planned == pytest.approx(own_values["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
-    assert said(plan.report)["clustered-pilot"].startswith("tasks related by repo")
+    assert said(plan.report)["clustered-pilot"].startswith("because tasks with the same repo")
     assert re.search(r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.explain()))
 
 

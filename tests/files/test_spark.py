@@ -332,7 +332,8 @@ def test_a_cluster_needs_a_map_and_pyspark(
     result = passk("convert", SAMPLES / "costs.csv", *options)
     assert result.code == 2
     assert result.err.startswith(
-        "error[bad-map]: --engine spark: a cluster needs a map with one table [data];"
+        "error[bad-map]: --engine spark: to count on a cluster, passk needs a map with exactly one"
+        " table [data];"
     )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     map_path = write("passk.toml", '[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')

@@ -44,8 +44,9 @@ class CompareOptions:
     change: Annotated[str | None, Option(
         "--change", "FROM:TO", "Do models change differently, e.g. from pass@1 to pass@100?",
         parse="passk_cli.commands.compare.view:parse_change_name",
-        detail="The difference of two models at TO minus their difference at FROM, tested as a"
-        " family of its own. Without -k and -m these are the metrics that are compared.")] = None
+        detail="The difference between two models at TO minus their difference at FROM. These tests"
+        " are a separate family. Without -k and -m these are the metrics that are compared.",
+    )] = None
     sensitivity: Annotated[str | None, Option(
         "--sensitivity", "COLUMN", "Repeat without each group of a column.",
         detail="Shows whether verdicts change without a group of tasks, or with half the attempts.",

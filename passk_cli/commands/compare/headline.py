@@ -17,7 +17,7 @@ from passk_cli.study.headlines import group_words
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 
-# The most models that a sentence names, and the most groups of a model that it names.
+# The maximum number of models that a sentence names, and of groups of a model that it names.
 _NAMED, _FEW_GROUPS = 3, 2
 _WORDS = {
     BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,

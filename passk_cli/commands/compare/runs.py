@@ -19,7 +19,7 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairwise_tests import OneModelError, require_several_models
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 
-# The most columns that are tried as models.
+# The maximum number of columns that are tried as models.
 _TRIED = 6
 
 

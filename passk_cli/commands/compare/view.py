@@ -107,7 +107,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # A metric for references, which describe columns without data.
 _METRIC = NumberColumn("METRIC", "A metric of -k or -m.", "share")
-# The most pairs of a chart, and the most rows of changes.
+# The maximum number of pairs of a chart, and of rows of changes.
 _FIRST = 28
 # A picture of more models shows only the pairs of the leader.
 _MOST_DRAWN = 8
@@ -750,7 +750,8 @@ def _reasons_not_compared(
 ) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Why pairs are not compared, and how many of them.
 
-    All models with too few attempts have one common reason, which comes with that of each model.
+    Yields (reason, number of pairs, reasons of the models). All pairs with too few attempts share
+    one reason. Only this reason comes with the reasons of the models.
     """
     short, models, other_reasons = list[str](), dict[Series, str](), list[str]()
     for c in lacking:

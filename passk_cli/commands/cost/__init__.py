@@ -57,7 +57,7 @@ class CostOptions:
         detail="cost is in US dollars, duration in seconds. --field cost=COLUMN names the column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
-        "--at", "B,…", "Budgets per task of pass@$b, e.g. 0.05,0.50,2.",
+        "--at", "B,…", "Budgets per task for pass@$b, e.g. 0.05,0.50,2.",
         parse=parse_budgets,
         detail="In the unit of --of. Default: three amounts, chosen from the data.")] = ()
     # fmt: on

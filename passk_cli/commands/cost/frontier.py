@@ -14,7 +14,7 @@ from passk_cli.inference.weights import bootstrap_means
 
 # Costs and rates that differ by a smaller share are equal.
 _TIE = 1e-12
-# The most numbers that are compared at once.
+# The maximum number of values that are compared at once.
 _TOGETHER = 1 << 22
 
 

@@ -129,7 +129,8 @@ CHEAPEST = (
 )  # fmt: skip
 FURTHER = (
     Answer("budgets-decide", lambda fields: "low" in fields,
-           "Up to {low:=@unit} a task {cheap} solves more, from {high:=@unit} on {big}."),
+           "With up to {low:=@unit} per task, {cheap} solves more tasks; from {high:=@unit}, {big}"
+           " does."),
     Answer("no-number", lambda fields: fields["known"] and fields["without"],
            "No number: {without}."),
     Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],

@@ -53,7 +53,7 @@ _UNITS = {"$": "US dollars", "s": "seconds"}
 # Names of the frontier in a chart; the ratio of costs from which the scale is logarithmic; points
 # of a curved line.
 _FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
-# The most models with a name in a picture.
+# The maximum number of models with a name in a picture.
 _MOST_NAMED = 7
 _OWN_TASKS = (
     "Each row of the table uses all tasks of its model. Pairs and the frontier use only the tasks"

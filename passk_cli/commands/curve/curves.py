@@ -501,7 +501,8 @@ class CurveComputation:
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Equally hard tasks lose no coverage, so their gain is larger by the additional loss.
+        # Differences between tasks cost coverage. Equally hard tasks would not lose it, so their
+        # gain is larger by the loss between the two k's.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

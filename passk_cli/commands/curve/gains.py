@@ -14,7 +14,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.result import Result
 
-# Gains that differ by less are equal; the most models that a sentence names.
+# Gains that differ by less are equal; the maximum number of models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3
 
 

@@ -25,7 +25,7 @@ from passk_cli.study.headlines import (
 )
 from passk_cli.study.result import Result
 
-# The most models that a sentence names, and the most groups of a leader that it names.
+# The maximum number of models that a sentence names, and of groups of a leader that it names.
 _NAMED, _FEW_GROUPS = 3, 2
 
 

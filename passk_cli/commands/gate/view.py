@@ -221,14 +221,14 @@ CANNOT_DECIDE = DiagnosticType(
 )  # fmt: skip
 CANNOT_FAIL = DiagnosticType(
     "rule-cannot-fail", WARNING,
-    "{rule} can hardly fail: one attempt of the baseline has {value} on average",
+    "{rule} can hardly fail: a single attempt of the baseline has {value} on average",
     SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the relative increase"),
     meaning="A limit without % is an amount per attempt, in the unit of the metric. For example,"
     " cost=20 means $20 and not 20 %.",
     why="The rule fails only if the new run reaches more than ten times the baseline.",
     advice="Write a share of the baseline, for example `--max-increase cost=10%`.",
-    example="warning[rule-cannot-fail]: cost increase ≤ $20 can hardly fail: one attempt of the"
-    " baseline has 0.31 on average; --max-increase cost=10% limits the relative increase",
+    example="warning[rule-cannot-fail]: cost increase ≤ $20 can hardly fail: a single attempt of"
+    " the baseline has 0.31 on average; --max-increase cost=10% limits the relative increase",
 )  # fmt: skip
 NO_BASELINE_YET = DiagnosticType(
     "no-baseline-yet", NOTE,

@@ -48,7 +48,7 @@ EXTRAPOLATED_HORIZONS = DiagnosticType(
     " there. `--full` shows the horizons by shape.",
 )  # fmt: skip
 NO_HORIZON = DiagnosticType(
-    "no-horizon", WARNING, "no {rate} horizon of {models}: {reason}", "",
+    "no-horizon", WARNING, "no {rate} horizon for {models}: {reason}", "",
     "A horizon needs passes and failures, tasks of different lengths, and success that falls with"
     " the length.",
 )  # fmt: skip

@@ -285,7 +285,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
         if correlation is not None:
             raise ParameterError(
                 OptionValue("--correlation"),
-                "this pilot has several models, from which passk measures the correlation",
+                "this pilot has several models, so passk measures the correlation itself",
                 name="contradicting-options", settles=[
                     SuggestedFix({"--correlation": None}),
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one"),

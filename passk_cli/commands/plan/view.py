@@ -88,14 +88,15 @@ UNCERTAIN = DiagnosticType(
 )  # fmt: skip
 CLUSTERED = DiagnosticType(
     "clustered-pilot", NOTE,
-    "tasks related by {cluster} need {times:=amount} times as many tasks for {metric}",
+    "because tasks with the same {cluster} are related, {metric} needs {times:=amount} times as"
+    " many tasks",
     meaning="Tasks of one cluster have something in common. The factor is the ratio of the"
     " variances with and without clusters, at the pilot's attempts.",
     why="Each task of a cluster adds less information than an independent task.",
     advice="Nothing: the plan accounts for it, with clusters of the pilot's sizes. Tasks from more"
     " clusters are worth more than further tasks of the same clusters.",
-    example="note[clustered-pilot]: tasks related by repository need 2.3 times as many tasks for"
-    " pass@1",
+    example="note[clustered-pilot]: because tasks with the same repository are related, pass@1"
+    " needs 2.3 times as many tasks",
 )  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt-pilot", WARNING,

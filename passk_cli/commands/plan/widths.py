@@ -10,7 +10,8 @@ from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import distances_to_bound, guard_weights
 
-# The most distinct values of a distribution. Neighbours beyond that are merged into their mean.
+# The maximum number of distinct values of a distribution. Neighbours beyond that are merged into
+# their mean.
 _ATOMS = 64
 # A smaller variance of shares is only rounding.
 _ROUNDING = 1e-12

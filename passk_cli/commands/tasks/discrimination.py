@@ -16,7 +16,7 @@ from passk_cli.inference.ranking import tied_places
 FEWEST, MOST_ORDERED = 4, 7
 # Sums this close are equal.
 _ROUNDING = 1e-9
-# The most numbers in memory at once.
+# The maximum number of values in memory at once.
 _CELLS = 1 << 22
 
 

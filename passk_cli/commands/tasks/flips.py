@@ -316,7 +316,7 @@ class FlipTotals:
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
         self.pairs, self.first = pairs, pairs[0]
-        # Holm over the pairs: more flips than chance explains.
+        # Holm adjustment over the pairs, to find pairs with more flips than chance explains.
         adjusted = holm([flips.p_more for flips in pairs]).tolist()
         level = (1 - self.first.level) / 2
         significant = (flips for flips, p in zip(pairs, adjusted, strict=True) if p <= level)

@@ -78,7 +78,7 @@ from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
-# Width of lists of task names, and the most rows of the table by passes.
+# Width of lists of task names, and the maximum number of rows of the table by passes.
 _WIDE, _MOST_ROWS = 50, 11
 # Rows of the other tables without --full.
 _ROWS = 12
@@ -86,7 +86,7 @@ _ROWS = 12
 _SCREEN = 100
 # Width of a model's name in a header, and of a task's name.
 _NAME, _TASK = 16, 24
-# The most cells of a heat map across and in all, and the fewest across.
+# The maximum number of cells of a heat map across and in all, and the fewest across.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 

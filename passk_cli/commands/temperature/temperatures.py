@@ -64,7 +64,8 @@ def by_temperature(counts: Counts, column: str) -> Counts:
         values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
         settle = SuggestedFix({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
-            OptionValue("--by", TEMPERATURE), f"in the output, this column contains {column}",
+            OptionValue("--by", TEMPERATURE),
+            f"the output already has a column of this name, with the values of {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )  # fmt: skip
     other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]

@@ -33,7 +33,7 @@ from passk_cli.version import __version__
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
-# The most columns of k in the table without --full.
+# The maximum number of columns of k in the table without --full.
 _KS_SHOWN = 5
 # Factor, exponents of k and s, and R² as the article prints them.
 _ARTICLE = {

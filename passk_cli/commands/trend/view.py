@@ -143,13 +143,13 @@ MIXED_SETTINGS = DiagnosticType(
 )  # fmt: skip
 EFFECT_OF_PASSES = DiagnosticType(
     "effect-of-passes", NOTE,
-    "only for pass@1 does passk test whether runs differ by more than chance",
+    "passk tests whether runs differ by more than chance only for pass@1",
     meaning="The test of the effect of the run permutes passes over runs, so it needs pass@1."
     " Changes of costs are found without it.",
     why="The report contains no run effect and no p-value for this metric.",
     advice="Use `-m pass@1` to test whether runs differ.",
-    example="note[effect-of-passes]: only for pass@1 does passk test whether runs differ by more"
-    " than chance",
+    example="note[effect-of-passes]: passk tests whether runs differ by more than chance only for"
+    " pass@1",
 )  # fmt: skip
 CHANGES_OF_PARTS = DiagnosticType(
     "changes-of-parts", NOTE,
@@ -287,7 +287,7 @@ def history_metric_name(name: str) -> str:
 
 
 class LevelChange(NamedTuple):
-    """A change of the level of a metric.
+    """A change in the level of a metric.
 
     first : the first run after it.  detected_at : the run at which it became significant.
     before, after : means of the runs before and after it.

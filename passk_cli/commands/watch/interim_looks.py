@@ -167,7 +167,7 @@ class InterimLooks:
                 place,
                 f"the outcomes or the order of the first {last.tasks} tasks changed since the last"
                 " look",
-                "a task that was counted may not change", name="other-run",
+                "a task that has already been counted must not change", name="other-run",
             )  # fmt: skip
 
     def write(self, order: Sequence[str]) -> None:

@@ -114,8 +114,8 @@ SHORT_OF_PLAN = DiagnosticType(
     meaning="All tasks of the plan have begun, and these tasks have fewer attempts than --attempts"
     " plans.",
     why="No look counts them, or any task after them, until they have all planned attempts.",
-    advice="Complete the attempts. If attempts failed to start, run these again. Another number of"
-    " --attempts is another plan, and needs a new file of looks.",
+    advice="Complete the attempts. If attempts failed to start, run these again. If you change"
+    " --attempts, you change the plan, so begin a new file of looks.",
     example="note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts",
 )  # fmt: skip
 WAITING_FOR = DiagnosticType(

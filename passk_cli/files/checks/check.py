@@ -133,7 +133,7 @@ class CheckContext:
 
     @cached_property
     def has_named_outcome(self) -> bool:
-        """Whether the caller chose the outcome, or the words that pass."""
+        """Whether the caller chose the column of the outcome, or the words that pass or fail."""
         request = self.request
         has_outcome_column = "outcome" in request.fields or request.outcome is not None
         return has_outcome_column or bool(request.passes or request.fails)

@@ -18,8 +18,8 @@ from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, name_words, sp
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Patterns for DuckDB. The first ones match errors of a service. _ERROR also matches errors of a
-# machine, and texts that begin like an error in place of an answer.
+# Patterns for DuckDB. The first patterns match errors of a service. _ERROR also matches errors of a
+# machine, and answers that begin like the message of an error.
 _CODE = r"\b(?:429|50[0234]|529)\b"
 _SERVICE = (
     r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
@@ -43,7 +43,7 @@ _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Questions and expected answers contain no errors of the harness either.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
-# The characters of a value that are read, the most values in a condition, and their length.
+# The characters of a value that are read, the maximum number of values in a condition, and their length.
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
 # The share of rows with errors that must fail, the share of other failures that must end like
 # passes, and the fewest errors or different texts of passes.

@@ -23,7 +23,7 @@ _SUMMARY_NAME = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-# The most files for which a command with labels is suggested.
+# The maximum number of files for which a command with labels is suggested.
 _MOST_LABELLED = 6
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,

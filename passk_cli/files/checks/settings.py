@@ -79,14 +79,15 @@ POOLED_SETTINGS = DiagnosticType(
 )  # fmt: skip
 POOLED_ARMS = DiagnosticType(
     "pooled-arms", WARNING,
-    "each task was attempted under one {column} only ({rates}), so one estimate mixes them",
+    "each task was attempted under only one {column} ({rates}), so an estimate averages over"
+    " several",
     meaning="A setting divides the tasks into arms: each task was attempted under one value of the"
     " setting.",
     why="One estimate over all arms is not the pass rate of any arm, and it changes with the"
     " number of tasks per arm.",
     advice="Keep the arms apart with --by.",
-    example="warning[pooled-arms]: each task was attempted under one prompt only (b 0.610, a"
-    " 0.420), so one estimate mixes them",
+    example="warning[pooled-arms]: each task was attempted under only one prompt (b 0.610, a"
+    " 0.420), so an estimate averages over several",
 )  # fmt: skip
 UNREAD_NUMBER = DiagnosticType(
     "unread-column", WARNING,
@@ -120,7 +121,8 @@ SEVERAL_VERDICTS = DiagnosticType(
     example="warning[several-verdicts]: each attempt has one verdict per scores.name (correct,"
     " short)",
 )  # fmt: skip
-# Findings about columns that distinguish attempts. They are certain if attempt numbers repeat.
+# Findings about columns that distinguish attempts. passk is certain of these findings if attempt
+# numbers repeat.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
 # The evenness of a column that counts up by 1 in every cell.
 _COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)

@@ -55,7 +55,7 @@ _OTHER_WORDS = (
     )
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
-# The most rows of two columns that are compared, and the most values of a verdict.
+# The maximum number of rows of two columns that are compared, and of values of a verdict.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
 # A second verdict must exist for this share of the attempts.
 _ENOUGH_SHARE = 0.5

@@ -65,7 +65,7 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
 # The mean number of repeats from which a column does not number the attempts.
 _TOO_MANY_REPEATS = 2
 _TWO_FILES_REMEDY = "if the files are of different models, name them as label=path"
-# The most records without a task that may be summaries of other records.
+# The maximum number of records without a task that may be summaries of other records.
 _MOST_SUMMARIES = 5
 # The number of records that are searched for a missing field.
 _PROBED_RECORDS = 1000

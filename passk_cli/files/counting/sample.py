@@ -37,7 +37,7 @@ BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
 # The number of bytes at which a sample of long lines ends.
 MOST_BYTES = 1 << 27
-# The most rows of a sample without lines, columns, and keys of a nested column.
+# The maximum numbers of rows of a sample without lines, of columns, and of keys of a nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 # The depth of nested records that are searched for how an attempt ended.
 _MOST_DEPTH = 3

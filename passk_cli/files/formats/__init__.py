@@ -50,8 +50,8 @@ from passk_cli.files.formats.weave import WEAVE
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import LINE
 
-# Generic formats come last. They are tried only if the longer beginning of a file matches no
-# harness.
+# Generic formats come last. They are tried only if no harness matches, even after passk has read a
+# longer beginning of the file.
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (

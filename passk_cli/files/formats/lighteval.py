@@ -58,7 +58,7 @@ def _contents(file: File) -> Contents:
 
 
 def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
-    """Raise NoResults if a sample has several answers, because their outcomes are one number."""
+    """Raise NoResults if a sample has several answers, because they share one number."""
     if answers > 1:
         problem = f"{answers} answers to a sample have one value of {', '.join(outcomes)}"
         remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"

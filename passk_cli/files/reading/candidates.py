@@ -99,9 +99,10 @@ _NUMBERED_PART = re.compile(
 # Words in names of columns that compare two answers; values for one answer, and for a tie.
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
-# The most words of an outcome and values of a setting; the fewest values of text that names tasks.
+# The maximum number of words of an outcome and of values of a setting; the minimum number of values
+# of text that names tasks.
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# The most values of a scale on which the second lowest value may pass as well.
+# The maximum number of values of a scale on which the second lowest value may pass as well.
 _MOST_LEVELS = 5
 # The ratio of statements to names from which a name stands for a kind of tasks.
 _STATEMENTS_PER_NAME = 1.2
@@ -652,7 +653,7 @@ class _CandidateFinder:
         gold = [path for path in plain if name_words(path) & (EXPECTED_WORDS - {"label"})]
         answers = [path for path in plain if name_words(path) & ANSWER_WORDS and path not in gold]
         if not answers:
-            # If no column has a usual name, use texts that are mostly among the expected values.
+            # If no column has a usual name, use columns of texts that are mostly expected values.
             expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
                        and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count

@@ -62,7 +62,7 @@ _QUESTION_TEXTS = {
     "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
-# The most lines of a role on the screen, and the width to which options are aligned.
+# The maximum number of lines of a role on the screen, and the width to which options are aligned.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
 # Lines and columns of a screen, and the shortest length to which tallies are cut.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30

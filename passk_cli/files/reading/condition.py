@@ -29,7 +29,7 @@ _OPERATORS = frozenset(
     "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
     " to_months to_days to_hours to_minutes to_seconds".split()
 )
-# The most levels of DuckDB's syntax tree. A sum or NOT takes two levels.
+# The maximum number of levels of DuckDB's syntax tree. A sum or NOT takes two levels.
 _MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 # Questions about columns that distinguish attempts.
 _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
-# The most questions that are answered in a row, and questions whose answers mix nothing.
+# The maximum number of questions that are answered in a row, and questions whose answers mix
+# nothing.
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
 
 

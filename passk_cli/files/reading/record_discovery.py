@@ -37,7 +37,8 @@ from passk_cli.text import shortened
 if TYPE_CHECKING:
     import duckdb
 
-# The most records, bytes, files, levels of keys, and fields of a record that are read.
+# The maximum numbers of records, bytes, files, levels of keys, and fields of a record that are
+# read.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
 # The longest value that is compared with words of verdicts, and the longest one in a message.
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
@@ -341,7 +342,9 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
 def _nested_places(
     pairs: Pairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """The places below these values, as (keys, records). "{}" stands for every key.
+    """The places below these values that contain records, as (keys, records).
+
+    "{}" stands for every key.
 
     pairs : values with their context: plain values next to the path, and keys as "{0}", "{1}".
     """

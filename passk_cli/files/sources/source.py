@@ -158,7 +158,7 @@ def open_bytes(source: Source) -> IO[bytes]:
 
 
 def _max_bytes(source: Source) -> int:
-    """The most bytes that Python unpacks of a file."""
+    """The maximum number of bytes that Python unpacks of a file."""
     return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
 

@@ -80,7 +80,7 @@ def _read_map(request: Request) -> tuple[ColumnMap, Request]:
     if len(maps) != 1:
         raise ParameterError(
             OptionValue("--engine", "spark"),
-            "a cluster needs a map with one table [data]",
+            "to count on a cluster, passk needs a map with exactly one table [data]",
             "passk describe writes a map for a local file", name="bad-map",
             settles=[SuggestedFix({"--map": Placeholder("FILE")}, "names the map")],
         )  # fmt: skip

@@ -47,7 +47,8 @@ class SparkRows(NamedTuple):
     def select(self, columns: Sequence[str]) -> Any:
         """A frame with these columns as text, and BAD: whether the row is not a record.
 
-        columns : names, with a dot before a nested one.  All columns of a bad row are empty.
+        columns : names; dots lead to a nested column, for example "meta.id".  All columns of a bad
+            row are empty.
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
