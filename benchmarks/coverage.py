@@ -87,7 +87,7 @@ def shifted(rates: np.ndarray, shift: float) -> np.ndarray:
 def default_coverage(cell: Cell, repetitions: int) -> tuple[float, float, float]:
     """(coverage, share of misses above, below) of the default, by its distribution function.
 
-    A limit of `guard` is on the right side of θ exactly if the probability at θ is on the right
+    A limit of `guard` is on the right side of θ if and only if the probability at θ is on the right
     side of α. This saves the root search and allows more repetitions.
     """
     true, rng = cell.true(), cell.rng(1)

@@ -1,7 +1,7 @@
 """The distributions behind `guard` and `hull` as functions, for simulations of coverage.
 
-A limit is on the right side of a value exactly if the probability at the value is on the right side
-of α. This saves the root search and allows more repetitions.
+A limit is on the right side of a value if and only if the probability at the value is on the right
+side of α. This saves the root search and allows more repetitions.
 """
 
 from __future__ import annotations

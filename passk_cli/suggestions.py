@@ -14,7 +14,8 @@ from passk_cli.text import names_that_fit
 _ALIKE, _CLOSE = 0.65, 0.12
 # The maximum number of letters of the list of names if no name is similar.
 _LISTED = 98
-# Punctuation between the words of a name, and the maximum number of letters of a name that is typed in full.
+# Punctuation between the words of a name, and the maximum number of letters of a name that is typed
+# in full.
 _MARK, _SHORT = r"[\s_.:/\-]", 40
 # Words that people use → the names that they mean, without punctuation.  Names that a command does
 # not have are ignored.

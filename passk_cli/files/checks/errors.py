@@ -43,7 +43,8 @@ _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Questions and expected answers contain no errors of the harness either.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
-# The characters of a value that are read, the maximum number of values in a condition, and their length.
+# The characters of a value that are read, the maximum number of values in a condition, and their
+# length.
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
 # The share of rows with errors that must fail, the share of other failures that must end like
 # passes, and the fewest errors or different texts of passes.
