@@ -251,9 +251,8 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     result = passk("gate", new, "--baseline", parts[0], "--baseline", "old", *DROP)
     assert result.code == 2
     assert result.err == (
-        "error[no-such-model]: --baseline old: no such file, and"
-        " several baselines are files that are read"
-        " together; name only one model\n"
+        "error[no-such-model]: --baseline old: no such file, and several"
+        " values must all be files, which passk reads together; name only one model\n"
     )
     result = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
     assert (result.code, "is given twice; its attempts would count double" in result.err) == (
