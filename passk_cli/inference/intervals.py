@@ -282,7 +282,7 @@ def intervals(
                 and method_name not in (name, LOGIT_T)
                 and not math.isfinite(sample.low)
             ):
-                instead = f"{method_name}, since {name} {NEEDS_BOUNDS}"
+                instead = f"the interval is {method_name}, because {name} {NEEDS_BOUNDS}"
                 if sample.values.size <= FEW_TASKS:
                     instead += f": {WITH_FEW_TASKS}"
                 remark = f"{instead}; {remark}" if remark else instead

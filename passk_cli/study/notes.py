@@ -316,8 +316,8 @@ UNKNOWN_BOUNDS = DiagnosticType(
     why="With few tasks, BCa intervals are often too narrow. The message is a note if there are"
     " more than 30 tasks.",
     advice="Give the range of the scores with `--bounds LOW,HIGH`.",
-    example="warning[unknown-bounds]: mean of alpha: bounds of the scores are not known; the"
-    " interval is bca; --bounds LOW,HIGH gives them",
+    example="warning[unknown-bounds]: mean of alpha: the interval is bca, because guard"
+    " needs the lowest and highest possible score; --bounds LOW,HIGH gives them",
 )  # fmt: skip
 SPECIAL_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}",
