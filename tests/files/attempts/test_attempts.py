@@ -36,7 +36,7 @@ def _multiset(counts: Counts, role: str) -> dict[tuple[str, str], list[tuple[Any
     return multiset
 
 
-@pytest.mark.filterwarnings("ignore:.* since guard needs")
+@pytest.mark.filterwarnings("ignore:.* because guard needs")
 @pytest.mark.parametrize(
     ("options", "value"),
     [
