@@ -453,7 +453,7 @@ _FAMILIES = {
     ),
     "duplicate-models": (
         "two models have the same outcomes at all tasks",
-        "Both passed and failed the same number of attempts at every task, which is very unlikely"
+        "Both passed and failed the same number of attempts at every task, which is unlikely"
         " for two runs. One is probably the other model, read from another file. Their difference"
         " is 0 whatever is computed.",
         "Leave one out with --exclude-model. Two strong models may fail the same few tasks because"

@@ -61,7 +61,7 @@ def test_other_tools_shows_what_passk_computes(
     for function, name, packages in script["TOOLS"]:
         if not packages:
             numbers = function(*script["outcomes"]().values())
-            cells = [script["shown"](numbers.get(column)) for column in script["COLUMNS"]]
+            cells = [script["cell_text"](numbers.get(column)) for column in script["COLUMNS"]]
             release = f" {passk_cli.__version__}" if name == "passk" else ""
             assert f"| {name}{release} | {' | '.join(cells)} |" in page
 

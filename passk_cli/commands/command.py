@@ -30,7 +30,7 @@ _REMOVED = {
 }
 
 
-class Example(NamedTuple):
+class HelpExample(NamedTuple):
     """A use of a command: a comment that begins with "# ", and the command line."""
 
     comment: str
@@ -82,10 +82,10 @@ class Command:
         return [text for text in self._paragraphs if not text.startswith(_EXAMPLE)]
 
     @property
-    def examples(self) -> list[Example]:
+    def examples(self) -> list[HelpExample]:
         """The most common uses. Each runs as it is in a folder that contains `sample_data`."""
         texts = (text.split("\n", 1) for text in self._paragraphs if text.startswith(_EXAMPLE))
-        return [Example(comment, " ".join(line.split())) for comment, line in texts]
+        return [HelpExample(comment, " ".join(line.split())) for comment, line in texts]
 
     @property
     def _paragraphs(self) -> list[str]:

@@ -45,7 +45,7 @@ def refuse_reserved(names: Collection[str], reserved: Collection[str], table_nam
     """
     refuse_if_any("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),
-         f"{table_name} has a column of that name; rename it in the data", ())
+         f"{table_name} already has a column of that name; rename it in the data", ())
         for name in names
     ))  # fmt: skip
 

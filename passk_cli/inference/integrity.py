@@ -64,7 +64,7 @@ class CertainTasks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MissingAttempts:
+class SubmissionShortfall:
     """Attempts that a submission lacks and most submissions have.
 
     missing, usual : attempts per submission.
@@ -234,7 +234,7 @@ def _likelihood_parts(shares: Floats, likelihood: Floats, passes: Bools, fails: 
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
 
 
-def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
+def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
     """Attempts that submissions lack, and whether these are at tasks that other submissions fail.
 
     The usual number of attempts at a task is the median over submissions. Given how many attempts a
@@ -255,7 +255,7 @@ def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
     variance = number * spread * (usual_total - number) / max(usual_total - 1, 1)
     excess = (missing * failing).sum(axis=1) - number * mean
     z = np.divide(excess, np.sqrt(variance), out=np.zeros(len(n)), where=variance > 0)
-    return MissingAttempts(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
+    return SubmissionShortfall(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
 
 
 def equal_texts(

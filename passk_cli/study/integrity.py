@@ -15,7 +15,7 @@ from passk_cli.inference.integrity import (
     CertainTasks,
     ClosestPartners,
     EqualTexts,
-    MissingAttempts,
+    SubmissionShortfall,
     certain_tasks,
     closest_partners,
     equal_texts,
@@ -86,7 +86,7 @@ class SubmissionBoard:
         return certain_tasks(self.n, self.c)
 
     @cached_property
-    def missing(self) -> MissingAttempts:
+    def missing(self) -> SubmissionShortfall:
         """The attempts that each submission lacks and most submissions have."""
         return missing_attempts(self.n, self.c)
 

@@ -111,7 +111,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     study = Analysis(counts, (pass_1,), Confidence(), Rules())
     first, rules = (
         GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
-        [r for r in gate.active_rules if r.named],
+        [r for r in gate.active_rules if r.option_metrics],
     )
     (odds,), (predicted,) = (
         simulation_setup(first, rules, "pass", predictive=item).unchanged_verdicts[0].values()

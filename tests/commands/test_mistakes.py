@@ -24,6 +24,7 @@ NEEDED = {
     "convert": ["-o", "table.csv"],
     "extrapolate": [],
     "gate": ["--min", "pass@1=0.1"],
+    "horizon": ["--field", "minutes=cost"],
     "judge": ["--field", "truth=difficulty"],
     "record": ["--to", "history.parquet", "--at", "r1"],
     "report": ["-o", "page.html"],

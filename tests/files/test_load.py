@@ -561,7 +561,7 @@ def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
         ("d.json", json.dumps(document)), ("e.jsonl.gz", packed),
         ("f.jsonl", jsonl(with_late_key("agent_name", "B", slice(3800, 3801)))),
     ):  # fmt: skip
-        with pytest.raises(DataError, match=r"no model in .* others have one"):
+        with pytest.raises(DataError, match=r"no model in .* other records have one"):
             read(write(name, content))
     assert cells(write("a.jsonl", jsonl(rows)), where="model IS NOT NULL").keys() == {
         ("B", f"t{i}") for i in range(50)

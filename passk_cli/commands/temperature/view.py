@@ -107,7 +107,7 @@ _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.
 _TOY = SuggestedFix({"--toy": "gaussian"}, "is the toy model")
 
 
-class BestTemperature(NamedTuple):
+class BestTemperatureRow(NamedTuple):
     """The best temperatures of one model: metric name → verdict."""
 
     series: Series
@@ -122,7 +122,7 @@ class BestColumn(NamedTuple):
     metric: Metric
     kind: str
 
-    def cell(self, choice: BestTemperature) -> Cell:
+    def cell(self, choice: BestTemperatureRow) -> Cell:
         """The cell of a model in this column."""
         v = choice.verdicts.get(self.metric.name)
         if v is None:
@@ -150,7 +150,7 @@ _SIGNIFICANT = "; {which} {verb:is|are} significant."
 
 
 @dataclass(frozen=True)
-class BestTemperatureTable(Section[BestTemperature]):
+class BestTemperatureTable(Section[BestTemperatureRow]):
     """A row per model: its best temperature at the smallest and at the largest k."""
 
     columns = (
@@ -604,7 +604,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
         choices: dict[Series, dict[str, TemperatureVerdict]] = {}
         for v in verdicts:
             choices.setdefault(v.series, {})[v.lead.name] = v
-        best = [BestTemperature(*model_choices) for model_choices in choices.items()]
+        best = [BestTemperatureRow(*model_choices) for model_choices in choices.items()]
         sections: list[Section[Any]] = [
             BestTemperatureTable(study, best, facts, adjustment, other_tests, metrics),
             ByTemperatureTable(study, rows_by_series(facts)),

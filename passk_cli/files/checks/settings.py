@@ -74,8 +74,7 @@ POOLED_SETTINGS = DiagnosticType(
     why="The estimates describe the mixture of these settings. pass@k of a mixture is not the"
     " pass@k of any setting.",
     advice="Keep the settings apart with --by, or pool them on purpose with --pool.",
-    example="passk estimate sample_data/cruxeval.jsonl.gz -k 1\n"
-    "warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
+    example="warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
 )  # fmt: skip
 POOLED_ARMS = DiagnosticType(
     "pooled-arms", WARNING,
