@@ -91,7 +91,7 @@ def test_intervals_of_both_populations() -> None:
 def test_ten_pairs_of_five_equal_models() -> None:
     page = text_of("docs/choose/inference.md")
     pairs = studentized_range.sf(1.959964 * sqrt(2), 5, 1e6)
-    assert f"you do so in {100 * pairs:.0f} %" in page
+    assert f"you find at least one in {100 * pairs:.0f} %" in page
     assert f"at least one false difference in {100 * (1 - 0.95**10):.0f} %" in page
 
 

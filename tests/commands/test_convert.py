@@ -295,7 +295,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         ),
         (
             ["a.csv", "--by", "c", "--counts"],
-            "--by c: the output has a column of that name",
+            "--by c: the output already has a column of that name",
         ),
         (
             ["a.csv", "--with", "n", "--counts"],

@@ -254,7 +254,7 @@ def test_markdown_without_a_file_has_no_pictures(hostile_findings: passk_cli.Fin
 def test_a_report_without_a_page_is_refused() -> None:
     report = passk_cli.estimate(rows(EVIL[:1])).report
     for name in pages.FORMATS:
-        with pytest.raises(ValueError, match="no page"):
+        with pytest.raises(ValueError, match="cannot be shown as a page"):
             pages.document(report, name, Style())
 
 
