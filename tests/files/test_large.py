@@ -132,4 +132,5 @@ def test_lines_of_a_megabyte_are_read_in_little_memory(tmp_path: Path) -> None:
             file.write(json.dumps(record | {"log": "x y " * 300_000}) + "\n")
     tasks, attempts, peak = measured(path)
     assert (tasks, attempts) == (20, 80)
-    assert peak < 1000
+    # Alone it takes 400 MiB. On a busy machine, DuckDB reads further ahead.
+    assert peak < 2000
