@@ -17,12 +17,17 @@ from tests.conftest import Write
 from tests.files.formats.cells import cells
 
 _READ = """
-import resource, sys
+import re, resource, sys
+from pathlib import Path
 from passk_cli.files.formats import generic
 generic.LARGE_BYTES = 1 << 20
 import passk_cli
 counts = passk_cli.read(sys.argv[1])
-print(len(counts.tasks), int(counts.n.sum()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+if sys.platform == "linux":
+    # ru_maxrss includes the memory of the process that started this one.
+    peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+print(len(counts.tasks), int(counts.n.sum()), peak)
 """
 TEXT = "x" * 5_900
 
@@ -132,5 +137,4 @@ def test_lines_of_a_megabyte_are_read_in_little_memory(tmp_path: Path) -> None:
             file.write(json.dumps(record | {"log": "x y " * 300_000}) + "\n")
     tasks, attempts, peak = measured(path)
     assert (tasks, attempts) == (20, 80)
-    # Alone it takes 400 MiB. On a busy machine, DuckDB reads further ahead.
-    assert peak < 2000
+    assert peak < 1000
