@@ -77,7 +77,7 @@ _WHERE = "{?where| on {where}}"
 _AHEAD = (
     "{?ahead|; about {ahead:attempt} per task would narrow it enough}"
     "{?tasks|; about {tasks:task} would narrow it enough}"
-    "{?both|; it takes more attempts and more tasks}."
+    "{?both|; an estimate needs more attempts and more tasks}."
 )
 COVER = (
     Answer("cover", lambda covers: len(covers.facts) == 1 and not covers.open,

@@ -179,7 +179,7 @@ def test_the_sample_is_answered_as_it_was_published(passk: Passk) -> None:
     )  # fmt: skip
     assert result.code == 0
     assert result.err == ""
-    assert "longest for GPT-5.5: 5.07 h" in result.out
+    assert "longest for GPT-5.5 (each model on its own tasks): 5.07 h" in result.out
     assert "doubles every 282 days" in result.out
 
 

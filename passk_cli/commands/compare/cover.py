@@ -53,18 +53,13 @@ class CoverPair(PairRecord):
         if left.low is None or left.high is None or right.low is None or right.high is None:
             reason = c.reason or left.reason or right.reason
             return replace(nothing, estimate=Estimate(None, reason=reason, signed=True))
-        low, high, value = (
-            left.low - right.high,
-            left.high - right.low,
-            None,
-        )
+        low, high, value = left.low - right.high, left.high - right.low, None
         if high - low <= WIDEST and left.value is not None and right.value is not None:
             value = left.value - right.value
         verdict = BETTER if low > 0 else WORSE if high < 0 else TIED
         more: dict[str, Cell] = {
             "low_model": left.low, "high_model": left.high,
-            "low_against": right.low,
-            "high_against": right.high,
+            "low_against": right.low, "high_against": right.high,
         }  # fmt: skip
         estimate = Estimate(value, low=low, high=high, signed=True)
         return replace(nothing, estimate=estimate, verdict=verdict, more=more)
@@ -150,7 +145,7 @@ class CoverPairTable(Section[CoverPair]):
         Column("range", "share", meaning="Range of the metric of the model on the tasks that both"
                " have, with an estimate before it if it is narrow enough.",
                cell=lambda pair: pair.sides[0].estimate.value_or_limits),
-        Column("of other", "share", meaning="Range of the other model.",
+        Column("range of other", "share", meaning="Range of the other model.",
                cell=lambda pair: pair.sides[1].estimate.value_or_limits),
         Column("difference", "share", meaning="Range of the difference, from both ranges.",
                cell=lambda pair: pair.fact.estimate.value_or_limits),

@@ -802,7 +802,7 @@ class MustPass(SingleTaskRule):
             return line
         lists = unmatched_task_lists(self.must_pass, unknown)
         unlisted = [name for name in unknown if getattr(name, "file", "") not in lists]
-        problems = [f"no task of the {number:,} that {file} lists is in the data"
+        problems = [f"the data contains none of the {number:,} tasks that {file} lists"
                     for file, number in lists.items()]  # fmt: skip
         if unlisted:
             remedy = _unknown_tasks_fix(unlisted, places)

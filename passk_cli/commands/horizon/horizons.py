@@ -124,11 +124,12 @@ def horizons_of(
 def _horizon(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float, place: int
 ) -> Iterator[ModelHorizon]:
-    counts, confidence, rows = study.counts, study.confidence, study.counts.rows_of(place)
-    there = np.isfinite(lengths[counts.task_codes[rows]])
-    if not there.any():
+    counts, confidence = study.counts, study.confidence
+    rows = np.r_[counts.rows_of(place)]
+    rows = rows[np.isfinite(lengths[counts.task_codes[rows]])]
+    if not len(rows):
         return
-    tasks, n, c = (each[rows][there] for each in (counts.task_codes, counts.n, counts.c))
+    tasks, n, c = counts.task_codes[rows], counts.n[rows], counts.c[rows]
     x, clusters = np.log2(lengths[tasks]), cluster_codes(counts, tasks)
     # In a single family, tasks are all there is to resample.
     single = clusters is None or clusters.max() == 0
@@ -172,9 +173,8 @@ def _horizon(
         ))  # fmt: skip
     yield ModelHorizon(
         counts.series[place], x, c / n, weights, ends,
-        len(x) if clusters is None else int(clusters.max()) + 1, _release_date(counts, place), (a,
-        b),
-        draws, tuple(facts), shapes,
+        len(x) if clusters is None else int(clusters.max()) + 1, _release_date(counts, place),
+        (a, b), draws, tuple(facts), shapes,
     )  # fmt: skip
 
 

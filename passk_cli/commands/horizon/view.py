@@ -81,17 +81,22 @@ LEAD = (
            "The {rate} horizon of {model} is {horizon}: {rate} of its attempts succeed at tasks for"
            " which a human expert needs that long."),
     Answer("longest-horizon", lambda _: True,
-           "The {rate} horizon is longest for {model}: {horizon}{?rivals|; the"
+           "The {rate} horizon is longest for {model}{?own| (each model on its own tasks)}:"
+           " {horizon}{?rivals|; the"
            " {count:interval|intervals} of {rivals} {count:overlaps|overlap} with its interval}."),
 )  # fmt: skip
 FURTHER = (
     Answer("horizon-extrapolated", lambda found: found.top.extrapolated,
            "It lies outside the range of the tasks ({shortest} to {longest}), so it is"
            " extrapolated."),
-    Answer("horizon-by-shape", lambda found: found.top.first.value is not None,
+    Answer("horizon-by-shape",
+           lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 2,
            "By the shape of the curve it ranges from {low} to {high}."),
+    Answer("horizon-of-every-shape",
+           lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 1,
+           "It is {low} for every shape of the curve."),
     Answer("horizon-doubles", lambda found: found.days and found.days.value,
-           "The longest horizon doubles every {days}."),
+           "The longest horizon{?group| with {group}} doubles every {days}."),
 )  # fmt: skip
 
 
@@ -121,8 +126,8 @@ class LongestHorizon:
             "model": top.name, "rate": self.rate, "horizon": top.first, "rivals": rivals,
             "reason": reasons.pop() if len(reasons) == 1 else "", "count": len(rivals),
             "shortest": duration_text(top.ends[0]), "longest": duration_text(top.ends[1]),
-            "low": low,
-            "high": high, "days": self.days,
+            "own": len({model.x.tobytes() for model in self.models}) > 1,
+            "low": low, "high": high, "days": self.days, "group": " ".join(top.series[1:]),
         }  # fmt: skip
 
 
@@ -141,9 +146,19 @@ def _length(log2: float, model: ModelHorizon) -> str | None:
 
 
 def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
-    """The shortest and the longest first horizon by all shapes."""
+    """The shortest and the longest first horizon by all shapes.
+
+    A shape without a horizon among the tasks only bounds it by the longest or the shortest task.
+    """
     values = sorted(log2s[0] for log2s in model.shapes.values() if not math.isnan(log2s[0]))
-    return (_length(values[0], model), _length(values[-1], model)) if values else (None, None)
+    if not values:
+        return None, None
+    low, high = values[0], values[-1]
+    if high == math.inf and low > model.x.max():
+        low = high
+    elif low == -math.inf and high < model.x.min():
+        high = low
+    return _length(low, model), _length(high, model)
 
 
 def _shape_range_text(model: ModelHorizon) -> Cell:
@@ -204,16 +219,18 @@ class HorizonTable(Section[ModelHorizon]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         group = self.records[0].series[1:]
-        days = [each.fact.estimate for each in self.grown if each.fact.series[1:] == group]
-        found = LongestHorizon(self.records, self.rate, days[0] if days else None)
-        yield from first_true(LEAD, found)
-        yield from all_true(FURTHER, found)
+        days = [g.fact.estimate for g in self.grown if g.fact.series[1:] == group]
+        longest = LongestHorizon(self.records, self.rate, days[0] if days else None)
+        yield from first_true(LEAD, longest)
+        yield from all_true(FURTHER, longest)
 
     def context(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
         yield self.study.sizes(model.facts[0] for model in self.records)
         units = "families, tasks and attempts" if confidence.cluster else "tasks and attempts"
         yield f"{100 * confidence.level:g} % intervals from resampled {units}"
+        if confidence.cluster:
+            yield "a task counts 1/√(tasks of its family)"
         yield OptionHint("each shape")
 
     def messages(self) -> Iterator[Diagnostic]:
