@@ -144,11 +144,11 @@ def similar_files(argument: str) -> list[str]:
     path = Path(argument)
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
-        beside = (name for name in os.listdir(missing.parent) if not name.startswith("."))
+        siblings = (name for name in os.listdir(missing.parent) if not name.startswith("."))
         # A common suffix does not make two names similar.
         stem = missing.name.partition(".")[0]
         candidates = [missing.with_name(name) / path.relative_to(missing)
-                 for name in nearest_names(missing.name, beside)
+                 for name in nearest_names(missing.name, siblings)
                  if nearest_names(stem, [name.partition(".")[0]])]  # fmt: skip
         return [str(candidate) for candidate in candidates if candidate.exists()]
     except (OSError, ValueError):
@@ -157,22 +157,22 @@ def similar_files(argument: str) -> list[str]:
 
 def no_such_model(
     place: str | OptionValue, problem: str, word: str, models: Iterable[str], option: str,
-    beside: Sequence[str] | None = None,
+    other_values: Sequence[str] | None = None,
 ) -> ParameterError:  # fmt: skip
     """Error for a name or pattern that no model has, with the likely meaning.
 
-    option : the option with the name.  beside : its other values; None if it takes one model.
+    option : the option with the name.  other_values : its other values; None if it takes one model.
     """
     models = [*models]
     pattern, matches = find_pattern(word, models)
     if not matches:
         problem += f"; {did_you_mean_or_list(word, models)}"
         return ParameterError(place, problem, name="no-such-model")
-    if beside is None:
+    if other_values is None:
         settles = [SuggestedFix({option: model}) for model in matches[:_ALTERNATIVES]]
     else:
         why = plural(len(matches), "model") if matches[1:] else ""
-        settles = [SuggestedFix({option: [*beside, pattern]}, why)]
+        settles = [SuggestedFix({option: [*other_values, pattern]}, why)]
     several = f"it is a part of {len(matches)} names"
     problem += f"; {several if matches[1:] else did_you_mean([pattern])}"
     return ParameterError(place, problem, name="no-such-model", settles=settles)

@@ -38,7 +38,6 @@ RULES = {
 ALLOWED = {
     ("pages", "alone"): 1,
     ("pages", "where"): 5,
-    ("docstrings", "beside"): 1,
     ("docstrings", "is no"): 1,
     ("docstrings", "law"): 5,
     ("docstrings", "whose"): 46,

@@ -277,8 +277,8 @@ def require_few_groups(counts: Counts, most: float) -> None:
     )
     refuse_too_many(
         "groups", len(groups), most,
-        SuggestedFix({"--by": None}, "has one group"), SuggestedFix({"--where": condition},
-        "keeps some"),
+        SuggestedFix({"--by": None}, "has one group"),
+        SuggestedFix({"--where": condition}, "keeps some"),
         place=OptionValue("--by", ",".join(names)),
     )  # fmt: skip
 

@@ -58,8 +58,8 @@ class CoverRanges:
             fields |= {
                 "attempts": cover.attempts_of_most_tasks, "ahead": needed.attempts,
                 "tasks": needed.tasks,
-                "both": needed == DataNeeded(None, None), "widest": name_with_groups(widest.series,
-                self.groups),
+                "both": needed == DataNeeded(None, None),
+                "widest": name_with_groups(widest.series, self.groups),
             }  # fmt: skip
         return fields
 

@@ -106,8 +106,8 @@ def range_between(first: Result, second: Result) -> Result:
     estimate = replace(
         first_estimate, value=low, upper=high if high > low else None, se=_hull(first_estimate.se,
         second_estimate.se, max),
-        low=_hull(first_estimate.low, second_estimate.low, min), high=_hull(first_estimate.high,
-        second_estimate.high, max),
+        low=_hull(first_estimate.low, second_estimate.low, min),
+        high=_hull(first_estimate.high, second_estimate.high, max),
         marked=first_estimate.marked and second_estimate.marked, reason=first_estimate.reason
         or second_estimate.reason,
     )  # fmt: skip

@@ -73,8 +73,8 @@ def points() -> Plot:
 
 PLOTS = {
     "labels": curve(),
-    "legend": curve(9, 200, rules=[ReferenceLine(y=0.5, text="half"), ReferenceLine(x=100,
-    text="end")]),
+    "legend": curve(9, 200, rules=[
+        ReferenceLine(y=0.5, text="half"), ReferenceLine(x=100, text="end")]),
     "lone": curve(1),
     "panels": curves(
         [{"t": t, "p": 0.5, "k": k, "m": m} for t in (0, 1) for k in (1, 10) for m in "ab"],

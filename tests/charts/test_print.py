@@ -55,8 +55,8 @@ def plots(models: int) -> dict[str, Plot]:
     examples = {
         "curves": curves(lines, x="k", y="y", colour="model", dash="kind", x_title="k", **limits,
                          y_title="pass@k and pass^k", marked=[1, 10, 100, 1000],
-                         rules=[ReferenceLine(x=100, text="attempts made"), ReferenceLine(y=0.5,
-                         text="target")]),
+                         rules=[ReferenceLine(x=100, text="attempts made"),
+                                ReferenceLine(y=0.5, text="target")]),
         "panels": curves(lines, x="k", y="y", colour="model", facet="kind", x_title="k", **limits),
         "forest": forest(points, label="model", value="x", facet="metric", rules=(), **limits),
         "densities": densities(points, draws="draws", label="model", value="x", facet="metric",

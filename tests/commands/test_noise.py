@@ -153,8 +153,8 @@ def test_a_plan_for_a_fixed_suite_has_no_use_for_other_tasks(
 def test_a_plan_for_a_fixed_suite_names_the_model_that_needs_most(
     passk: Passk, write: Write
 ) -> None:
-    # Of both, two runs of one attempt may differ by all there is; a has two tasks that show noise,
-    # and b one. Of c nothing is shown, and of d all attempts pass.
+    # Two runs of a or b may differ by 100 points. Two tasks of a show noise, and one of b. No task
+    # of c has a second attempt, and every attempt of d passes.
     cells = {"a": [(4, 2), (4, 2), (1, 1)], "b": [(4, 2), (1, 0), (1, 1)],
              "c": [(1, 1), (1, 0), (1, 1)], "d": [(4, 4), (4, 4), (4, 4)]}  # fmt: skip
     rows = [

@@ -287,8 +287,9 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
     tests = 1 if together else max(len(shared), 1)
     compared = compare_spendings(
         [(*pair, tasks) for pair, tasks in shared],
-        lambda rival, tasks: _spending(rival.attempts_at(tasks), cluster_codes(study.counts,
-        tasks)),
+        lambda rival, tasks: _spending(
+            rival.attempts_at(tasks), cluster_codes(study.counts, tasks)
+        ),
         confidence, tests, together=together,
     )  # fmt: skip
     leads = _lead_crossings(study, shared, rivals, together=together)

@@ -364,8 +364,8 @@ class ShareRule(GateRule):
         for series, (wrong, attempts) in context.failed_attempts[self.role].items():
             verdict = FAIL if wrong > self.value * attempts + 1e-9 else PASS
             yield self.judgement(
-                context.empty_result(series), verdict, limit=self.value, count=CountEvidence(wrong,
-                attempts),
+                context.empty_result(series), verdict, limit=self.value,
+                count=CountEvidence(wrong, attempts),
                 wrong=wrong, made=attempts, share=f"{100 * wrong / attempts:.1f} %",
             )  # fmt: skip
 

@@ -748,8 +748,8 @@ def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     verdicts = ", ".join(f"{hidden.count(v)} {v}" for v in _ORDER if v in hidden)
     more = Judgement(
         "{hint}", replace(model_lines[-1].fact, estimate=Estimate(None)), verdicts,
-        fields={"hint": OptionHint("")}, name=f"{len(hidden)} more rows", count=CountEvidence(0, 0,
-        " "),
+        fields={"hint": OptionHint("")}, name=f"{len(hidden)} more rows",
+        count=CountEvidence(0, 0, " "),
     )  # fmt: skip
     return [*model_lines[: most - 1], more, *last]
 

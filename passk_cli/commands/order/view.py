@@ -318,7 +318,7 @@ class VerdictTable(Section[OrderEvidence]):
             # The lines set the order, so messages about numbers or times don't apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
         decisive = [model.slope for model in self.records if not model.order.stopped_at_first_pass]
-        comparisons = [beside for model in self.records for beside in model.first_versus_any]
+        comparisons = [row for model in self.records for row in model.first_versus_any]
         decisive += [b.difference for b in comparisons if b.any.k in self.middle]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
         yield from study.messages(decisive, short=[fact for b in comparisons for fact in b[:2]])
@@ -485,9 +485,9 @@ class FirstSuccessTable(Section[OrderEvidence]):
         MODEL, GROUPS,
         Column("{0:g} % solved", meaning="Fewest attempts that solve {0:g} % of the tasks.",
                across=lambda section: [100 * share for share in SHARES], example=50.0,
-               cell=lambda model, percent: str(attempts_for_share(model.order.survival,
-               percent / 100)
-                                               or f"> {len(model.order.survival) - 1}")),
+               cell=lambda model, percent: str(
+                   attempts_for_share(model.order.survival, percent / 100)
+                   or f"> {len(model.order.survival) - 1}")),
         Column("never solved", meaning="Tasks that no attempt passes.", cell=lambda model:
                f"{model.never} of {plural(len(model.order.n), 'task')}"),
     )  # fmt: skip

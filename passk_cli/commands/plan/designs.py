@@ -309,8 +309,8 @@ class Designs:
         limits = [None if total is None or end is None else total * end for end in ends]
         return Result(
             components.series, metric.name, metric.k,
-            Estimate(components.values.expected, reason=reason), se=se, size=SampleSize(tasks, n,
-            n),
+            Estimate(components.values.expected, reason=reason), se=se,
+            size=SampleSize(tasks, n, n),
             method=DEFAULT[NEW_TASKS], level=aims.level,
             more={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,

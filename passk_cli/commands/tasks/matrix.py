@@ -177,8 +177,8 @@ def facts_by_task(
             missing_passes = further_passes_needed(group.n, group.c, rate, level)
         columns = (
             group.series[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
-            group.c, group.at(low, 0.0), group.at(high, 1.0), group.class_codes, group.at(strips,
-            ""),
+            group.c, group.at(low, 0.0), group.at(high, 1.0), group.class_codes,
+            group.at(strips, ""),
             missing_passes,
         )  # fmt: skip
         parts.append([np.broadcast_to(column, group.n.shape).ravel() for column in columns])

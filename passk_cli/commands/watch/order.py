@@ -149,8 +149,8 @@ class TaskOrder:
                 most = max(by_model.values())
                 raise DataError(
                     task, f"the task has {most} attempts, but the plan has {attempts} per task",
-                    name="other-plan", settles=[SuggestedFix({"--attempts": most},
-                    "changes the plan")],
+                    name="other-plan",
+                    settles=[SuggestedFix({"--attempts": most}, "changes the plan")],
                 )  # fmt: skip
         if self.kind != COMPLETION and (
             unplanned := sorted(attempts_made.keys() - set(self.tasks))

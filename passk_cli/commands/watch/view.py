@@ -323,8 +323,8 @@ class WatchQuestion(Question, WatchOptions):
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
         refuse_if_any("contradicting-options", (
-            rules_options.rules is None and rules_options.suite is not None, OptionValue("--suite",
-            rules_options.suite),
+            rules_options.rules is None and rules_options.suite is not None,
+            OptionValue("--suite", rules_options.suite),
             "it selects a suite of a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
             "names the file"),),
         ))  # fmt: skip
