@@ -11,6 +11,7 @@ import pytest
 
 from passk_cli.commands.cost.view import FEW_TASKS_COST
 from passk_cli.commands.gate.view import FEW_RUNS_KNOWN
+from passk_cli.commands.horizon.view import FEW_FAMILIES
 from passk_cli.commands.trend.view import CORRELATED_RUNS
 
 ROOT = Path(__file__).parent.parent
@@ -40,6 +41,13 @@ def number(cell: str) -> float:
 
 def column(table: Iterable[dict[str, str]], name: str) -> list[float]:
     return [number(row[name]) for row in table if row[name] not in ("", "–")]
+
+
+def families_of_horizon() -> Iterable[str]:
+    for rate in ("50 %", "80 %"):
+        table = [row for row in rows("horizon-coverage") if row["tasks"] == "40"]
+        table = [row for row in table if int(row["families"]) <= 10 and row["rate"] == rate]
+        yield f"{rate} horizon in {to(100 * share for share in column(table, 'coverage'))}"
 
 
 def to(values: Iterable[float]) -> str:
@@ -208,6 +216,7 @@ def honest_boards() -> Iterable[str]:
         (CORRELATED_RUNS.why, correlated_message),
         (FEW_RUNS_KNOWN.why, few_runs),
         (FEW_TASKS_COST.why, lumps_message),
+        (FEW_FAMILIES.why, families_of_horizon),
     ],
 )  # fmt: skip
 def test_claims_are_in_the_tables_of_benchmarks(

@@ -43,35 +43,44 @@ EXTRAPOLATED_HORIZONS = DiagnosticType(
     "extrapolated-horizons", WARNING,
     "the {rate} horizon of {models} lies outside the range of the tasks: there are no attempts at"
     " that length, and the shape of the curve decides", "add tasks of that length",
-    "A horizon beyond the longest task, or below the shortest one, is read off the fitted curve"
-    " where there are no attempts. Other curves fit the attempts as well and give other horizons"
-    " there. `--full` shows the horizons by shape.",
+    meaning="The horizon is beyond the longest task or below the shortest one, so it comes from a"
+    " part of the fitted curve without attempts.",
+    why="Other curves fit the attempts as well and give other horizons there.",
+    advice="Add tasks of that length. `--full` shows the horizons by the shape of the curve.",
 )  # fmt: skip
 NO_HORIZON = DiagnosticType(
     "no-horizon", WARNING, "no {rate} horizon for {models}: {reason}", "",
-    "A horizon needs passes and failures, tasks of different lengths, and success that falls with"
-    " the length.",
+    meaning="A horizon needs passes and failures, tasks of different lengths, and success that"
+    " falls with the length.",
+    why="Without them, every length or no length is a horizon.",
+    advice="Add shorter tasks if no attempt passes, and longer ones if every attempt passes.",
 )  # fmt: skip
 NO_LENGTH = DiagnosticType(
     "no-length", WARNING,
     "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
-    "A task without a number of minutes, or with 0 minutes or fewer, has no place on the axis of"
-    " lengths. Its attempts count in no horizon.",
+    meaning="These tasks have no number of minutes, or 0 minutes or fewer. Their attempts count in"
+    " no horizon.",
+    why="If such tasks are harder or easier than the others, the horizon of all tasks differs.",
+    advice="Fill in the lengths, or name the right column with `--field minutes=COLUMN`.",
 )  # fmt: skip
 FEW_FAMILIES = DiagnosticType(
     "few-families", WARNING,
     "the intervals of {models} come from few families ({families}): with fewer than {least} they"
     " can be too short", "",
-    "The bootstrap draws families with replacement. If there are few large families with tasks that"
-    " are alike, it sees too little of the difference between families. In simulations with 2 to 10"
-    " families of 40 tasks, 95 % intervals contained the true 50 % horizon in 76 to 92 % of the"
-    " cases (benchmarks/horizon.md).",
+    meaning="The bootstrap draws families with replacement. With few families it shows too little"
+    " of the difference between families.",
+    why="In simulations with 2 to 10 families of 40 similar tasks, 95 % intervals contained the"
+    " true 50 % horizon in 76 to 92 % of the cases, and the true 80 % horizon in 77 to 87 %"
+    " (benchmarks/horizon.md).",
+    advice="Add tasks of other families. If you cannot, report that the intervals may be short.",
 )  # fmt: skip
 UNDATED_MODELS = DiagnosticType(
     "undated-models", WARNING, "no release date of {models}: left out of the doubling time",
     "write dates as 2025-02-24",
-    "The doubling time is a line through the horizons of models over their release dates. A model"
-    " without a date, or with a text that is not a date, cannot be on it.",
+    meaning="The doubling time comes from a line through the horizons of models over their release"
+    " dates. These models have no date, or a text that is not a date.",
+    why="A model that was the best at its release would change the line.",
+    advice="Write the date of each model as 2025-02-24.",
 )  # fmt: skip
 
 LEAD = (
