@@ -1,4 +1,4 @@
-"""passk convert: any results as one table of attempts, or of counts."""
+"""passk convert: write any results as one table of attempts or of counts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from passk_cli.option import Option, split_at_commas
 class ConvertOptions:
     """Write any harness's results as one table.
 
-    A row per attempt in the order of the files, or with --counts a row per task; csv, jsonl or
-    parquet. It reads back as the same numbers.
+    The table has one row per attempt, in the order of the files. With --counts, it has one row per
+    model and task. passk calculates the same numbers from the table as from the original files.
 
     # write one row per attempt
     passk convert sample_data/agents.jsonl -o attempts.csv
@@ -29,35 +29,39 @@ class ConvertOptions:
 
     # fmt: off
     output: Annotated[str | None, Option(
-        "-o --output", "FILE", "Write here: .csv, .jsonl or .parquet.", file="written",
-        detail="It is whole or not there. Default: csv to stdout.")] = None
+        "-o --output", "FILE", "Write the table to this .csv, .jsonl or .parquet file.",
+        file="written", detail="passk writes the file completely or not at all. Without this"
+        " option, passk prints csv.")] = None
     form: Annotated[str | None, Option(
         "-f --format", help="Format of the table",
         choices=("csv", "jsonl", "parquet", "every-eval-ever"),
-        detail="Default: by the output file's suffix.")] = None
+        detail="Default: the format that the suffix of the output file names.")] = None
     counts: Annotated[bool, Option(
-        "--counts", help="A row per model and task, with n and c.",
-        detail="n counts attempts, c passes.")] = False
+        "--counts", help="Write one row per model and task, with the counts n and c.",
+        detail="n is the number of attempts, and c is the number of passes.")] = False
     missing: Annotated[str | None, Option(
-        "--missing", help="A missing outcome.", choices=(KEEP, "error", "fail", "drop"),
-        detail="Default: keep, which leaves it empty; with --counts: error.")] = None
+        "--missing", help="How to write a missing outcome",
+        choices=(KEEP, "error", "fail", "drop"), detail="Default: keep, which leaves the outcome"
+        " empty. With --counts, the default is error.")] = None
     columns: Annotated[tuple[str, ...], Option(
-        "--with", "NAME", "Further columns: answer, solution, cost, any other.",
+        "--with", "NAME", "Also write this column, such as answer or cost.",
         parse=split_at_commas,
-        detail="Any column of the data, or a role that is found under many names: answer, solution,"
-        " cost (in dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns."
-        " Repeatable.")] = ()
+        detail="You can name any column of the data. passk finds these columns under many names:"
+        " answer, solution, cost (in dollars), tokens_in, tokens_out, tokens, duration (in"
+        " seconds), turns. Repeatable.")] = ()
     engine: Annotated[str, Option(
-        "--engine", help="Where rows are counted.", choices=("duckdb", "spark"),
-        detail="duckdb: on this machine; spark: on a cluster, with --counts and --map. The table"
-        " has a sum of each amount that the map names, such as cost_sum.")] = "duckdb"
+        "--engine", help="The engine that counts the rows.", choices=("duckdb", "spark"),
+        detail="duckdb counts on this machine. spark counts on a cluster, and needs --counts and"
+        " --map. Its table also contains the sum of each amount that the map names, for example"
+        " cost_sum.")] = "duckdb"
     spark_master: Annotated[str | None, Option(
-        "--spark-master", "URL", "Spark's master, e.g. spark://host:7077, sc://host.",
-        detail="Without it: the active session, else this machine (local[*]).")] = None
+        "--spark-master", "URL", "The Spark master, e.g. spark://host:7077, sc://host.",
+        detail="Default: the active Spark session. If there is none, Spark runs on this machine"
+        " (local[*]).")] = None
     # fmt: on
 
 
-# The table is read back, so names must stay as they are, without a sign before them.
+# passk can read the table again, so options that would change its names or numbers are left out.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
 _EACH_FILE = "convert each file with --counts; commands read many counts files together"
 COMMAND = Command(

@@ -25,26 +25,26 @@ from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Roles of --with that the reader finds under many column names.
+# The columns of --with that passk finds under many names in the data.
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
-_COUNTS = (SuggestedFix({"--counts": True}, "adds them up"),)
+_COUNTS = (SuggestedFix({"--counts": True}, "writes counts"),)
 
 
 WRITTEN = (
     Answer("counts-written", lambda fields: fields["rows"],
-           "Written: n and c of {models:model} at {tasks:task}, {rows:row} for"
-           " {attempts:attempt}."),
+           "passk wrote {rows:row} with the counts n and c of {attempts:attempt} by {models:model}"
+           " at {tasks:task}."),
     Answer("attempts-written-with-gaps", lambda fields: fields["empty"],
-           "Written: {attempts:attempt} of {models:model} at {tasks:task}; {empty} without an"
-           " outcome."),
+           "passk wrote {attempts:attempt} by {models:model} at {tasks:task}, including {empty}"
+           " without an outcome."),
     Answer("attempts-written", lambda _: True,
-           "Written: {attempts:attempt} of {models:model} at {tasks:task}."),
+           "passk wrote {attempts:attempt} by {models:model} at {tasks:task}."),
 )  # fmt: skip
 
 
 class ConvertedTable(WrittenTable):
-    """The table that `passk convert` prints about the output."""
+    """The number of tasks and attempts per model that `passk convert` wrote."""
 
     def context(self) -> Iterator[str]:
         if self.study.counts.facts.not_understood:
@@ -61,7 +61,7 @@ class ConvertQuestion(Question, ConvertOptions):
     unbounded: ClassVar[str] = "a table of counts contains one number of passes"
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data that was read; the table is written here."""
+        """Write the table to the output file, and return the data that it contains."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names it")
             raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])
@@ -71,7 +71,7 @@ class ConvertQuestion(Question, ConvertOptions):
         form, request = export_form(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
-        about = OptionValue("--spark-master"), "it is for the engine spark", without
+        about = OptionValue("--spark-master"), "only the engine spark uses this option", without
         refuse_if_any("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionValue, object] = {
@@ -79,7 +79,7 @@ class ConvertQuestion(Question, ConvertOptions):
                 OptionValue("--format", form): form == "every-eval-ever",
                 OptionValue("--missing", KEEP): self.missing == KEEP,
             }
-            problem = "it is for attempts, and counts add them up"
+            problem = "this works only for a table of attempts, not for a table of counts"
             settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
             settles = MISSING_FIXES if self.missing == KEEP else settles
         else:
@@ -89,10 +89,10 @@ class ConvertQuestion(Question, ConvertOptions):
                 "data": isinstance(options.source, Counts),
                 OptionValue("--threshold", thresholds): len(request.threshold) > 1,
             }
-            problem, settles = "it is for counts, which add attempts up", _COUNTS
+            problem, settles = "this works only for a table of counts", _COUNTS
             if self.engine == "spark" and request.map is None:
                 settles = (
-                    SuggestedFix({"--counts": True, "--map": Placeholder("FILE")}, "adds them up"),
+                    SuggestedFix({"--counts": True, "--map": Placeholder("FILE")}, "writes counts"),
                 )
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
         refuse_if_any("contradicting-options", *reasons)
@@ -130,7 +130,7 @@ class ConvertQuestion(Question, ConvertOptions):
     def report(self, study: Analysis) -> Report:
         counts = study.counts
         sections = [ConvertedTable(study, written_models(counts))]
-        # The table keeps benchmarks separate, so nothing is pooled.
+        # The table lists every benchmark separately, so no message about pooled benchmarks applies.
         messages = [
             message for message in study.messages(()) if message.name != POOLED_BENCHMARKS.name
         ]
@@ -144,16 +144,14 @@ class ConvertQuestion(Question, ConvertOptions):
 
 
 def _require_output_outside(source: Any, output: Path) -> None:
-    """Raise a ParameterError for a table in a folder that is read, as the next reading would count
-    it.
-    """
+    """Raise a ParameterError if the output file is in a folder that passk reads."""
     folder = output.resolve().parent
     for argument in paths_of(source):
         read = split_label(argument)[1]
         inside = os.path.isdir(read) and folder.is_relative_to(Path(read).resolve())
         if inside and has_result_suffix(output.name):
             raise ParameterError(
-                f"{output} is in {read}, which passk reads, so the next command would count its"
-                " attempts again; write it to another folder",
+                f"{output} is in the folder {read}, which passk reads, so the next command would"
+                " count each attempt twice; choose another folder",
                 name="bad-output",
             )

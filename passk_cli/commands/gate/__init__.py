@@ -27,12 +27,13 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 
 TRUST_RULES = Annotated[bool, Option(
     "--trust-rules", help="Let the rules file name files anywhere.", rare=True,
-    detail="Without this option, a rules file may only name files in its folder and below it, and"
-    " no addresses, absolute paths, or links out of the folder. Use it for rules that you wrote.",
+    detail="Without this option, a rules file may name only files in its folder and in subfolders."
+    " Addresses, absolute paths, and links out of the folder are refused. Use this option only for"
+    " rules that you wrote.",
 )]  # fmt: skip
 
 
-# The bases are the rules in the order of their lines. Each rule declares its options.
+# The base classes are the rules of the gate, in the order of their lines in the report.
 @dataclass(frozen=True)
 class GateOptions(
     EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,
@@ -60,46 +61,47 @@ class GateOptions(
     rules: Annotated[str | None, Option(
         "--rules", "FILE", "Read suites and rules from a TOML file.", file="read",
         detail="Without files and --rules, passk reads passk.toml in the current folder, or"
-        " [tool.passk] in pyproject.toml. Options on the command line replace those of the file.",
+        " [tool.passk] in pyproject.toml. Options on the command line replace options of the file.",
     )] = None  # fmt: skip
     trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
         "--tier", "NAME", "Run only the suites of this tier of --rules.", rare=True,
     )] = None  # fmt: skip
-    check: Annotated[bool, Option("--check", help="Validate the rules file; read no data.")] = False
+    check: Annotated[bool, Option("--check", help="Only validate the rules file.")] = False
     baseline: Annotated[DATA, Option(
         "--baseline", "FILE|NAME", "Compare with this file or with this model.",
         file="read", of_models=True,
-        detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
-        " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
+        detail="You can name several files, which are read together. history.parquet:last5 pools"
+        " the last 5 runs of a history (see passk record). The intervals then include the variation"
+        " between runs.")] = None  # fmt: skip
     first_run: Annotated[bool, Option(
-        "--first-run", help="The baseline does not exist yet.",
-        detail="Use it once, for the first run: rules about changes are then not judged. Without"
-        " it, a missing baseline is an error (exit code 3). With it, an existing baseline is an"
-        " error.",
+        "--first-run", help="Accept that the baseline does not exist yet.",
+        detail="Use this option once, for the first run. Rules about changes are then not judged."
+        " Without this option, a missing baseline is an error (exit code 3). With this option, an"
+        " existing baseline is an error.",
     )] = False  # fmt: skip
     skip_run: SKIP_RUN = ()
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Count undecided rules as", choices=(PASS, FAIL))
     ] = PASS
     rehearse: Annotated[bool, Option(
-        "--rehearse", help="Simulate how often it would fail without a change.",
-        detail="It also prints the smallest drop that each rule detects, and the rules that cannot"
-        " pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded. Without"
-        " --baseline, the run is compared with itself.")] = False  # fmt: skip
+        "--rehearse", help="Simulate how often the gate fails without a change.",
+        detail="passk also prints the smallest drop that each rule detects, and the rules that"
+        " cannot pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded."
+        " Without --baseline, the run is compared with itself.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
         "--max-false-alarms", "SHARE", "With --rehearse: exit with 1 above this share.",
         low=0.0, high=1.0, rare=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip
-    # The suites of a file of rules, and the rules that wait for a first baseline.
+    # The content of the rules file, and the rules that cannot be judged before a baseline exists.
     book: Any = None
     later: Any = ()
 
 
 _NO_CEILING = (
-    "metrics such as cost, for which less is better, are compared with a baseline: --baseline FILE"
-    " --max-increase cost=10% fails if the cost rises significantly more"
+    "passk gate limits costs only relative to a baseline: --baseline FILE --max-increase cost=10%"
+    " fails if the cost rises by significantly more than 10 %"
 )
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),

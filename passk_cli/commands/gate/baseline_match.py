@@ -1,4 +1,4 @@
-"""The match of candidates with their baseline, and the tasks and attempts of both."""
+"""The candidates of a gate, matched with the models, tasks and attempts of their baseline."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class CandidateAttempts:
-    """The attempts of a candidate at its tasks, and the expected attempts.
+    """The number of attempts of a candidate at each task, and the expected number.
 
-    cells : (tasks,) places of these tasks among the cells of the counts.
-    attempts : (tasks,) int ≥ 1, attempts in the data, including those without an outcome.
-    expected : (tasks,) int ≥ 1, the declared number, or the number of the baseline at the same
-        task; None if there is neither.
-    other_attempts : attempts at tasks that the baseline lacks.
+    cells : (tasks,) indices of the candidate's tasks among the cells of the counts.
+    attempts : (tasks,) int ≥ 1, attempts in the data, including attempts without an outcome.
+    expected : (tasks,) int ≥ 1, the value of --attempts, or the number of attempts of the baseline
+        at the same task. None if no number is expected.
+    other_attempts : numbers of attempts at tasks that the baseline lacks.
     declared : whether `expected` comes from --attempts.
-    design : whether a plan explains the numbers. All are as expected; or, compared with a baseline,
-        they are equal at all tasks or the same share everywhere (5 attempts for 20).
+    design : whether the numbers look planned. All are as expected; or all tasks have equally many
+        attempts, or the same share of the baseline's attempts (5 attempts for 20).
     """
 
     cells: Ints
@@ -50,11 +50,10 @@ class CandidateAttempts:
 
     @property
     def complete(self) -> bool:
-        """Whether all tasks have the expected number of attempts."""
         return self.expected is None or bool(np.array_equal(self.attempts, self.expected))
 
     def deviating_tasks(self, counts: Counts) -> str:
-        """The tasks with other numbers of attempts than expected, for example "fewer at t1, t2"."""
+        """Name the tasks with unexpected numbers of attempts, for example "fewer at t1, t2"."""
         expected = self.attempts if self.expected is None else self.expected
         lists = {
             relation: [counts.tasks[code] for code in counts.task_codes[self.cells[places]]]
@@ -67,10 +66,10 @@ class CandidateAttempts:
 
     @property
     def count(self) -> CountEvidence | None:
-        """The attempts out of the expected ones; None if no number is expected.
+        """The number of attempts out of the expected number, or None if no number is expected.
 
-        It is "33 of 60"; "209 for 200" if there are more; and "118 of 120, 2 more" if some tasks
-        have more and some have fewer.
+        The text is "33 of 60" if attempts are missing, and "209 for 200" if there are more attempts
+        than expected. It is "118 of 120, 2 more" if some tasks have more and some have fewer.
         """
         if self.expected is None:
             return None
@@ -78,11 +77,8 @@ class CandidateAttempts:
         within_plan = int(np.minimum(self.attempts, self.expected).sum())
         if within_plan == expected < most:
             return CountEvidence(most, expected, "{0:,} for {1:,}")
-        return CountEvidence(
-            within_plan,
-            expected,
-            f"{OF}, {most - within_plan:,} more" if most > within_plan else OF,
-        )
+        more = f", {most - within_plan:,} more" if most > within_plan else ""
+        return CountEvidence(within_plan, expected, OF + more)
 
     @property
     def summary(self) -> str:
@@ -97,17 +93,17 @@ class CandidateAttempts:
 
     @property
     def deviations(self) -> list[str]:
-        """Notes on deviations, for example "fewer attempts than in the baseline at 12 tasks (33 of
-        60), more at 1 task (7 for 5)"; or "2 to 5 attempts per task" if no number is expected."""
+        """Notes on unexpected numbers of attempts.
+
+        An example is "fewer attempts than in the baseline at 12 tasks (33 of 60), more at 1 task (7
+        for 5)". If no number is expected, an example is "2 to 5 attempts per task".
+        """
         if self.expected is None:
-            return (
-                []
-                if np.all(self.attempts == self.attempts[0])
-                else [attempts_per_task(self.attempts)]
-            )
-        than = (
-            f"than the {self.expected[0]:,} declared" if self.declared else "than in the baseline"
-        )
+            equal = np.all(self.attempts == self.attempts[0])
+            return [] if equal else [attempts_per_task(self.attempts)]
+        than = "in the baseline"
+        if self.declared:
+            than = f"the {self.expected[0]:,} declared"
         words: list[str] = []
         for relation, places, link in (
             ("fewer", self.attempts < self.expected, "of"),
@@ -116,25 +112,24 @@ class CandidateAttempts:
             if places.any():
                 tasks = plural(int(places.sum()), "task")
                 numbers = f"{self.attempts[places].sum():,} {link} {self.expected[places].sum():,}"
-                number = relation if words else f"{relation} attempts {than}"
+                number = relation if words else f"{relation} attempts than {than}"
                 words.append(f"{number} at {tasks} ({numbers})")
         words = [", ".join(words)] if words else []
         if set(self.other_attempts.tolist()) - set(self.attempts.tolist()):
-            words.append(
-                f"{attempts_per_task(self.other_attempts)} at the tasks that the baseline lacks"
-            )
+            number = attempts_per_task(self.other_attempts)
+            words.append(f"{number} at the tasks that the baseline lacks")
         return words
 
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The candidates and their baseline; the counts of both use the same list of tasks.
+    """The candidates and their baseline, with counts that use the same list of tasks.
 
-    counts, candidates : the new run, and the indices of its judged series.
-    baseline, bases : the counts of the baseline, and the indices of its series; None without one.
-    label : the name of the baseline: a model or a file.
+    counts, candidates : counts of the new run, and indices of the series that the gate judges.
+    baseline, bases : counts of the baseline or None, and indices of its series.
+    label : the name of the baseline, which is a model or a file.
     separate_file : whether the baseline is another file, so that its models may have other names.
-    latest : the last run of a history, which sets the expected attempts; None without a history.
+    latest : the last run of a history, which sets the expected attempts. None without a history.
     """
 
     counts: Counts
@@ -147,12 +142,11 @@ class BaselineMatch:
 
     @classmethod
     def without_baseline(cls, counts: Counts) -> BaselineMatch:
-        """All models as candidates, without a baseline."""
         return cls(counts, tuple(range(len(counts.series))))
 
     @classmethod
     def from_one_run(cls, counts: Counts, name: str) -> BaselineMatch:
-        """One model as the baseline, and all other models of the same data as candidates.
+        """Use one model as the baseline, and all other models of the same data as candidates.
 
         Errors: ParameterError if there is no such model, or no other model.
         """
@@ -171,7 +165,7 @@ class BaselineMatch:
 
     @classmethod
     def from_two_files(cls, counts: Counts, baseline: Counts, label: str) -> BaselineMatch:
-        """The models of another file as the baseline, and all models of the run as candidates.
+        """Use the models of a second file as the baseline, and all models of the run as candidates.
 
         Errors: DataError if a task belongs to different clusters in the two files.
         """
@@ -186,7 +180,7 @@ class BaselineMatch:
 
     @classmethod
     def from_study(cls, study: Analysis, baseline: Any) -> BaselineMatch:
-        """The match for --baseline: with another file or a history, or with a model of the data."""
+        """Match the run with --baseline: a file, a history, or a model in the data."""
         if baseline is None:
             return cls.without_baseline(study.counts)
         if study.baseline is None:
@@ -198,50 +192,48 @@ class BaselineMatch:
 
     @property
     def series(self) -> list[Series]:
-        """The series of the candidates."""
         return [self.counts.series[s] for s in self.candidates]
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Task → its place in the shared list of tasks."""
+        """Task → its index in the shared list of tasks."""
         return {task: place for place, task in enumerate(self.counts.tasks)}
 
     @cached_property
     def tasks(self) -> dict[Series, Ints]:
-        """Candidate → its tasks."""
+        """Candidate → indices of its tasks."""
         return _tasks(self.counts, self.candidates)
 
     @cached_property
     def baseline_tasks(self) -> dict[Series, Ints]:
-        """Series of the baseline → its tasks."""
+        """Series of the baseline → indices of its tasks."""
         return {} if self.baseline is None else _tasks(self.baseline, self.bases)
 
     @cached_property
     def base_models(self) -> set[str]:
-        """The models of the baseline."""
         return {model for model, *_ in self.baseline_tasks}
 
     def base_model(self, model: str) -> str | None:
-        """The model of the baseline that a candidate is compared with; None if there is none.
+        """The model of the baseline that a candidate is compared with, or None.
 
-        A single model is compared whatever its name is. Among several models, the name must match.
+        If the baseline has one model, its name does not matter. If it has several models, the
+        candidate is compared with the model of the same name.
         """
         only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
         return only if only in self.base_models else None
 
     def base_series(self, series: Series) -> Series | None:
-        """The series of the baseline that a candidate is compared with; None if there is none."""
+        """The series of the baseline that a candidate is compared with, or None."""
         base = (self.base_model(series[0]) or "", *series[1:])
         return base if base in self.baseline_tasks else None
 
     def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
-        """The match with missing outcomes filled in: those of the candidates pass and those of the
-        baseline fail, or the reverse."""
+        """Let missing outcomes of the candidates pass and those of the baseline fail, or the
+        reverse."""
         baseline = self.baseline and self.baseline.with_missing_as(passing=not passing)
         return replace(self, counts=self.counts.with_missing_as(passing=passing), baseline=baseline)
 
     def reason_not_compared(self, series: Series) -> str:
-        """The reason why a candidate has no baseline."""
         if self.base_model(series[0]) is None:
             models = ", ".join(sorted(self.base_models))
             return f"{self.label} has no model {series[0]}; there are {models}"
@@ -249,7 +241,7 @@ class BaselineMatch:
 
     @cached_property
     def missing_series(self) -> dict[Series, Coverage]:
-        """Series that the baseline has and the run lacks, under the name of the candidate."""
+        """Series that only the baseline has, under the name of the candidate model."""
         models = sorted({model for model, *_ in self.series})
         gone: dict[Series, Coverage] = {}
         for base, tasks in self.baseline_tasks.items():
@@ -261,14 +253,15 @@ class BaselineMatch:
 
     @property
     def renamed(self) -> list[tuple[str, str]]:
-        """Pairs (old, new) of names that may be one renamed model.
+        """Pairs of names (old, new) that may be one renamed model.
 
-        The old model is only in the baseline, and the new one has its tasks and similar pass rates.
+        The old model is only in the baseline, and the new model has the same tasks and similar
+        pass rates.
         """
         if self.baseline is None:
             return []
         models = sorted({model for model, *_ in self.series})
-        # Two models of one run are different. Models of a history may come from different runs.
+        # Two models of one run are different models. Models of a history may be from several runs.
         one_run = self.base_models if self.latest is None else ()
         gone = sorted(self.base_models - {self.base_model(model) for model in models})
         possible_names = [model for model in models if model not in one_run]
@@ -276,10 +269,10 @@ class BaselineMatch:
 
     @property
     def renamed_model(self) -> tuple[str, str] | None:
-        """The only models of the baseline and of the run, if they may be one renamed model.
+        """The names (old, new) if baseline and run have one model each that may have been renamed.
 
-        With a history this is always possible. With other data, the pass rates must be similar, and
-        the names must come from the data.
+        Two names in a history may always be one model. In other data, the pass rates must be
+        similar, and the names must come from the data.
         """
         models = {model for model, *_ in self.series}
         if self.baseline is None or not self.separate_file or models == self.base_models:
@@ -295,7 +288,6 @@ class BaselineMatch:
         return old, new
 
     def coverage(self, series: Series) -> Coverage | None:
-        """How many tasks of its baseline a candidate has; None if it has no baseline."""
         base = self.base_series(series)
         if base is None:
             return None
@@ -304,7 +296,6 @@ class BaselineMatch:
         return Coverage(shared, len(base_codes), len(task_codes) - shared)
 
     def lost_tasks(self, series: Series) -> list[str]:
-        """The tasks of its baseline that a candidate lacks."""
         base = self.base_series(series)
         if base is None or series not in self.tasks:
             return []
@@ -312,12 +303,11 @@ class BaselineMatch:
         return [self.counts.tasks[code] for code in lost.tolist()]
 
     def coverage_of_rivals(self, series: Series) -> Coverage:
-        """How many tasks of all candidates of its group a candidate has."""
+        """Number of tasks that a candidate has, out of the tasks of all candidates in its group."""
         return Coverage(len(self.tasks[series]), self._tasks_of_groups[series[1:]])
 
     @cached_property
     def _tasks_of_groups(self) -> dict[Series, int]:
-        """Group → the number of tasks that its candidates have together."""
         groups = group_by(self.tasks, lambda series: series[1:])
         return {
             group: len(np.unique(np.concatenate([self.tasks[series] for series in rivals])))
@@ -325,10 +315,10 @@ class BaselineMatch:
         }
 
     def attempts_by_series(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
-        """Candidate → its attempts, with the expected attempts.
+        """Candidate → its attempts and the expected attempts.
 
-        declared : the value of --attempts. Without it, the baseline sets the expected attempts, and
-            candidates that share no task with their baseline are left out.
+        declared : the value of --attempts. If it is None, the baseline sets the expected attempts,
+            and candidates that share no task with their baseline are left out.
         """
         by_series: dict[Series, CandidateAttempts] = {}
         for series in self.series:
@@ -346,13 +336,11 @@ class BaselineMatch:
                     return_indices=True,
                 )  # fmt: skip
                 if len(shared):
-                    expected = _cells_and_attempts(self.latest or self.baseline, base)[1][
-                        base_shared
-                    ]
-                    other_attempts = np.delete(attempts, shared)
+                    expected = _cells_and_attempts(self.latest or self.baseline, base)[1]
                     by_series[series] = CandidateAttempts(
-                        cells[shared], attempts[shared], expected, other_attempts
-                    )
+                        cells[shared], attempts[shared], expected[base_shared],
+                        np.delete(attempts, shared),
+                    )  # fmt: skip
         for plan in self._series_by_plan(list(by_series)):
             parts = {series: by_series[series] for series in plan}
             complete = all(part.complete for part in parts.values())
@@ -361,10 +349,10 @@ class BaselineMatch:
         return by_series
 
     def _series_by_plan(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
-        """Lists of series that follow one plan of attempts.
+        """Yield lists of series that should have the same number of attempts per task.
 
-        The groups of a model follow one plan if they have different tasks. If they share tasks, as
-        temperatures do, each group may have its own number of attempts.
+        Groups of a model that have different tasks should have the same number. Groups that share
+        tasks, for example temperatures, may have different numbers.
         """
         for model in dict.fromkeys(series[0] for series in all_series):
             groups = [series for series in all_series if series[0] == model]
@@ -375,27 +363,26 @@ class BaselineMatch:
                 yield from ([series] for series in groups)
 
     def data_notes(self, series: Series) -> list[str]:
-        """Notes on attempts that reading left out, and on missing outcomes, for a candidate and its
-        baseline."""
+        """Notes on skipped attempts and missing outcomes of a candidate and its baseline."""
         words = left_out_words(self.counts.facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.facts
-            # The candidate and the baseline are in the same files, so the notes count lines once.
+            # If the candidate and the baseline are in the same files, skipped lines are noted once.
             facts = facts if self.separate_file else replace(facts, skipped=0, empty_files=0)
             words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words
 
 
 def attempts_per_task(numbers: Ints) -> str:
-    """Numbers of attempts in words: "5 attempts per task" or "2 to 5 attempts per task"."""
+    """Words such as "5 attempts per task" or "2 to 5 attempts per task"."""
     least, most = int(numbers.min()), int(numbers.max())
     number = plural(most, "attempt")
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
 def _is_design(parts: Iterable[CandidateAttempts]) -> bool:
-    """Whether all tasks have equally many attempts, or the same share of the expected ones."""
+    """Whether all tasks have equally many attempts, or the same share of the expected attempts."""
     pairs = [(part.attempts, part.expected) for part in parts if part.expected is not None]
     attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
     same_share = np.all(attempts * expected[0] == expected * attempts[0])
@@ -407,13 +394,10 @@ def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
 
 
 def _cells_and_attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
-    """The cells of a series, and their attempts, including attempts without an outcome."""
+    """Cells of a series, and their numbers of attempts, including attempts without an outcome."""
     rows = counts.rows_of(counts.series.index(series))
-    cells, attempts, losses = (
-        np.arange(rows.start, rows.stop),
-        counts.n[rows],
-        counts.facts.missing_outcomes,
-    )
+    cells, attempts = np.arange(rows.start, rows.stop), counts.n[rows]
+    losses = counts.facts.missing_outcomes
     model, *groups = series
     if losses is None or model not in losses.models:
         return cells, attempts

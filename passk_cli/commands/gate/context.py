@@ -1,4 +1,4 @@
-"""The run of a gate with its baseline: their values, and what the numbers leave out."""
+"""The run that a gate judges, matched with its baseline, and notes on data that it leaves out."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.rules import NOT_JUDGED
 from passk_cli.study.values import Series, TaskValues
 
-# The resamples of a test in a rehearsal. Fewer resamples are equally valid, and almost as powerful.
+# Number of resamples per test in a rehearsal. A test with more resamples is hardly more powerful.
 _RESAMPLES = 1_000
 
 
 def rehearsable(metric: Metric) -> bool:
-    """Whether a metric can be rehearsed.
+    """Whether a gate can simulate a metric.
 
-    Passes and failures must decide it, it must fall if passes are lost, and simulated runs must be
-    judged fast enough.
+    The metric must depend only on passes and failures, it must fall if passes are lost, and its
+    intervals must be fast to compute.
     """
     return not metric.kind.required_attempt_data and metric.kind.monotone and not metric.kind.ranged
 
 
 def with_passes(counts: Counts, c: Ints) -> Counts:
-    """The counts with other passes, and without columns about single attempts."""
+    """Replace the numbers of passes, and remove the data about single attempts."""
     return replace(counts, c=c, attempts={}, numbering=None)
 
 
 @dataclass(frozen=True)
 class GateContext:
-    """The new run and its baseline, as the rules judge them.
+    """The new run and its baseline, which the rules of a gate judge.
 
     study : the new run as it was read, with all metrics that the rules need.
     sides : the candidates and their baseline.
-    general : the metrics of rules that name no metric.
-    unpaired : how to treat missing tasks and attempts.  With "fail", two rules judge them.  With
-        "drop", the gate compares what both runs have, and the lines report what is missing.
-    attempts : the value of --attempts; None without it.
+    general : the metrics of -k and -m, for rules that name no metric.
+    unpaired : how to treat missing tasks and attempts.  With "fail", they fail the gate.  With
+        "drop", the gate compares the tasks that both runs have, and reports the missing ones.
+    attempts : the value of --attempts, or None without this option.
     """
 
     study: Analysis
@@ -63,7 +63,10 @@ class GateContext:
 
     @property
     def missing_outcome_cases(self) -> tuple[GateContext, ...]:
-        """The worst and the best case of missing outcomes; only itself without --missing bounds."""
+        """The contexts for the worst and the best case of missing outcomes.
+
+        Without --missing bounds, there is only this context.
+        """
         if not self.study.has_ranges:
             return (self,)
         sides = (self.sides.with_missing_filled(passing=passing) for passing in (False, True))
@@ -71,8 +74,8 @@ class GateContext:
 
     @property
     def for_simulation(self) -> GateContext:
-        """The context for judging drawn runs: only metrics that passes and failures decide, and
-        fewer resamples."""
+        """The context for judging simulated runs, with fewer resamples and only `rehearsable`
+        metrics."""
         study, confidence = self.study, self.study.confidence
         study = replace(
             study, metrics=tuple(filter(rehearsable, study.metrics)),
@@ -82,7 +85,8 @@ class GateContext:
 
     @property
     def extremes(self) -> tuple[GateContext, GateContext]:
-        """The contexts of a new run in which every attempt passes, and in which every one fails."""
+        """Two contexts: one in which every attempt of the new run passes, and one in which every
+        attempt fails."""
         counts, base = self.sides.counts, self.sides.baseline
         extreme_counts = [
             replace(with_passes(counts, c), missing=None) for c in (counts.n, 0 * counts.n)
@@ -90,17 +94,15 @@ class GateContext:
         return self.with_counts(extreme_counts[0], base), self.with_counts(extreme_counts[1], base)
 
     def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
-        """The same context with other outcomes."""
         return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
 
     @cached_property
     def candidates(self) -> list[TaskValues]:
-        """The values of all candidates at all metrics."""
         return replace(self.study, counts=self.sides.counts).values(only=self.sides.candidates)
 
     @cached_property
     def baseline_values(self) -> dict[tuple[Metric, Series], TaskValues]:
-        """(metric, series) → values of the baseline."""
+        """(metric, series of the baseline) → task values of the baseline."""
         if self.sides.baseline is None:
             return {}
         values = replace(self.study, counts=self.sides.baseline).values(only=self.sides.bases)
@@ -108,14 +110,14 @@ class GateContext:
 
     @cached_property
     def coverages(self) -> dict[Series, Coverage | None]:
-        """Candidate → how many tasks of its baseline it has; None if it has no baseline."""
+        """Candidate → number of baseline tasks that it has, or None without a baseline."""
         return {series: self.sides.coverage(series) for series in self.sides.series}
 
     @cached_property
     def expected_attempts(self) -> list[dict[Series, CandidateAttempts]]:
         """Candidate → its attempts and the expected attempts.
 
-        There is one mapping for --attempts, and one for the baseline.
+        The first mapping is for --attempts, if it is given. The last mapping is for the baseline.
         """
         by_source = [] if self.attempts is None else [self.sides.attempts_by_series(self.attempts)]
         if self.sides.baseline is not None or not by_source:
@@ -123,7 +125,7 @@ class GateContext:
         return by_source
 
     def retry_warning(self, series: Series) -> str:
-        """A warning if gaps in the attempt numbers show that failures were tried again, or ""."""
+        """A warning if gaps in the attempt numbers suggest retries of failed attempts, or ""."""
         counts, numbers = self.sides.counts, self.sides.counts.numbering
         if numbers is None:
             return ""
@@ -135,9 +137,10 @@ class GateContext:
 
     @cached_property
     def failed_attempts(self) -> dict[str, dict[Series, tuple[int, int]]]:
-        """Kind → candidate → (attempts that went wrong, attempts).
+        """Kind of failure → candidate → (number of failed attempts, number of attempts).
 
-        "missing" counts attempts without an outcome, and "errors" also attempts with an error.
+        The kind "missing" includes attempts without an outcome. The kind "errors" also includes
+        attempts with an error.
         """
         missing, errors, counts = {}, {}, self.sides.counts
         for series in self.sides.series:
@@ -149,7 +152,6 @@ class GateContext:
 
     @cached_property
     def duplicate_runs(self) -> list[DuplicateRun]:
-        """Candidates that are copies of their baseline, or of any run of a history."""
         sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
         if not sides.separate_file or sides.label == ITSELF or self.study.has_ranges:
             return copies
@@ -165,7 +167,7 @@ class GateContext:
         return copies
 
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
-        """Pairs of a candidate and its baseline at some metrics."""
+        """Pairs of a candidate and its baseline, for some metrics."""
         return [
             (rates, self.baseline_values[rates.metric, base])
             for rates in self.candidates
@@ -174,7 +176,10 @@ class GateContext:
         ]
 
     def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
-        """The candidates without a baseline at some metrics, unless --unpaired drop allows them."""
+        """The candidates without a baseline, for some metrics.
+
+        With --unpaired drop, a model that the baseline has in another group is left out.
+        """
         sides, dropped = self.sides, self.unpaired == "drop"
         return [
             rates
@@ -184,23 +189,23 @@ class GateContext:
         ]  # fmt: skip
 
     def empty_result(self, series: Series, metric: Metric | None = None) -> Result:
-        """A result without a number, for a rule that counts or cannot be checked."""
+        """A result without an estimate, for a rule that uses a count or cannot be checked."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
         tasks = len(self.sides.tasks.get(series, ()))
         return Result(series, name, k, Estimate(None), size=SampleSize(tasks))
 
     def widen(self, c: Comparison, limits: Interval) -> Interval:
-        """The interval of a difference, with the effect of a run if the baseline is a history."""
+        """Widen the interval of a difference by the variation between runs of a history."""
         past = self.study.past
         return limits if past is None else past.widen(c, limits)
 
     def reach_of_runs(self, c: Comparison) -> float:
-        """The part of the half width of an interval that the effect of a run causes."""
+        """The part of an interval's half-width that the variation between runs causes."""
         past = self.study.past
         return 0.0 if past is None else past.reach(c, self.study.confidence.level)
 
     def with_details(self, line: Judgement) -> Judgement:
-        """The judgement with notes on the tasks and attempts that its number leaves out."""
+        """Add notes on the tasks and attempts that the estimate of the judgement leaves out."""
         series, name = line.fact.series, line.fact.name
         cover = self.coverages.get(series)
         if not name:
@@ -229,7 +234,7 @@ class GateContext:
             verb = "is" if cover.more == 1 else "are"
             words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
         if self.unpaired == "drop":
-            # These models have no row, because nothing of them was run.
+            # Models that only the baseline has have no rows, so the notes list them.
             words += [
                 f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
                 for missing_series, lost in sides.missing_series.items()
@@ -241,8 +246,8 @@ class GateContext:
 class JudgedRun:
     """A run with the judgements of its gate.
 
-    gate : the question, with its rules.  context : the run with its baseline.
-    lines : the judgements.
+    gate : the `GateQuestion` with the rules.  context : the run and its baseline.
+    lines : the judgements of the rules.
     """
 
     gate: Any
@@ -251,7 +256,7 @@ class JudgedRun:
 
     @property
     def name(self) -> str:
-        """The name of the suite; "" if the run does not belong to a suite."""
+        """The name of the suite, or "" if the run does not belong to a suite."""
         return ""
 
     @property
@@ -260,7 +265,7 @@ class JudgedRun:
         return ()
 
     def judge(self, level: float) -> Self:
-        """The run with all candidates judged by all rules.  level : of each verdict."""
+        """Judge all candidates by all rules.  level : confidence level of each verdict."""
         confidence, gate = replace(self.context.study.confidence, level=level), self.gate
         context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
@@ -275,16 +280,15 @@ class JudgedRun:
 
     @property
     def rows(self) -> list[Judgement]:
-        """All rows of the table: the judgements, and the rows that are not judged."""
+        """All rows of the table: the judgements, and the rules that are not judged."""
         return [*map(self.row_of, self.lines), *self.rows_not_judged]
 
     def row_of(self, line: Judgement) -> Judgement:
-        """A judgement as a row of the table."""
         return line
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
-        """The rows of rules that wait for a baseline."""
+        """The rows of rules that cannot be judged before a baseline exists."""
         groups = ("",) * len(self.context.study.counts.group_names)
         return [row_without_number(words, groups, "no baseline yet") for words in self.gate.waiting]
 
@@ -292,7 +296,7 @@ class JudgedRun:
 def row_without_number(
     words: Sentence, groups: Sequence[str], reason: str, verdict: str = NOT_JUDGED, **more: Any
 ) -> Judgement:
-    """A row without a number about the whole run, for example a rule that is not judged."""
+    """A row about the whole run without an estimate, for example a rule that is not judged."""
     fact = Result(("", *groups), "", None, Estimate(None))
     name = "".join(groups)
     return Judgement(

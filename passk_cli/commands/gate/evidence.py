@@ -1,19 +1,18 @@
-"""Evidence that is a count: tasks or attempts, out of the expected number."""
+"""Evidence of a gate rule that is a count: tasks or attempts out of an expected number."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-# The text of a count.
 OF = "{0:,} of {1:,}"
 SHARED = " on the shared tasks"
 
 
 class CountEvidence(NamedTuple):
-    """A count as evidence, for example "24 of 60".
+    """A count as the evidence of a rule, for example "24 of 60".
 
-    words : a template of the text, with the two numbers as {0} and {1}.
+    words : template of the text, with {0} for the part and {1} for the total.
     """
 
     part: int
@@ -26,10 +25,11 @@ class CountEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many of the expected tasks a candidate has.
+    """Number of expected tasks that a candidate has.
 
-    expected : the tasks of the baseline, or of all candidates.
-    shared : the expected tasks that the candidate has.  more : its further tasks.
+    shared : number of expected tasks that the candidate has.
+    expected : number of tasks of the baseline, or of all candidates together.
+    more : number of tasks that only the candidate has.
     """
 
     shared: int

@@ -1,4 +1,4 @@
-"""The judgement of one rule about one candidate: the evidence, the verdict, and the reason."""
+"""The judgement of one gate rule about one candidate: evidence, verdict and reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from passk_cli.report.words import SeriesName
 from passk_cli.study.result import Result, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
-# It precedes the reason why a rule cannot be checked.
 UNCHECKED = "cannot be checked: "
 _UNCHECKED = "{rule} of {model} " + UNCHECKED + "{reason}"
 _BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
@@ -21,19 +20,19 @@ _BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
 
 @dataclass(frozen=True)
 class Judgement:
-    """The judgement of a rule about one candidate, which is a row of the gate.
+    """The judgement of one rule about one candidate, which is a row of the gate's report.
 
-    phrase : the rule in words, with fields.  place : the place of the rule in the gate.
-    fact : the number that it is judged by.  count : evidence that replaces the number.
-    limit : the limit of the rule.  reason : why it fails or is undecided, in a few words.
-    template, fields : the clause about the evidence.
+    phrase : template of the rule in words.  place : index of the rule in the gate.
+    fact : result that is compared with the limit.  count : evidence that replaces the result.
+    limit : the limit of the rule.  reason : why the rule fails or is undecided, in a few words.
+    template, fields : template of the sentence about the evidence, and its fields.
     details : further notes, for example about tasks that the verdict leaves out.
-    covered : how many tasks of the baseline the candidate has.
-    shut : whether the rule fails for some values of missing outcomes. It then fails the gate,
-        although the verdict is undecided.
-    failing : whether it fails the gate.  absent : whether there is nothing to judge.
-    name : the model and its groups; for a row about several models, their number.
-    noun : the subject of the row, if it differs from that of most rows.
+    covered : number of baseline tasks that the candidate has.
+    shut : whether the rule fails for some values of the missing outcomes. The rule then fails the
+        gate, although the verdict is undecided.
+    failing : whether the rule fails the gate.  absent : whether there are no data to judge.
+    name : the model and its groups, or the number of models in a row about several models.
+    noun : the subject of the row, if it differs from the subject of most rows.
     """
 
     phrase: str
@@ -55,37 +54,34 @@ class Judgement:
 
     @property
     def words(self) -> Sentence:
-        """The rule in words, with numbers as separate pieces."""
+        """The rule in words, with each number as a separate piece."""
         return tuple(filter(None, fill_template(self.phrase, self.fields)))
 
     @property
     def rule(self) -> str:
-        """The rule as text."""
         return sentence_text(self.words)
 
     @property
     def finding(self) -> Sentence:
-        """The clause about the evidence, in pieces."""
+        """The sentence about the evidence, in pieces."""
         fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
         return tuple(piece for piece in flatten(fill_template(self.template, fields)) if piece)
 
     @property
     def clause(self) -> str:
-        """The finding as text."""
         return sentence_text(self.finding)
 
     @property
     def evidence(self) -> Estimate | str:
-        """The number that decides, or the count."""
+        """The estimate or the count that decides the verdict."""
         return str(self.count) if self.count else self.fact.estimate
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The reason and the details."""
         return tuple(filter(None, (self.reason, *self.details)))
 
     def as_error(self, reason: str, *, absent: bool = False) -> Judgement:
-        """The same judgement as an error: the rule cannot be checked for this reason."""
+        """Turn the judgement into an error, because the rule cannot be checked for this reason."""
         fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        more={})  # fmt: skip
         return replace(
@@ -94,10 +90,10 @@ class Judgement:
         )  # fmt: skip
 
     def with_failing(self, on_undecided: str, place: int = -1) -> Judgement:
-        """The same judgement with `failing`, `place` and `name` set.
+        """Copy the judgement, and set `failing`, `place` and `name`.
 
-        on_undecided : "fail" if undecided rules fail the gate.  Rules that cannot be checked, or
-        that fail for some values of missing outcomes, always fail it.
+        on_undecided : "fail" if undecided rules fail the gate.  A rule that cannot be checked, or
+            that fails for some values of the missing outcomes, always fails the gate.
         """
         undecided = self.verdict == UNDECIDED and (self.shut or on_undecided == FAIL)
         return replace(
@@ -107,13 +103,13 @@ class Judgement:
 
     @property
     def check(self) -> GateCheck:
-        """The judgement for the formats of CI systems."""
+        """The judgement for output formats of CI systems, such as JUnit."""
         return GateCheck(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
 
     @property
     def row(self) -> Result:
-        """The judgement as a tidy row."""
-        # A judgement by limits has no test, so empty texts become None.
+        """The judgement as a row of csv and json."""
+        # A rule that is judged by its interval has no test, so empty texts become None.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""),
@@ -122,13 +118,13 @@ class Judgement:
 
 
 def sentence_text(sentence: Sentence) -> str:
-    """A sentence as text, with the numbers of the user unrounded."""
+    """A sentence as text, in which the limits that the user gave are not rounded."""
     pieces = flatten(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
 
 def flatten(sentence: Sentence) -> Iterator[Any]:
-    """The pieces of a sentence, with nested clauses replaced by their pieces."""
+    """Yield the pieces of a sentence, including the pieces of nested phrases."""
     for piece in sentence:
         if isinstance(piece, Phrase):
             yield from flatten(piece.pieces)
@@ -137,11 +133,11 @@ def flatten(sentence: Sentence) -> Iterator[Any]:
 
 
 def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
-    """Join the judgements with missing outcomes in the worst and in the best case.
+    """Join the judgements of a rule for the worst and the best case of the missing outcomes.
 
-    If both have the same verdict, this is the verdict for all values of the missing outcomes.
-    Otherwise the verdict is undecided, and it fails the gate if one case fails: a gate passes only
-    if it would pass whatever the missing outcomes are.
+    If both cases have the same verdict, the rule has this verdict. Otherwise the rule is undecided.
+    If one case fails, the rule fails the gate, because a gate passes only if it would pass for all
+    values of the missing outcomes.
     """
     verdicts = worst.verdict, best.verdict
     if ERROR in verdicts:
