@@ -1,4 +1,4 @@
-"""The command line: declarations → typer, one runner for all commands, output and exit codes.
+"""The command line: it turns declared options into typer commands, runs them and writes results.
 
-Only this folder uses typer.  Nothing here depends on a single command, computes or rounds.
+Only this folder uses typer.  No module here computes or rounds a number, or depends on one command.
 """

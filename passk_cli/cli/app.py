@@ -1,4 +1,4 @@
-"""The typer app with --version and passk help; it also prints all errors and sets exit codes."""
+"""The typer app of the `passk` command, which also prints errors and sets exit codes."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
-# Variables that a shell sets to get completions of the scripts `passk` and `passk-cli`.
+# Environment variables that a shell sets to get completions for `passk` and `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _SETTINGS: Any = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-# The error that typer raises for a wrong command line.  It is public only as this base class.
+# typer raises this error for a wrong command line, and exports only a subclass of it by name.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 class DeclaredCommand(TyperCommand):
-    """A command with help that is made from its declaration."""
+    """A typer command that prints the help text of passk."""
 
     def get_help(self, ctx: Any) -> str:
-        """The text of --help."""
+        """The help text of the command."""
         from passk_cli.cli.help_text import command_help
         from passk_cli.cli.overview import overview
 
@@ -49,10 +49,10 @@ class DeclaredCommand(TyperCommand):
 
 
 class DeclaredGroup(TyperGroup):
-    """The group of all commands, which the help lists by section."""
+    """The group of all commands of passk."""
 
     def get_help(self, ctx: Any) -> str:
-        """The text of --help."""
+        """The text of `passk --help`."""
         from passk_cli.cli.overview import overview
 
         return overview()
@@ -65,7 +65,7 @@ def _version(requested: bool) -> None:
 
 
 def _topics(incomplete: str) -> list[str]:
-    """The topics of `passk help` that begin with a text."""
+    """The topics of `passk help` that begin with the incomplete word."""
     from passk_cli.cli.topics import TOPICS
     from passk_cli.commands.catalogue import messages
 
@@ -78,7 +78,7 @@ def _help(
         list[str] | None, typer.Argument(metavar="[WORD]", autocompletion=_topics)
     ] = None,
 ) -> None:
-    """Everything about a command, a message, an option, a metric, a method, a column, a term."""
+    """Explain a command, message, option, metric, method, column or term in full."""
     from passk_cli.cli.help_text import command_help, message_list, message_page
     from passk_cli.cli.overview import overview
 
@@ -102,9 +102,9 @@ def _help(
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
-    """The app with all commands, but only these can be run, because declaring options takes time.
+    """The app that lists all commands.  Only the commands in `names` get options and can be run.
 
-    names : of commands, or HELP.  completing : whether a shell asks for completions.
+    completing : whether a shell asks for completions.
     """
     app = typer.Typer(name="passk", cls=DeclaredGroup, no_args_is_help=True, **_SETTINGS)
 
@@ -131,12 +131,12 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
 
 
 def _unrun_command(name: str, completing: bool) -> Callable[[], None]:
-    """A function without options for a command that is not run."""
+    """A typer function without options, for a command that is only listed."""
 
     def stand() -> None:
         raise NotImplementedError(name)
 
-    # Shells show it next to the name.  The help does not use it.
+    # Shells show the docstring next to the name of the command.
     stand.__doc__ = COMMANDS[name].purpose if completing else None
     return stand
 
@@ -144,11 +144,11 @@ def _unrun_command(name: str, completing: bool) -> Callable[[], None]:
 def _typer_function(
     name: str, words: Iterable[str] | None, completing: bool = False
 ) -> Callable[..., None]:
-    """The typer function of a command, with its files and all of its options.
+    """The typer function of a command, with parameters for files and options.
 
-    words : the command line.  If it is given, only the options in it are declared, because typer
-        needs more time to declare a hundred options than to parse them.
-    completing : whether a shell asks for completions; only then typer gets functions for them.
+    words : the command line; only options that appear in it are declared, because typer needs more
+        time to declare a hundred options than to parse them.  None declares all options.
+    completing : whether a shell asks for completions, so that typer needs completion functions.
     """
     from passk_cli.cli.output import output_sections
 
@@ -168,7 +168,7 @@ def _typer_function(
         if words is not None and not _is_option_among(words, option.option):
             continue
         flag = option.base is bool
-        # The value is a list of texts, because an option can be repeated.
+        # typer collects the values in a list, so that passk can report a repeated option itself.
         value_type: Any = bool if flag else list[str]
         completion = completion_of(option.option) if completing else None
         info: Any = (
@@ -210,18 +210,17 @@ def _typer_function(
 
 
 def _is_option_among(words: Iterable[str], option: Option) -> bool:
-    """Whether words may contain an option; -k may also appear as -k5 or -qk."""
+    """Whether a command line may contain an option; -k may also appear as -k5 or -qk."""
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
     return option.is_boolean_flag or any(name in word for name in names for word in options)
 
 
 def main() -> None:
-    """Run the command line; each error that users can cause becomes a message and an exit code."""
-    # The products of matrices here are too small for several threads.
+    """Run the command line, print any error as a message, and exit with its exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "#" in sys.argv:
-        # Printed commands end in a comment with #, which some shells do not remove.
+        # Commands that passk prints may end in a # comment, which some shells do not remove.
         del sys.argv[sys.argv.index("#") :]
     words = sys.argv[1:]
     code: Any
@@ -230,7 +229,6 @@ def main() -> None:
         if completing:
             app, first = build(words_so_far()[:1], completing=True), []
         elif first and (first[0] in COMMANDS or first[0] == HELP):
-            # An app with one command starts faster than the group of all commands.
             app = typer.Typer(add_completion=False, **_SETTINGS)
             helped = words[1:] in (["--help"], ["-h"])
             function: Callable[..., None] = _help
@@ -238,14 +236,14 @@ def main() -> None:
                 function = (
                     _unrun_command(first[0], False) if helped else _typer_function(first[0], words)
                 )
-            # A topic can be an option, which begins with hyphens.
             topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
             settings = topic if first[0] == HELP else None
             app.command(first[0], cls=DeclaredCommand, context_settings=settings)(function)
         else:
             app, first = build(), []
         code = app((words or ["--help"])[len(first) :], standalone_mode=False)
-        # Without words passk prints help, but a script that runs it by mistake must fail.
+        # `passk` without arguments prints its help.  The exit code is 2, because a script that runs
+        # it has probably lost the arguments.
         code = code if words else 2
     except PasskError as error:
         leave_if_signalled()
@@ -269,7 +267,7 @@ def main() -> None:
 
 
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
-    """The error of passk for a command line that typer does not understand."""
+    """The ParameterError for a command line that typer does not understand."""
     problem, (first, *arguments) = error.format_message().removesuffix("."), words
     path, option = "passk", getattr(error, "option_name", None)
     if first in COMMANDS:
@@ -295,10 +293,10 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
 
 
 def _without_files(path: str, options: list[str]) -> ParameterError:
-    """Error for a command without files.
+    """The error for a command without files.
 
-    passk reads a pipe only if you name it.  Else a job with an empty list of files would wait
-    forever.
+    passk reads a pipe only if the argument - names it, because a job with an empty list of files
+    must not wait for input forever.
     """
     try:
         piped = stat.S_ISFIFO(os.fstat(0).st_mode)

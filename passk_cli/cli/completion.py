@@ -1,4 +1,4 @@
-"""Completion of values of options: choices, and the models of small files."""
+"""Shell completion of option values: fixed choices, and the models in small files."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, load_object
 
-# The maximum number of bytes of files that are read for the completion of models, while somebody
-# waits.
+# Maximum total size, in bytes, of files that passk reads to complete the name of a model.
 MOST_BYTES = 4_000_000
 
 Complete = Callable[[str], list[str]]
 
 
 def words_so_far() -> list[str]:
-    """The words of the command line that is being completed, without the script itself."""
+    """The words of the command line that the shell completes, without the name of the script."""
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     return line.split()[1:]
 
 
 def completion_of(option: Option) -> Complete | None:
-    """The function that completes the value of an option; None if its values are not known."""
+    """The function that completes the value of an option, or None if any value is possible."""
     if option.complete:
         complete: Complete = load_object(option.complete)
         return complete
@@ -32,7 +31,7 @@ def completion_of(option: Option) -> Complete | None:
         return None
 
     def models(incomplete: str) -> list[str]:
-        # typer cannot parse the files as long as the value of an option is missing.
+        # typer cannot parse the files from a command line that ends in an option without a value.
         files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
         return [name for name in models_of(files) if name.startswith(incomplete)]
 
@@ -40,7 +39,7 @@ def completion_of(option: Option) -> Complete | None:
 
 
 def models_of(files: Sequence[str]) -> list[str]:
-    """The models of small files; an empty list if the files are large or cannot be read."""
+    """The models in small files, or [] if the files are too large or cannot be read."""
     from passk_cli.files.load import load
     from passk_cli.files.request import Request
     from passk_cli.files.sources.arguments import real_paths

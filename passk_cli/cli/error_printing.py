@@ -1,4 +1,4 @@
-"""Printing of errors: as text on stderr, and as data on stdout if the result would be JSON."""
+"""Prints an error as text on stderr, and also as JSON on stdout if --format is json or jsonl."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from passk_cli.render.data import error_document
 
 
 def write_error(error: PasskError, words: Sequence[str]) -> int:
-    """Print an error on stderr, and on stdout if the format is JSON, and return its exit code.
-
-    words : the command line.
-    """
+    """Print an error and return its exit code.  words : the command line."""
     from passk_cli.cli.fix_commands import add_commands, error_with_commands
     from passk_cli.cli.output import print_message
 
@@ -29,7 +26,7 @@ def write_error(error: PasskError, words: Sequence[str]) -> int:
 
 
 def json_form(words: Sequence[str]) -> str | None:
-    """The JSON format of a command line, "json" or "jsonl", even if the command line is wrong.
+    """The value of --format if it is "json" or "jsonl", even if the command line is not valid.
 
     >>> json_form(["estimate", "x.csv", "-f", "json"]), json_form(["gate", "--format=jsonl"])
     ('json', 'jsonl')

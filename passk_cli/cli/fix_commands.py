@@ -1,4 +1,4 @@
-"""Fixes of errors as commands: your command line with the options that fix the error."""
+"""Writes suggested fixes as commands: your command line with the options that fix the error."""
 
 from __future__ import annotations
 
@@ -18,18 +18,15 @@ from passk_cli.text import cut_long_words, join_clauses, printable, without_secr
 
 
 def add_commands(error: PasskError, words: Sequence[str]) -> None:
-    """Add to an error the commands that fix it, and remove fixes with options of other commands.
-
-    words : the command line.
-    """
+    """Add commands to an error, and remove fixes with options that the command does not have."""
     error.settles = possible_fixes(error.settles, words)
     error.remedies = commands_for_fixes(error.settles, words)
 
 
 def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
-    """An error in the style of a compiler, followed by a command for each fix.
+    """An error in the style of a compiler, with one command per fix below it.
 
-    words : the command line.  Fixes with parts that you must fill in are in the sentence instead.
+    If a fix has a placeholder, the fix is part of the error's sentence and not a command.
     """
     open_fixes = [str(settle) for settle in error.settles if not settle.is_complete]
     lines = [join_clauses(str(error.args[0]), *open_fixes)]
@@ -45,7 +42,7 @@ def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
 
 
 def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
-    """A message with the commands that fix it."""
+    """The message with commands that resolve it."""
     settles = possible_fixes(message.settles, words)
     return replace(message, settles=settles, remedies=commands_for_fixes(settles, words))
 
@@ -53,7 +50,7 @@ def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnost
 def possible_fixes(
     settles: Sequence[SuggestedFix], words: Sequence[str]
 ) -> tuple[SuggestedFix, ...]:
-    """The fixes that use only options of the command in these words."""
+    """The fixes that use only options of the command and files in the command line."""
     return tuple(
         settle
         for settle in settles
@@ -63,10 +60,9 @@ def possible_fixes(
 
 
 def commands_for_fixes(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
-    """Complete commands, one for each fix without parts that you must fill in.
+    """One complete command per fix without placeholders.
 
-    If the data came through a pipe, a command begins with |, so that you can put it after the
-    command before the pipe.  Without its input it would wait forever.
+    If passk read the data from a pipe, the commands begin with |, because they need the same input.
     """
     start = "| passk" if _reads_stdin(words) else "passk"
     return tuple(
@@ -86,11 +82,12 @@ def _reads_stdin(words: Sequence[str]) -> bool:
 
 
 def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
-    """A command line with the options of a fix.
+    """The command line with the options of a fix.
 
-    A role gets its new column, values of repeatable options are added, and other options are
-    replaced.  If the fix is another command, options that this command lacks are removed.  So are
-    outputs in formats that it lacks, and all outputs if the fix names the file to write.
+    The fix adds its values to repeatable options and replaces the values of other options.  For
+    --field, it replaces the columns of its roles.  If the fix changes the command, options and
+    output formats that the new command does not have are removed.  If the fix names a file to
+    write, all earlier outputs are removed.
 
     >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -139,7 +136,7 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
 
 
 def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]) -> bool:
-    """Whether the values of a fix replace the value of an option."""
+    """Whether a fix replaces the value that an option has in the command line."""
     value = values.get(option.field, ())
     if isinstance(value, Mapping):
         return text.partition("=")[0] in value
@@ -151,7 +148,10 @@ def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]
 def _parse_words(
     words: Sequence[str], flags: Mapping[str, DeclaredOption]
 ) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
-    """Each option of a command line with its value and its words; None for other words."""
+    """Each option of a command line, with its value and its words.
+
+    For a word that is not part of an option, the option is None.
+    """
     place = 0
     while place < len(words):
         word = words[place]
@@ -167,6 +167,6 @@ def _parse_words(
 
 
 def options_by_flag(command: str) -> Mapping[str, DeclaredOption]:
-    """Flag → option of a command, including options about its output."""
+    """Flag → option, for all options of a command."""
     options = options_by_title(command_of(command)) if command in COMMANDS else ()
     return by_flag(option for _, option in options)

@@ -1,8 +1,4 @@
-"""The texts of `--help` and `passk help`, made from declarations.
-
-typer can show groups of options too, but only with rich, and its import would double the time of
-`--help`.
-"""
+"""Writes the texts of `--help` and `passk help` from the declarations of commands."""
 
 from __future__ import annotations
 
@@ -16,8 +12,8 @@ from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
 from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
-# The maximum number of lines of a short help on a terminal with 80 columns, the least number of
-# shared options in it, and the shared options that it shows if they fit, with the most used first.
+# Maximum number of lines of a short help text at 80 columns, minimum number of shared options in
+# the text, and the fields of the shared options, with the most used first.
 _LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
@@ -25,14 +21,14 @@ _LINES, _FEWEST, _SHARED = 60, 5, (
 
 
 def command_help(name: str, *, full: bool = False) -> str:
-    """The help of a command: purpose, examples, its options and the most used shared options.
+    """The help text of a command: purpose, examples, its options and frequent shared options.
 
-    full : every option with its details, the columns and fields of the answer, and its messages.
+    full : whether to explain all options, columns, fields and messages of the command.
     """
     declaration = command_of(name)
     if full:
         return _help(name, [*_sections(declaration), *_answer(declaration)])
-    # Pages and verdicts are usually written to files, so --output comes first.
+    # Pages and verdicts are usually written to files, so --output is the first shared option.
     first = ("output",) if declaration.paged or declaration.judges else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
     count = len(list(options_by_title(declaration)))
@@ -45,7 +41,7 @@ def command_help(name: str, *, full: bool = False) -> str:
 
 
 def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
-    """The help of a command from its purpose, its examples and these sections."""
+    """The usage, purpose and examples of a command, followed by titled sections of two columns."""
     declaration, width = command_of(name), terminal_width()
     paragraphs = "\n\n".join(wrap_lines(part, width) for part in declaration.meaning)
     examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
@@ -58,7 +54,7 @@ def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
 
 
 def _example(line: str, width: int) -> str:
-    """A command line, broken with backslashes before options that do not fit."""
+    """An example command, continued on the next line with a backslash if it is too wide."""
     first, *options = re.split(" (?=-)", line)
     lines = [f"  {first}"]
     for option in options:
@@ -70,7 +66,7 @@ def _example(line: str, width: int) -> str:
 
 
 def message_page(message: DiagnosticType) -> str:
-    """The help of a message: its text, what it means, why it matters, and what to do."""
+    """The help page of a message: its text, its meaning, why it matters, and what to do."""
     blocks = [f"{message.severity}[{message.name}]", wrap_lines(message.pattern)]
     for title, text in message_parts(message):
         lines = wrap_lines(text, terminal_width() - 2)
@@ -81,15 +77,15 @@ def message_page(message: DiagnosticType) -> str:
 
 
 def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
-    """The title and the text of each part of a message's help."""
-    # This import is here because the help of commands does not need the code that reads files.
+    """The titles and texts of the parts of a message's help page."""
+    # The import is local because `--help` must not load the code that reads files.
     from passk_cli.files.checks import CHECKS
 
     remedies = [message.remedy] if isinstance(message.remedy, str) else message.settles
     texts = [pattern(str(remedy)) for remedy in remedies]
     do = [message.advice or " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts if text)]
     if any(check.message.name == message.name for check in CHECKS):
-        do.append("If the data leave no doubt, passk stops and prints the options that settle it.")
+        do.append("If the data show a clear error, passk stops and prints options that correct it.")
     if message.severity != ERROR:
         do.append(
             f"To leave this {message.severity} out, use --ignore {message.name}. To stop with exit"
@@ -103,13 +99,13 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
 
 
 def message_list(messages: Iterable[DiagnosticType]) -> str:
-    """The list of messages, with the name and the text of each."""
+    """A list of the names and texts of all messages."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
     return "\n".join(two_columns(rows, LEFT + GAP, terminal_width()))
 
 
 def usage(name: str, declaration: Command) -> str:
-    """The line that shows how to use a command."""
+    """The usage line of a command, for example "passk gate FILE... [OPTIONS]"."""
     files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.files]
     flags = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_boolean_flag)
     return f"passk {name}{files}{flags} [OPTIONS]"
@@ -117,7 +113,6 @@ def usage(name: str, declaration: Command) -> str:
 
 def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
     """All options of a command, with the titles of their groups."""
-    # This import is here because the list of commands does not need it.
     from passk_cli.cli.output import output_sections
 
     for title, options in (*declaration.sections(), *output_sections(declaration)):
@@ -127,10 +122,10 @@ def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption
 def _sections(
     declaration: Command, shared: Sequence[str] | None = None
 ) -> list[tuple[str, list[Row]]]:
-    """The title and the rows of each group of options.
+    """The titles and rows of the groups of options in a help text.
 
-    shared : the fields of the shared options in a short help, which has no rare ones of its own;
-        without it all options are explained in full.
+    shared : fields of the shared options in a short help text, which leaves out rare options.
+        None explains all options in full.
     """
     own_titles = declaration.titles
     rows: dict[str, list[Row]] = {title: [] for title in own_titles}
@@ -149,10 +144,10 @@ def _sections(
 
 
 def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
-    """The sections about the output: metrics, columns, fields and messages."""
+    """The help sections about a command's metrics, columns, fields and messages."""
     from passk_cli.metrics.registry import family_patterns
 
-    # Some commands have a fixed list of metrics, which their option shows.
+    # If a command has a fixed list of metrics, the help of its --metric option contains the list.
     if any(
         option.field == "metrics" and option.option.complete
         for _, option in options_by_title(declaration)
@@ -168,9 +163,8 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
 
 
 def option_row(declared: DeclaredOption, full: bool) -> Row:
-    """The flags of an option, and its meaning with choices and default."""
+    """The flags of an option, and its help text with choices and default."""
     option, default = declared.option, declared.default
-    # Choices from a function are not imported here, because the help text contains them.
     choices = option.choices if isinstance(option.choices, tuple) else ()
     metavar = option.metavar or ("CHOICE" if choices else "")
     label = ", ".join(option.flags.split()) + (f" {metavar}" if metavar else "")

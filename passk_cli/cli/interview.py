@@ -1,4 +1,4 @@
-"""Questions at a terminal about columns that passk cannot identify, with numbered choices."""
+"""Asks you at a terminal which columns contain the task, the outcome and the settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Role of the columns to choose from → the question.
+# Role of a column → the question that passk asks about the role.
 _QUESTIONS = {
     "task": "Which column is the task?",
     "outcome": "Which column says whether an attempt passed?",
@@ -31,14 +31,14 @@ _SHOWN = 12
 
 
 def can_ask(values: Mapping[str, Any]) -> bool:
-    """Whether passk can ask questions: at a terminal, and without --no-input."""
+    """Whether passk may ask questions: it runs at a terminal, and without --no-input."""
     return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Ask the open questions, write the map, and return its path ("" if it was not written).
+    """Ask about undecided columns, write the map, and return its path.
 
-    Errors: the errors of `Draft.from_data`.
+    If you stop the questions, passk writes no map and returns "".
     """
     from rich.console import Console
 
@@ -52,7 +52,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
             ):
                 _ask(console, draft, role)
     except (KeyboardInterrupt, EOFError):
-        # rich is too slow here: an interrupted process ends after a third of a second.
+        # The process ends 0.3 seconds after Ctrl-C, which is too short to print with rich.
         print("\npassk: nothing is written", flush=True)
         return ""
     path = str(values["init"])
@@ -62,7 +62,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
 
 
 def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
-    """The values of options of `passk estimate FILE --map PATH`, which becomes the command line."""
+    """Set the command line to `passk estimate FILE --map PATH`, and return its option values."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = command_of("estimate")
     edge = (option for _, options in output_sections(declaration) for option in options)
@@ -73,7 +73,7 @@ def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
 
 
 def _ask(console: Console, draft: MapDraft, role: str) -> None:
-    """Ask a question until the answer is a number of the list or the name of a column."""
+    """Ask about a role until the answer is a number in the list or the name of a column."""
     from rich.prompt import Prompt
 
     choices = [*_choices(draft, role)]
@@ -104,7 +104,7 @@ def _ask(console: Console, draft: MapDraft, role: str) -> None:
 
 
 def _choices(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
-    """The options to choose from, with the tally of each."""
+    """The columns or words to choose from, with a tally of their values."""
     if role == "passes":
         outcome = draft.outcome
         yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
@@ -120,7 +120,7 @@ def _choices(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
 
 
 def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None:
-    """The option for a typed answer; None if there is no such column."""
+    """The option for a typed answer, or None if the data has no such column or word."""
     if role == "passes":
         try:
             return SuggestedFix({"--threshold": str(float(reply))}, f"{reply} or more passes")
@@ -143,7 +143,7 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
 
 
 def _choice_text(option: SuggestedFix) -> str:
-    """The columns or words that an option chooses, as text."""
+    """The columns or words that an option names, joined by commas."""
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip
     return ", ".join(", ".join(v) if isinstance(v, tuple) else str(v) for v in values)

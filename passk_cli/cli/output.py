@@ -1,4 +1,4 @@
-"""The output of results: options of all commands, and the code that writes files."""
+"""Options for output that all commands share, and the code that prints and writes results."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ from passk_cli.text import cut_long_words, is_github_runner, printable, shield_f
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# The number of messages that are printed in full, because readers skip long lists.
+# Number of messages that passk prints in full without --verbose.
 _MESSAGES = 3
-# Values of --chart that passk no longer supports; they drew charts in the terminal.
+# Values of --chart with which earlier versions of passk drew charts in the terminal.
 _GONE = ("-", "terminal")
-# Severity → escape code of its colour on a terminal.
+# Severity of a message → escape code of its colour in a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
 def output_suffixes(declaration: Command) -> list[str]:
-    """The suffixes of the files in which a command can write its result."""
+    """The file suffixes, for example ".csv", of the formats that a command can write."""
     fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
                *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
     return list(dict.fromkeys(fitting))
@@ -71,7 +71,7 @@ def output_suffixes(declaration: Command) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChartOptions:
-    """Options about charts, for commands that have charts."""
+    """The options for charts."""
 
     title: ClassVar[str] = "Charts"
 
@@ -81,11 +81,11 @@ class ChartOptions:
         detail=f"The suffix names the format: {', '.join(PICTURES)}. Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
-        detail="A page (.html) follows its reader's theme.")] = "light"
+        detail="A page (.html) uses the light or dark theme of the reader's system.")] = "light"
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
-        detail="Units are in, cm, mm, pt and px (the default). On paper, text has 7 to 8 points. A"
-        " page (.html) fits its window.")] = ""
+        detail="Units are in, cm, mm, pt and px (the default). On paper, text has 7 to 8 points."
+        " The charts on a page (.html) fit the browser's window.")] = ""
     no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
     no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
     highlight: Annotated[tuple[str, ...], Option(
@@ -93,12 +93,12 @@ class ChartOptions:
         detail="Names, or patterns such as 'gpt-*'. By default, if there are more than 8 models,"
         " only the best 5 are coloured. Repeatable.")] = ()
     panel: Annotated[str, Option(
-        "--panel", "COLUMN", "Draw a panel for each value of a column of --by.")] = ""
+        "--panel", "COLUMN", "Draw one panel per value of a column that --by names.")] = ""
     # fmt: on
 
     @property
     def size(self) -> PictureSize | None:
-        """The size of the whole picture; None for the default size."""
+        """The size of the whole picture, or None for the default size."""
         if not self.chart_size:
             return None
         from passk_cli.charts.chart_options import PictureSize
@@ -106,7 +106,7 @@ class ChartOptions:
         return PictureSize.parse(self.chart_size)
 
     def check(self) -> None:
-        """Refuse options about charts without --chart, and files that are not pictures."""
+        """Raise ParameterError for chart options without --chart, and for unknown suffixes."""
         if not self.chart and (choices := changed_options(self)):
             raise ParameterError(
                 OptionValue(choices[0]), "this option needs a chart", name="contradicting-options",
@@ -127,7 +127,7 @@ class ChartOptions:
 
     @property
     def appearance(self) -> Appearance:
-        """The reader's choices about the look of charts."""
+        """How charts look: title, bands, highlighted models and panels."""
         from passk_cli.charts.chart_options import Appearance
 
         return Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
@@ -141,7 +141,7 @@ class ChartOptions:
             )  # fmt: skip
         from passk_cli.charts.chart_options import with_appearance
 
-        # The file does not contain the answer elsewhere, so the answer becomes the title.
+        # A picture has no text next to it, so its title is the answer.
         report = with_appearance(with_message_texts(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture
@@ -154,20 +154,20 @@ class ChartOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OutputOptions:
-    """Options about the place and the look of the result."""
+    """The options that set where the result is written, and how it looks."""
 
     title: ClassVar[str] = "Output"
 
     # fmt: off
     form: Annotated[str | None, Option(
         "-f --format", "NAME", "Format.", choices=tuple(FORMATS),
-        detail="The default is the format of the output file's suffix, else table on a terminal and"
-        " plain in a pipe.",
+        detail="By default, the suffix of the output file sets the format. Without a file, the"
+        " format is table in a terminal and plain in a pipe.",
     )] = None
     output: Annotated[tuple[str, ...], Option(
         "-o --output", "FILE", "Write the result to this file.",
-        detail="A file is written completely or not at all. Repeatable: each file has the format of"
-        " its suffix, else of -f. - is stdout.")] = ()
+        detail="A file is written completely or not at all. If you repeat this option, the suffix"
+        " of each file sets its format, or -f if no format has the suffix. Use - for stdout.")] = ()
     digits: Annotated[int | None, Option(
         "--digits", "N", "Number of decimal places of shares (default: 3, or 1 for percentages).",
         low=0, high=15,
@@ -177,18 +177,18 @@ class OutputOptions:
         "--full", help="Show all tables, and the meaning of each column.")] = False
     verbose: Annotated[bool, Option(
         "-v --verbose", help="Print all messages, and the signature.",
-        detail="stderr shows all messages, not only three. The signature below the tables is enough"
-        " to reproduce the numbers.")] = False
+        detail="By default, stderr shows only three messages in full. The signature is a line below"
+        " the tables that contains everything you need to reproduce the numbers.")] = False
     stacked: Annotated[bool, Option(
         "--stacked", help="In LaTeX, put intervals below their estimates.")] = False
     safe_csv: Annotated[bool, Option(
         "--safe-csv", help="Write csv and tsv that are safe to open in a spreadsheet.",
-        detail="An apostrophe is put before texts that begin with =, +, - or @, also at full width"
-        " or after blanks and control characters. Numbers do not change.")] = False
+        detail="passk puts an apostrophe before texts that begin with =, +, - or @, also at full"
+        " width or after blanks and control characters. Numbers do not change.")] = False
     methods: Annotated[bool, Option(
         "--methods", help="Explain the methods in sentences for a paper.",
-        detail="The text is below the tables, with BibTeX; in LaTeX it uses \\cite. JSON has a key"
-        " for it.")] = False
+        detail="The sentences appear below the tables, with BibTeX. In LaTeX they use \\cite, and"
+        " JSON contains them under the key methods.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Print only warnings on stderr.")] = False
     # fmt: on
 
@@ -199,10 +199,10 @@ class OutputOptions:
         charting: ChartOptions,
         declaration: Command,
     ) -> None:
-        """Refuse outputs that cannot or must not be written, before any work is done.
+        """Raise ParameterError for outputs that cannot be written, before passk reads any data.
 
-        inputs : the files to read.  further_outputs, charting : further outputs of the command.
-        declaration : the command, which may write pages or verdicts.
+        inputs : files that the command reads.
+        further_outputs, charting : files that the command writes in addition to its result.
         """
         charting.check()
         if self.stacked and "latex" not in map(self._format, self._targets):
@@ -223,7 +223,7 @@ class OutputOptions:
             self._require_formats(declaration)
 
     def _require_formats(self, declaration: Command) -> None:
-        """Refuse files with unknown suffixes, and --format if the suffixes decide."""
+        """Raise ParameterError for unknown suffixes, and for --format with several outputs."""
         files = self._files
         fitting = output_suffixes(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
@@ -245,16 +245,20 @@ class OutputOptions:
 
     @property
     def _targets(self) -> list[str | None]:
-        """The files to write; None for stdout."""
+        """The paths in --output, with None for stdout."""
         return [None if target == "-" else target for target in self.output] or [None]
 
     @property
     def _files(self) -> list[str]:
-        """The files to write."""
+        """The paths in --output, without stdout."""
         return [target for target in self._targets if target is not None]
 
     def _format(self, target: str | None, *, paged: bool = False) -> str:
-        """The format of an output: --format or else its suffix, or reversed for several outputs."""
+        """The format of an output.
+
+        --format sets the format of a single output.  If there are several outputs, the suffix of
+        each file sets its format, and --format is used only for files with unknown suffixes.
+        """
         suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
         by_suffix = suffixes.get(Path(target or "").suffix.lower())
         if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY):
@@ -263,14 +267,14 @@ class OutputOptions:
         return name or ("table" if target is None and sys.stdout.isatty() else "plain")
 
     def words(self, message: Diagnostic) -> str:
-        """The text of a message, with the digits that the reader has chosen."""
+        """The text of a message, with numbers rounded as --digits and --percent require."""
         return sentence_text(message.pieces(), self._style(False, False))
 
     def write(self, report: Report, charting: ChartOptions) -> None:
-        """Write the report to stdout or to files, then its charts, and then messages to stderr.
+        """Write the report to stdout or files, then draw charts, and then print messages on stderr.
 
-        If stdout does not begin with the verdict of a gate, stderr shows it.  In GitHub Actions a
-        gate also writes a summary.
+        If stdout does not begin with the verdict of a gate, the verdict is printed on stderr.  In
+        GitHub Actions, a gate also writes the step summary.
         """
         printed, form, contents, page_files = "", "", dict[Path, str | bytes](), list[Path]()
         on_terminal, opens = sys.stdout.isatty(), False
@@ -278,7 +282,7 @@ class OutputOptions:
             if charting.highlight or charting.panel:
                 from passk_cli.charts.chart_options import prepare_plots
 
-                # Unknown models and columns are refused before anything is printed.
+                # An unknown model or column must raise an error before anything is printed.
                 prepare_plots(report.plots, charting.appearance)
             for target in self._targets:
                 name = self._format(target, paged=report.page is not None)
@@ -316,21 +320,22 @@ class OutputOptions:
 
     @property
     def _summary(self) -> str:
-        """The file of GitHub's step summary if annotations are written; else ""."""
+        """The path of GitHub's step summary, or "" if passk writes no annotations."""
         annotated = "github" in map(self._format, self._targets) or self._annotates
         return os.environ.get("GITHUB_STEP_SUMMARY", "") if annotated else ""
 
     @property
     def _annotates(self) -> bool:
-        """Whether a gate writes annotations on stderr by default.
+        """Whether a gate prints GitHub annotations on stderr.
 
-        It does in GitHub Actions, unless PASSK_CI is "off" or an output has the format github.
+        In GitHub Actions, a gate prints annotations unless PASSK_CI is "off" or an output has the
+        format github.
         """
         annotates = is_github_runner() and os.environ.get("PASSK_CI") != "off"
         return annotates and "github" not in map(self._format, self._targets)
 
     def write_messages(self, report: Report) -> None:
-        """Print the first three messages on stderr, warnings first, and names of the rest."""
+        """Print the first three messages on stderr, and the names of all further messages."""
         if not report.messages:
             return
         messages = warnings_first(report.messages)
@@ -348,7 +353,10 @@ class OutputOptions:
             print(f"{len(further)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
-        """The style; wide : as wide as the terminal.  coloured : whether colours are allowed."""
+        """The style that the options set.
+
+        wide : whether tables must fit the terminal.  coloured : whether colours are allowed.
+        """
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         colour = coloured and _colours_are_welcome()
         return Style(
@@ -357,9 +365,9 @@ class OutputOptions:
         )  # fmt: skip
 
     def write_gate_error(self, error: PasskError, *, file: bool) -> None:
-        """Write the error that kept a gate from its verdict, in the formats for pipelines.
+        """Write an error to the outputs in which a CI pipeline expects the verdict of a gate.
 
-        file : whether output files may be written, which only `check` decides.
+        file : whether `check` has accepted the output files.
         """
         contents: dict[Path, str | bytes] = {}
         problem = str(error)
@@ -374,7 +382,7 @@ class OutputOptions:
                 print(text, end="", flush=True)
             else:
                 contents[Path(target)] = text
-        # passk reports the original problem, even if a file cannot be written.
+        # An output that cannot be written must not hide the original error.
         with suppress(ParameterError):
             if file:
                 with write_together(contents):
@@ -386,7 +394,7 @@ class OutputOptions:
 
 
 def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse outputs in missing folders, and outputs that are also inputs or named twice."""
+    """Raise ParameterError for an output in a missing folder, or for a path that is used twice."""
     places = [os.path.realpath(target) for target in targets]
     for place, target in zip(places, targets, strict=True):
         folder = os.path.dirname(target) or "."
@@ -404,13 +412,13 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
 
 
 def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
-    """The title and options of each group about output, without options that a command replaces."""
+    """The titles and options of the groups for charts and output that a command has."""
     edge = (ChartOptions, OutputOptions) if declaration.charts else (OutputOptions,)
     without = [*options_by_field(declaration.options_type), *declaration.without]
     without += [] if declaration.methods else ["methods"]
     for group, options in sections_of(edge, without):
         if not declaration.judges:
-            # Only commands with verdicts have the formats for verdicts.
+            # The formats junit, github and gitlab are only for commands with verdicts.
             plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
             options = [
                 option._replace(option=replace(option.option, choices=plain))
@@ -421,7 +429,7 @@ def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOp
 
 
 def _append(path: str, text: str) -> None:
-    """Append a text to a file of the runner; errors are printed and do not end the command."""
+    """Append a text to a file; if that fails, print the error and continue."""
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
@@ -432,8 +440,8 @@ def _append(path: str, text: str) -> None:
 def print_message(text: str, severity: str) -> None:
     """Print a message or an error on stderr.
 
-    On a terminal the label is coloured, and lines are broken between words.  Commands below the
-    sentence are not broken, so that you can copy them.
+    In a terminal, the label is coloured and long sentences are wrapped.  Commands are not wrapped,
+    so that you can copy them.
     """
     if sys.stderr.isatty():
         sentence, *below = text.split("\n")

@@ -1,6 +1,6 @@
-"""The list of commands, which `passk --help` prints, and how help is laid out.
+"""The list of commands that `passk --help` prints, and the layout of help texts.
 
-It imports neither typer nor the declarations of commands, because this list must appear fast.
+This module does not import typer or the declarations of commands, so that `passk --help` is fast.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _BELOW = (
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 _NARROWEST = 40
-# The maximum number of columns of a name to the left of its explanation.  A longer name has its own
-# line.
+# Maximum width of a name in the left column of a help text, and the gap between the columns.  A
+# wider name has a line of its own.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]
 
 
 def overview() -> str:
-    """The list of commands by section, with the purpose of each."""
+    """The list of all commands by section, with one line about the purpose of a command."""
     section_width = max(len(entry.section) for entry in COMMANDS.values()) + GAP
     name_width = max(map(len, COMMANDS)) + GAP
     rows: list[Row] = []
@@ -46,7 +46,10 @@ def overview() -> str:
 
 
 def two_columns(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
-    """Rows in two columns; the left one is `room` wide, and the right one is broken into lines."""
+    """The lines of a two-column list, with names at the left and wrapped texts at the right.
+
+    room : width of the left column with its gap.  width : width of the whole list.
+    """
     lines = []
     margin = " " * (indent + room)
     for name, text in rows:
@@ -61,7 +64,7 @@ def two_columns(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) 
 
 
 def wrap_lines(text: str, width: int = 0) -> str:
-    """A text in lines as wide as `width`, or as the terminal, which are broken only at blanks."""
+    """The text, wrapped between words at `width` columns, or at the width of the terminal."""
     lines = textwrap.wrap(
         text, width or terminal_width(), break_on_hyphens=False, break_long_words=False
     )
@@ -69,5 +72,5 @@ def wrap_lines(text: str, width: int = 0) -> str:
 
 
 def terminal_width() -> int:
-    """The columns of the terminal: 80 without a terminal, and never too few for two columns."""
+    """The width of the terminal in columns: at least 40, and 80 without a terminal."""
     return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)

@@ -1,4 +1,4 @@
-"""The process of a command: signals that end it, and standard streams without a reader."""
+"""Ends the process promptly on signals, and keeps it running if a standard stream is closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from passk_cli.cleanup import undo_all
 from passk_cli.errors import ParameterError
 
-# Seconds in which a command may end by itself after a signal.
+# Number of seconds in which a command may end by itself after a signal.
 PATIENCE = 0.3
 _ENDING = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 _received: list[int] = []
@@ -26,10 +26,10 @@ _received: list[int] = []
 def end_on_signals() -> Iterator[None]:
     """End the process within a second of Ctrl-C, SIGTERM or SIGHUP, with exit code 128 + signal.
 
-    Python runs its signal handlers only between two lines of Python, and a product of matrices or a
-    thread pool can take a minute until the next line.  Therefore a thread also receives the signal.
-    If the command does not end by itself soon after it, the thread removes unfinished files and
-    ends the process.  Signals that were ignored, for example under nohup, stay ignored.
+    Python runs a signal handler only between two Python instructions, and a matrix product or a
+    thread pool can delay the next instruction for a minute.  Therefore, a second thread also
+    receives the signal.  If the command does not end by itself soon, this thread removes unfinished
+    files and ends the process.  Signals that were ignored, for example under nohup, stay ignored.
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         yield
@@ -57,7 +57,7 @@ def end_on_signals() -> Iterator[None]:
 
 
 def leave_if_signalled() -> None:
-    """End the process if a signal was received, because an error may be a consequence of it."""
+    """End the process if it received a signal, because the signal may have caused an error."""
     if _received:
         _exit_by_signal(_received[0])
 
@@ -65,8 +65,8 @@ def leave_if_signalled() -> None:
 def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
     """Interrupt the main thread at the first signal, unless it is importing a module.
 
-    If the import of a module is interrupted, a C library may end the process with its own message.
-    Imports are short, and the listening thread ends the process soon after.
+    A C library may end the process with its own message if its import is interrupted.  During an
+    import, the second thread ends the process after a short delay.
     """
     if _received:
         return
@@ -79,7 +79,7 @@ def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
 
 
 def _wait_for_signal(heard: int, numbers: frozenset[int]) -> None:
-    """Wait for a signal, then for the main thread to end, and then end the process."""
+    """Wait for a signal, give the main thread a short time to end, and then end the process."""
     while number := os.read(heard, 1):
         if number[0] in numbers:
             time.sleep(PATIENCE)
@@ -94,10 +94,11 @@ def _exit_by_signal(number: int) -> None:
 
 @contextmanager
 def open_streams() -> Iterator[None]:
-    """Standard streams that stay usable if they are closed or if their reader ends.
+    """Replace stdin, stdout and stderr by streams that work even if they are closed.
 
-    Text without a reader is dropped, so that the exit code of a command does not change.  A closed
-    stdin is empty.  Characters that an encoding lacks are written as codes.
+    If the reader of a stream ends, further text is dropped, so that the exit code of the command
+    does not change.  A closed stdin is empty.  Characters that the encoding of a stream does not
+    contain are written as codes.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:
@@ -129,14 +130,14 @@ def _reopened(stream: TextIO | None, opened: ExitStack, last: bool = False) -> T
 
 
 class _Descriptor(io.FileIO):
-    """A file descriptor that raises at most one error if writing fails, and none if `last`."""
+    """A file descriptor that reports only its first write error, and no error if `last` is True."""
 
     def __init__(self, number: int, name: str, last: bool) -> None:
         super().__init__(number, "wb", closefd=False)
         self._shown, self._lost, self._last = name, False, last
 
     def write(self, data: Any) -> int:
-        """Write like the base class; after an error, pretend that the data were written."""
+        """Write the data, or drop the data after an earlier error."""
         if not self._lost:
             try:
                 return super().write(data)

@@ -1,4 +1,4 @@
-"""A progress line on stderr for activities of more than a second, on a terminal."""
+"""Shows a progress line on the terminal during activities of more than one second."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from passk_cli.activity import activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
 PATIENCE = 1.0
-# The maximum number of seconds to wait until the progress line is removed.
+# Maximum number of seconds to wait until the progress line is removed.
 _SECONDS_TO_STOP = 0.5
-# Seconds between updates of the progress line.
+# Number of seconds between updates of the progress line.
 _SECONDS_BETWEEN = 0.2
 
 
 @contextmanager
 def show_activity(text: str) -> Iterator[None]:
-    """Show a text with the elapsed seconds, after one second and only on a terminal.
+    """Show a text and the elapsed time on the terminal if the block needs more than one second.
 
-    Inner activities (of `report_activity` or `show_activity`) replace the text.
+    While an inner activity runs (from `report_activity` or `show_activity`), its text is shown.
     """
     if not sys.stderr.isatty():
         yield

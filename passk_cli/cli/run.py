@@ -1,4 +1,4 @@
-"""The runner of all commands: it checks, reads, answers, writes and exits."""
+"""Runs a command: checks its options, reads the data, computes the report and writes it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from passk_cli.text import (
 
 
 def run_command(declaration: Command, files: Sequence[str], values: Mapping[str, Any]) -> int:
-    """Run a command on these files, write its report, and return the exit code.
+    """Run a command on files, write its report, and return the exit code.
 
-    given : field → text, a list of texts or True, of the options of the command and of output.
+    values : field of an option → its text, its list of texts, or True for a flag.
     """
     with fetched_once():
         if values.get("init"):
@@ -54,7 +54,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
                 )
         if not declaration.streams or values["output"] not in (None, "-"):
             return _run(declaration, files, values)
-        # A streamed table is first written to a file, and printed when it is complete.
+        # A streamed table is first written to a temporary file, so that an error prints no rows.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
             code = _run(declaration, files, {**values, **table}, messages_only=True)
@@ -64,7 +64,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
 
 
 def _print_table_file(path: str, form: str) -> None:
-    """Print a table from a file."""
+    """Print the contents of a file that contains a table."""
     if form == "parquet" or not is_github_runner():
         with open(path, "rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
@@ -80,7 +80,7 @@ def _run(
     declaration: Command, files: Sequence[str], values: Mapping[str, Any], *,
     messages_only: bool = False,
 ) -> int:  # fmt: skip
-    """Run a command; messages_only : whether only messages are printed, not the report."""
+    """Run a command.  messages_only : whether the report itself is not printed."""
     own_options, writable = options_by_field(declaration.options_type), False
     edge = {name: value for name, value in values.items() if name not in own_options}
     if declaration.paged and edge["form"] == "html":
@@ -93,7 +93,7 @@ def _run(
         )  # fmt: skip
     for option in (option for _, options in output_sections(declaration) for option in options):
         if option.field == "form" and edge["form"] not in (None, *FORMATS):
-            # The error suggests one of the formats of this command.
+            # An unknown format raises an error that suggests a format of this command.
             check_value(option, edge["form"])
     output, charting = fill_options(OutputOptions, edge), fill_options(ChartOptions, edge)
     message_filter = fill_options(MessageOptions, values)
@@ -110,7 +110,7 @@ def _run(
             data = files if source is None else source
             counts = load(data, request, tolerant=declaration.question.tolerant)
         if declaration.streams and message_filter.error:
-            # The output is written while it is computed, so --error must be checked before.
+            # The command writes rows while it computes them, so --error is checked before.
             message_filter.raise_errors(reading_notes(counts), output.words)
         return counts
 
@@ -133,7 +133,7 @@ def _run(
                 lambda message: message_filter.filter_report(message, output.words),
             )
     except PasskError as error:
-        # The error also appears in the outputs in which pipelines look for a verdict.
+        # A CI pipeline looks for the verdict in these outputs, so they must contain the error.
         if declaration.judges:
             from passk_cli.cli.fix_commands import add_commands
 

@@ -1,4 +1,4 @@
-"""`passk help WORD` for terms, metrics, methods, options and columns."""
+"""Explains a word for `passk help WORD`: a term, metric, method, option or column."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
 
-# Terms and their meaning, in Markdown.  The glossary of the documentation is made from this file.
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
+# The glossary page of the documentation is generated from this file.
 GLOSSARY = Path(__file__).with_name("glossary.md")
-# Topics without a declaration.
+# Topic of `passk help` that is neither a term of the glossary nor a declared name → its text.
 TOPICS = {
-    "exit": "Exit codes: 0 done · 1 a check failed, of passk gate or --max-false-alarms · 2 wrong"
+    "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
     " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"
     " message that --error turns into an error · 4 an internal error · 5 not yet decided, because"
-    " passk watch needs more of the run. A script can tell a failed gate (1) from a broken one"
-    " (2 or 3).",
+    " passk watch needs more attempts of the run. A script can distinguish a gate that failed (1)"
+    " from a gate that could not be checked (2 or 3).",
     "files": f"FILE...: {FILES} A folder is read completely, except for hidden folders in it. You"
     " need not unpack compressed files (.gz, .bz2, .xz, .zst, .zip, .tar). `passk describe FILE`"
     " shows how a file is read, and `passk formats` lists the formats of harnesses.",
@@ -34,8 +34,8 @@ TOPICS = {
     "completion": "`passk --install-completion` adds completion of commands, options, models and"
     " topics of the help to your shell; `passk --show-completion` prints it.",
     "passk": f"{ABOUT} `passk --help` lists the commands.",
-    "tie": "A table marks a tie by ~ or by a letter that both models have. The significance level"
-    " is 1 − --level, after the adjustment for all tests.",
+    "tie": "A table marks a tie with ~, or with a letter that both models share. The adjusted"
+    " p-value is compared with the significance level, which is 1 − --level.",
     "unit": "Units come from the names of columns: cost_cents is converted to dollars, and"
     " latency_ms to seconds. If a name contains no unit, use --field cost=price:cents.",
     "metrics": "Metrics that you can choose with -m NAME[,NAME…], for example -m pass@1,pass^4:",
@@ -45,8 +45,9 @@ _ROLES = {
     "outcome": "whether an attempt passed: true or false, 1 or 0, pass or fail",
     "attempt": "one try of one model at one task; its column has a number or a time",
     "model": "the model that made the attempts; without this column, the name of the file",
-    "score": "a number for an attempt, for -m mean and best@k; --threshold X lets X and more pass",
-    "answer": "what an attempt answered, for maj@k",
+    "score": "a number for an attempt, for -m mean and best@k; with --threshold X, scores of X or"
+    " more pass",
+    "answer": "the final answer of an attempt, for maj@k",
     "solution": "the text or code that an attempt wrote, for diversity",
 }
 _ALSO = {
@@ -58,10 +59,10 @@ _ALSO = {
 
 
 def explain(word: str, commands_and_messages: Sequence[str]) -> str:
-    """The help for a word: terms, topics and all declarations with this name.
+    """The explanations of a word: as a term, a topic, and the name of anything declared.
 
-    commands_and_messages : their names, for suggestions if the word is not known.
-    Errors: ParameterError with the nearest names.
+    commands_and_messages : names of commands and messages, which the error suggests.
+    Errors: ParameterError with the most similar names if the word is not known.
     """
     texts: dict[str, dict[str, list[str]]] = {}
     for name, text, user in _entries():
@@ -95,7 +96,7 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
 
 
 def glossary() -> dict[str, str]:
-    """Term in lower case → the paragraph that explains it."""
+    """Term of the glossary in lower case → the paragraph that explains the term."""
     terms = {}
     for paragraph in GLOSSARY.read_text(encoding="utf-8").split("\n\n"):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
@@ -107,14 +108,14 @@ def glossary() -> dict[str, str]:
 
 
 def _command_names(commands: Sequence[str]) -> str:
-    """The names of commands, or "every command but …" if only a few are missing."""
+    """The names of commands, or "every command but …" if the list lacks only a few commands."""
     lacking = [name for name in COMMANDS if name not in commands]
     most = "every command" + f" but {join_names(lacking)}" * bool(lacking)
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
 def _entries() -> Iterator[tuple[str, str, str]]:
-    """Each declared word in lower case, with its explanation and its command ("" for none)."""
+    """Each declared word in lower case, with its explanation and its command, or ""."""
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, family_patterns

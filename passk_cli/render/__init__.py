@@ -1,10 +1,9 @@
-"""Report → text: one function per format, each with a line in the registry below.
+"""Writes a report as text: a table for a terminal, Markdown, LaTeX, CSV, JSON, JUnit and more.
 
-Only this folder rounds numbers (`style.py`) and writes names for people.  It reads reports, and it
-does not depend on how they were computed.
+Only this folder rounds numbers (in `style.py`).  It does not depend on how a report was computed.
 """
 
-# Format → the place of its function (report, style) → text.  Pipes do not need to import rich.
+# Format → the "module:name" of the function that writes a report in the format.
 FORMATS = {
     "table": "passk_cli.render.terminal:table",
     "plain": "passk_cli.render.plain:plain",
@@ -18,19 +17,19 @@ FORMATS = {
     "github": "passk_cli.render.checks:github",
     "gitlab": "passk_cli.render.checks:gitlab",
 }
-# Format → the place of the function that writes an error which kept a gate from its verdict.
+# Format → the "module:name" of the function that writes an error instead of a gate's verdict.
 FAILURES = {
     "junit": "passk_cli.render.checks:junit_error",
     "github": "passk_cli.render.checks:github_error",
     "gitlab": "passk_cli.render.checks:gitlab_error",
     "markdown": "passk_cli.render.markup:markdown_error",
 }
-# The place of the function for annotations, which GitHub shows next to a step for every format.
+# The "module:name" of the function that writes GitHub annotations, whatever the output format is.
 ANNOTATIONS = "passk_cli.render.checks:github_warnings"
-# Formats that contain only verdicts, and the suffix of their files.
+# Formats that contain only the verdicts of a gate.
 OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}
-# The beginning of the names of code-quality reports, as in GitLab's own analysers.
+# A JSON file with a name that begins like this is written as a GitLab code-quality report.
 CODE_QUALITY = "gl-code-quality"
 SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",

@@ -1,4 +1,4 @@
-"""The checks of a gate for pipelines: JUnit XML, GitHub annotations, GitLab code quality."""
+"""Writes the verdicts of a gate for CI: JUnit XML, GitHub annotations and GitLab code quality."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from passk_cli.report.model import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 
-# Verdicts that are neither a pass nor a failure.
+# Verdicts of rules that neither pass nor fail.
 _OPEN = ("undecided", "not judged")
-# The number of errors, and of warnings, that GitHub shows per step.
+# Maximum number of error annotations that GitHub shows per step.  The limit for warnings is equal.
 _ANNOTATIONS = 10
-# The file at which GitLab shows issues if there is no file of rules.
+# GitLab shows issues next to this file if a gate has no file of rules.
 _PIPELINE = ".gitlab-ci.yml"
 
 
 def junit(report: Report, style: Style) -> str:
-    """JUnit XML with one test case per rule and model.
+    """A gate's verdicts as JUnit XML, with one test case per rule and model.
 
-    A failing rule is a failure, and a rule that cannot be checked is an error.  Undecided rules and
-    rules that are not judged are skipped, unless they count as failures.  Changed tasks and the
-    signature are in system-out, and warnings in system-err.
+    A rule that fails is a failure, and a rule that cannot be checked is an error.  Undecided and
+    unchecked rules are skipped tests, unless the gate counts undecided rules as failures.  Changed
+    tasks and the signature are in system-out, and warnings in system-err.
     """
     _require_checks(report)
     checks = report.checks
@@ -54,7 +54,7 @@ def junit(report: Report, style: Style) -> str:
 
 
 def junit_error(problem: str) -> str:
-    """JUnit XML with one test case: the error that kept the rules from being checked."""
+    """JUnit XML with one test case, which contains the error that stopped the gate."""
     suite = ElementTree.Element(
         "testsuite", name="passk", tests="1", failures="0", skipped="0", errors="1"
     )
@@ -64,9 +64,9 @@ def junit_error(problem: str) -> str:
 
 
 def github(report: Report, style: Style) -> str:
-    """GitHub workflow commands: one per rule, one notice of the changed tasks, and the warnings.
+    """A gate's verdicts as GitHub workflow commands, with one notice of the changed tasks.
 
-    A rule is an error if it fails, a warning if it is undecided, and else a notice.
+    A failed rule is an error, an undecided rule is a warning, and a passed rule is a notice.
     """
     _require_checks(report)
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
@@ -79,7 +79,7 @@ def github(report: Report, style: Style) -> str:
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if flips := "%0A".join(map(_escape_workflow_command, report.changed_lines)):
-        # All tasks are in one command, because a pipeline shows few notices per step.
+        # One command contains all changed tasks, because GitHub shows only ten notices per step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
     lines += [
         f"::warning title=passk::{_escape_workflow_command(text)}" for text in _warnings(report)
@@ -88,12 +88,12 @@ def github(report: Report, style: Style) -> str:
 
 
 def github_error(problem: str) -> str:
-    """The workflow command for an error that kept the rules from being checked."""
+    """The GitHub workflow command for an error that stopped the gate."""
     return f"::error title=passk::{_escape_workflow_command(problem)}\n"
 
 
 def github_warnings(report: Report, style: Style) -> str:
-    """The workflow commands of errors and warnings, at most as many as GitHub shows."""
+    """GitHub workflow commands for errors and warnings, at most ten of each."""
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
         lines = [line for line in commands if line.startswith(f"::{level} ")]
@@ -105,15 +105,15 @@ def github_warnings(report: Report, style: Style) -> str:
 
 
 def gitlab(report: Report, style: Style) -> str:
-    """GitLab's code-quality report: an issue per rule that does not pass, and per warning.
+    """A GitLab code-quality report, with one issue per rule that does not pass and per warning.
 
-    A fingerprint depends on the rule but not on its numbers, so that a merge request shows which
-    issues are new and which are resolved.
+    The fingerprint of an issue depends on the rule but not on its numbers, so that a merge request
+    shows which issues are new and which are resolved.
     Source: docs.gitlab.com, "Code Quality", report format.
     """
     _require_checks(report)
     severities = {"error": "blocker", "fail": "critical", "undecided": "minor"}
-    # GitLab refuses paths that begin with ./ or /.
+    # GitLab rejects paths that begin with ./ or /.
     place = os.path.relpath(str(report.signature.get("rules", _PIPELINE)))
     issues = [
         _code_quality_issue(
@@ -132,7 +132,7 @@ def gitlab(report: Report, style: Style) -> str:
 
 
 def gitlab_error(problem: str) -> str:
-    """The issue for an error that kept the rules from being checked."""
+    """A GitLab code-quality report with one issue, the error that stopped the gate."""
     issue = _code_quality_issue("passk: error", problem, "blocker", _PIPELINE, "error")
     return strict_json([issue], indent=2) + "\n"
 
@@ -150,22 +150,21 @@ def _code_quality_issue(
 
 
 def finding_text(check: GateCheck, style: Style) -> str:
-    """The finding of a check, followed by its further details."""
+    """The finding of a gate's check, followed by details that the finding does not contain."""
     text = sentence_text(check.finding, style)
-    # Some findings already contain p or the lost tasks.
     details = (part for detail in check.details for part in detail.split("; "))
     further = [part for part in details if part not in text]
     return "; ".join(filter(None, (text, *further)))
 
 
 def _finding_with_outcome(check: GateCheck, style: Style) -> str:
-    """The finding; an undecided rule that fails the gate has its outcome in front."""
+    """The finding of a check, after its outcome if an undecided rule fails the gate."""
     prefix = f"{_outcome_text(check)}: " * (check.failing and check.verdict == "undecided")
     return prefix + finding_text(check, style)
 
 
 def _outcome_text(check: GateCheck) -> str:
-    """The verdict; an undecided rule that fails the gate is "undecided, counted as fail"."""
+    """The verdict of a check, or "undecided, counted as fail" if an undecided rule fails."""
     undecided = check.failing and check.verdict == "undecided"
     return f"{check.verdict}{', counted as fail' * undecided}"
 
@@ -175,7 +174,7 @@ def _warnings(report: Report) -> list[str]:
 
 
 def _xml_document(suite: ElementTree.Element) -> str:
-    """The suite as XML; control characters, which XML cannot contain, are written as codes."""
+    """A test suite as XML.  Control characters are written as codes, because XML forbids them."""
     for element in suite.iter():
         element.attrib.update({name: printable(text) for name, text in element.items()})
         lines = (element.text or "").split("\n")
@@ -194,5 +193,5 @@ def _require_checks(report: Report) -> None:
 
 
 def _escape_workflow_command(text: str) -> str:
-    """A text for a workflow command, in which a percent sign would start a code."""
+    """The text with %25 for each percent sign, which would start a code in a workflow command."""
     return printable(text).replace("%", "%25")

@@ -1,6 +1,6 @@
-"""Formats for programs: tidy rows at full precision.
+"""Writes a report as csv, tsv, json or jsonl, with numbers at full precision.
 
-Undefined numbers are empty in csv and tsv, and null in json.
+An undefined number is an empty cell in csv and tsv, and null in json.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from passk_cli.render.style import Style, answer_text, sentence_text, visible_pa
 from passk_cli.report.model import Cell, Estimate, Limits, OptionHint, Phrase, Report
 from passk_cli.text import printable, strict_json
 
-# The version of the output of `json_text`.  It changes if a key disappears or changes its meaning.
+# Version of the JSON output.  It changes if a key disappears or changes its meaning.
 SCHEMA = "passk-report/2"
 ERROR_SCHEMA = "passk-error/1"
-# The first sign of a formula may be full-width, and may follow blanks, control characters and signs
-# without width.
+# Spreadsheets also run formulas that begin with a full-width sign, or with blanks, control
+# characters or invisible characters before the sign.
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]"
 )
 
 
 def csv_text(report: Report, style: Style) -> str:
-    """CSV as in RFC 4180, with a header, but lines end in a bare newline."""
+    """The rows of a report as CSV (RFC 4180) with a header; lines end in a newline only."""
     return _delimited_text(report, ",", safe=style.safe_csv)
 
 
 def tsv_text(report: Report, style: Style) -> str:
-    """Tab-separated values with a header."""
+    """The rows of a report as tab-separated values with a header."""
     return _delimited_text(report, "\t", safe=style.safe_csv)
 
 
 def json_text(report: Report, style: Style) -> str:
-    """One JSON object with the answer, rows, messages, context and signature."""
+    """A report as one JSON object with its answer, rows, messages, context and signature."""
     result = {"result": report.gate_result, "exit": report.exit_code} if report.gate_result else {}
-    # The words do not depend on the digits and units that you choose for tables.
+    # --digits and --percent change only tables, so the answer has the default style.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
-    # Booleans only choose the words of an answer, and empty fields have no content.
+    # Boolean fields only select the wording of an answer, so they are left out.
     stated_answers = [
         {"name": sentence.name, "fields": _fields_as_data({
             name: value for name, value in sentence.fields.items()
@@ -65,7 +65,7 @@ def json_text(report: Report, style: Style) -> str:
 
 
 def message_data(message: Diagnostic) -> dict[str, Any]:
-    """A message as data: its fields at full precision, and its text with default rounding."""
+    """A message as a dict: its fields at full precision, and its text with default rounding."""
     text = sentence_text(message.pieces(), Style())
     return {
         "name": message.name, "severity": message.severity, "text": text,
@@ -75,7 +75,7 @@ def message_data(message: Diagnostic) -> dict[str, Any]:
 
 
 def _fields_as_data(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a message or an answer as data; estimates keep their intervals."""
+    """The fields of a message or an answer as values for JSON."""
     data: dict[str, Any] = {}
     for name, value in fields.items():
         if isinstance(value, Estimate):
@@ -88,13 +88,13 @@ def _fields_as_data(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _finite_limits(interval: Estimate | Limits) -> dict[str, float | None]:
-    """The limits of an interval; None for a missing or infinite limit."""
+    """The limits of an interval, with None for a missing or infinite limit."""
     ends = {"low": interval.low, "high": interval.high}
     return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
 
 
 def error_document(error: PasskError, form: str) -> str:
-    """An error as data, in place of the result.  form : "json" or "jsonl"."""
+    """An error as a JSON document.  form : "json" or "jsonl"."""
     place, problem, remedy = map(printable, error.parts)
     data = {
         "name": error.name, "kind": error.kind, "place": place, "problem": problem,
@@ -105,7 +105,7 @@ def error_document(error: PasskError, form: str) -> str:
 
 
 def jsonl_text(report: Report, style: Style) -> str:
-    """One JSON object per row and line."""
+    """The rows of a report as JSON lines."""
     return "".join(strict_json(record) + "\n" for record in _records(report))
 
 
@@ -115,10 +115,10 @@ def _records(report: Report) -> list[dict[str, Any]]:
 
 
 def escape_formula(cell: str | int | float | None) -> str | int | float | None:
-    """The cell, with an apostrophe in front if a spreadsheet would run it as a formula.
+    """The cell, with an apostrophe in front if a spreadsheet would run the cell as a formula.
 
-    A formula begins with =, +, -, @ or one of these at full width, also after blanks and control
-    characters, or with a tab or line break.  Numbers do not change.
+    A formula begins with a tab, a line break, or one of the signs =, +, - and @, also at full width
+    or after blanks and control characters.  Numbers do not change.
     Source: OWASP, "CSV injection".
 
     >>> escape_formula("=1+1"), escape_formula(" ＝1+1"), escape_formula(-0.5)
@@ -129,17 +129,16 @@ def escape_formula(cell: str | int | float | None) -> str | int | float | None:
 
 def _delimited_text(report: Report, delimiter: str, *, safe: bool) -> str:
     lines = _CsvLines()
-    # The writer quotes a line break only if it is part of the line terminator.
+    # csv.writer puts a cell with \r in quotes only if its line terminator contains \r.
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     for row in ([column.header for column in report.data.columns], *report.data.rows):
         cells = map(_plain_value, row)
-        # The writer writes None as an empty cell.
         writer.writerow(list(map(escape_formula, cells) if safe else cells))
     return "".join(lines)
 
 
 class _CsvLines(list[str]):
-    """A list of lines with the `write` method of a file; each line ends in a bare newline."""
+    """A list of lines with the `write` method of a file, which replaces \\r\\n by a newline."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n") + "\n")

@@ -1,4 +1,4 @@
-"""Tables for documents: Markdown, LaTeX (booktabs) and HTML."""
+"""Writes a report as Markdown, LaTeX (booktabs) or HTML."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ from passk_cli.report.model import (
 from passk_cli.report.words import plural
 from passk_cli.text import printable
 
-# The first of two limits in a table.  Both limits stay on one line.
+# The first limit of an interval, after which a line must not break.
 _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
-# The beginnings of what GitHub turns into links: addresses of pages and people, issues and @name.
+# GitHub makes links of texts that begin like this: web and mail addresses, issues and @name.
 _LINKED = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
-# GitHub also links the names of commits.
+# GitHub makes links of hexadecimal words, because they may be the names of commits.
 _COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# The maximum number of characters in a part of a comment.  GitHub accepts 65,536 in a whole
-# comment.
+# Maximum number of characters in a section of a comment.  GitHub accepts 65,536 per comment.
 _PART = 12_000
 _LATEX = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -55,7 +54,7 @@ _LATEX = {
 
 
 def markdown(report: Report, style: Style) -> str:
-    """GitHub Markdown: the answer and the tables, with escaped names."""
+    """A report as GitHub Markdown, with escaped names."""
     style = style.for_print
     if any(table.shown == COMMENT for table in report.tables):
         return _pull_request_comment(report, style)
@@ -72,7 +71,7 @@ def markdown(report: Report, style: Style) -> str:
 
 
 def caveats_details(report: Report, style: Style) -> str:
-    """A line that opens to the warnings, notes and policies behind the numbers; "" for none."""
+    """A line that unfolds to warnings, notes and the signature, or "" if there are no caveats."""
     lines = [
         f"- {escape_markdown(message_line(message, style))}"
         for message in warnings_first(report.messages)
@@ -87,7 +86,6 @@ def _pull_request_comment(report: Report, style: Style) -> str:
 
     The comment shows the verdict, the rules that do not pass, the numbers, the warnings and the
     tasks that changed significantly.  All rules, further flipped tasks and the notes are folded.
-    There is no --full in a comment, so it contains everything, as far as GitHub has room.
     """
     visible = visible_parts(report, replace(style, full=True))
     tables = {table.shown: table for table in report.tables}
@@ -124,7 +122,7 @@ def _pull_request_comment(report: Report, style: Style) -> str:
 
 
 def _bounded_lines(lines: Sequence[str]) -> str:
-    """As many lines as a part of a comment has room for, and the number of further lines."""
+    """The lines that fit into a section of a comment, and the number of further lines."""
     room = _PART
     for place, line in enumerate(lines):
         room -= len(line) + 1
@@ -134,20 +132,20 @@ def _bounded_lines(lines: Sequence[str]) -> str:
 
 
 def _folded_text(title: str, text: str) -> str:
-    """A folded text; "" for none.  The title is HTML, so it needs only HTML's escapes."""
+    """A text that unfolds below its title in GitHub Markdown, or "" for an empty text."""
     line = escape(printable(title))
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
 
 
 def markdown_error(problem: str) -> str:
-    """The error that kept a gate's rules from being checked, in place of the verdict."""
+    """The error that stopped a gate, as Markdown."""
     return f"**ERROR:** {escape_markdown(problem)}\n"
 
 
 def latex(report: Report, style: Style) -> str:
-    """A LaTeX tabular with booktabs rules; the answer and the signature are comments above it.
+    """A report as LaTeX tabulars with booktabs rules, below its answer and signature as comments.
 
-    If a model has several rows, its name appears once, with a small space before the next model.
+    If a model has several rows, its name appears only in the first row.
     """
     style = style.for_print
     visible = visible_parts(report, style)
@@ -165,7 +163,7 @@ def latex(report: Report, style: Style) -> str:
         lines.append(_latex_row([escape_latex(name) for name in headings(table, style)]))
         lines.append(r"\midrule")
         lines += _latex_rows(table, style)
-        # A blank line, so that several tables appear below each other.
+        # Blank lines between tabulars make LaTeX put them below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:
@@ -180,7 +178,7 @@ def latex(report: Report, style: Style) -> str:
 
 
 def html(report: Report, style: Style) -> str:
-    """HTML for a notebook: the answer, the tables, the context, messages and the signature."""
+    """A report as HTML for a notebook: answer, tables, context, messages and signature."""
     style = style.for_print
     visible = visible_parts(report, style)
     blocks = [f"<p>{_escape_html(text)}</p>"] if (text := visible.answer) else []
@@ -200,7 +198,7 @@ def html(report: Report, style: Style) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """A text on one line, with LaTeX's special characters escaped.
+    """The text on one line, with the special characters of LaTeX escaped.
 
     >>> escape_latex("gpt-4_0613 at 50%")
     'gpt-4\\\\_0613 at 50\\\\%'
@@ -209,7 +207,7 @@ def escape_latex(text: str) -> str:
 
 
 def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
-    """The rows; if the first column is the model, rows of the same model follow each other."""
+    """The rows of a table, grouped by model if the first column is the model."""
     if table.columns[0].header != "model":
         return table.rows
     place: dict[Cell, int] = {}
@@ -217,7 +215,7 @@ def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
 
 
 def _latex_rows(table: Table, style: Style) -> list[str]:
-    """The rows of a tabular, grouped by model, with intervals next to or below estimates."""
+    """The LaTeX rows of a table, grouped by model."""
     rows = _rows_by_model(table)
     firsts = [row[0] for row in rows] if table.columns[0].header == "model" else []
     grouped = any(first == second for first, second in pairwise(firsts))
@@ -237,10 +235,7 @@ def _latex_rows(table: Table, style: Style) -> list[str]:
 
 
 def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """The text of a LaTeX cell, and of the interval below it ("" if there is none).
-
-    The sign is a relation, letters are raised, and the best estimate is bold.
-    """
+    """The LaTeX text of a cell, and the text of the interval below the cell, or ""."""
     value, error = (escape_latex(text) for text in cell_parts(cell, column, style))
     if not isinstance(cell, Estimate):
         return f"{value} {error}".strip(), ""
@@ -255,7 +250,7 @@ def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 
 
 def markdown_table(table: Table, style: Style) -> str:
-    """A table of GitHub Markdown, with numbers aligned right."""
+    """A table as GitHub Markdown, with numbers aligned right."""
     lines = [
         map(escape_markdown, headings(table, style)),
         ("--:" if column.is_numeric else "---" for column in table.columns),
@@ -271,12 +266,12 @@ def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:
 
 
 def _escape_html(text: str) -> str:
-    """A text on one line, with HTML's special characters escaped."""
+    """The text on one line, with the special characters of HTML escaped."""
     return escape(printable(text))
 
 
 def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> Iterator[list[str]]:
-    """The cells of each row as texts; marked estimates are bold."""
+    """The cells of a table as texts, row by row, with the best estimates in bold."""
     for row in table.rows:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
@@ -289,25 +284,25 @@ def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> I
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    """A row of a tabular; {} in front keeps LaTeX from reading [ or * as an option of \\\\."""
+    """A LaTeX row.  {} before a leading [ or * keeps LaTeX from using it as an option of \\\\."""
     line = " & ".join(cells)
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
 def escape_markdown(text: str) -> str:
-    """A text on one line without effects: no Markdown, HTML, formula, mention or link.
+    """The text on one line, escaped so that GitHub shows no markup, formula, mention or link.
 
     >>> escape_markdown("see www.x.org, #12 and @me at pass@1")
     'see www<!-- -->.x.org, #<!-- -->12 and @<!-- -->me at pass@1'
     """
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
-    # An empty comment inside the text keeps GitHub from making a link.
+    # An empty HTML comment inside a word keeps GitHub from making a link.
     text = _LINKED.sub(r"\g<0><!-- -->", text)
     return _COMMIT.sub(lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text)
 
 
 def code_span(text: str) -> str:
-    """A text as a code span; its fence of backticks is longer than any in the text."""
+    """The text as a Markdown code span, with more backticks around the text than inside."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     blank = " " * (len(fence) > 1)
     return f"{fence}{blank}{text}{blank}{fence}"

@@ -1,4 +1,4 @@
-"""Aligned text for pipes and files: names are never shortened, and nothing is coloured."""
+"""Writes a report as aligned text for pipes and files, with full names and without colours."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from passk_cli.report.model import Report
 from passk_cli.text import cells_of, printable
 
 GAP = "  "
-# Methods consist of several sentences, which are broken into lines of this width.
+# Maximum width of the paragraph about methods.
 _WIDEST = 100
 
 
 def plain(report: Report, style: Style) -> str:
-    """The answer, tables, context and signature as plain text."""
+    """A report as plain text: answer, tables, context and signature."""
     parts = visible_parts(report, style)
     blocks = [parts.answer]
     for table in parts.tables:

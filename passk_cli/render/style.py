@@ -1,4 +1,4 @@
-"""Rounding and writing of numbers, which is the same in all formats for people."""
+"""Rounds numbers and writes sentences and cells, in all formats for people."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ from passk_cli.text import cells_of, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# The maximum number of rows of a ranking on a screen.
+# Maximum number of rows of a ranking in a terminal.
 _SCREEN = 20
-# The minus sign in print, and the marks of passed and failed attempts with this style.
+# The typographic minus sign, and a translation of "+" and "-" to marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
-# The sign of a cell without a number, and the pattern of a caption that explains it.
+# The sign of a cell without a number, and a pattern for captions that explain the sign.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Style:
-    """The reader's choices about the text.
+    """How a report is written as text, from the options about output.
 
     digits : decimals of a share; None for 3, or 1 in percentages.
     percent : whether shares are shown as percentages.
     width : columns of the terminal; 0 without a terminal.
     colour : whether the text may contain colours.
     minus : the minus sign: "-" for programs, "−" for people.
-    safe_csv : whether texts that a spreadsheet would run get an apostrophe in csv and tsv.
+    safe_csv : whether csv and tsv have an apostrophe before texts that look like formulas.
     full : whether all tables and columns are shown, with the meaning of the columns.
     with_signature : whether the signature appears below the tables.
-    stacked : whether LaTeX has intervals below their estimates.
+    stacked : whether LaTeX puts intervals below their estimates.
     methods : whether the text explains how the numbers were computed.
-    spelling : function that writes an option, for example as Python's keyword.
+    spelling : function that writes an option, for example as a Python keyword.
     """
 
     digits: int | None = None
@@ -72,18 +72,18 @@ class Style:
 
     @property
     def for_print(self) -> Style:
-        """The style with the minus sign of print."""
+        """The style with a typographic minus sign."""
         return replace(self, minus=_PRINTED)
 
     @property
     def decimals(self) -> int:
-        """The decimals of a share."""
+        """The number of decimals of a share."""
         return self.digits if self.digits is not None else (1 if self.percent else 3)
 
 
 def share_text(value: float, style: Style, *, signed: bool = False) -> str:
-    """A share or a difference of shares, in the chosen digits; −0.000 is written 0.000."""
-    # A percentage is the rounded share with a moved point: 0.7425 is 0.743 and 74.3 %, never 74.2.
+    """A share, or a difference of shares, as text; −0.000 is written 0.000."""
+    # A share and its percentage have the same digits: 0.7425 is 0.743 and 74.3 %, never 74.2 %.
     shift = 2 if style.percent else 0
     number = _round(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
@@ -91,10 +91,10 @@ def share_text(value: float, style: Style, *, signed: bool = False) -> str:
 
 
 def _round(value: float, decimals: int) -> Decimal:
-    """The value with this many decimals; −0 becomes 0.
+    """The value, rounded half away from 0; −0 becomes 0.
 
-    Ties are rounded away from 0.  The last binary digits, which depend on the order of a sum, do
-    not matter.
+    The value is first rounded to 12 digits, because its last binary digits depend on the order of
+    a sum.
 
     >>> [share_text(x, Style()) for x in (0.19749999999999998, 0.1975, 0.7425)]
     ['0.198', '0.198', '0.743']
@@ -104,18 +104,18 @@ def _round(value: float, decimals: int) -> Decimal:
 
 
 def answer_text(report: Report, style: Style) -> str:
-    """The answer as text: numbers are rounded as in the tables, and percentages have a sign."""
+    """The answer of a report as text, with numbers rounded like in its tables."""
     return " ".join(sentence_text(sentence, style) for sentence in report.answer)
 
 
 class VisibleParts(NamedTuple):
-    """The parts of a report that the reader has chosen, in reading order.
+    """The parts of a report that the options for output select, in reading order.
 
-    tables : with `full` all tables and their legend; else the tables, columns and rows that
-        matter for a decision.
-    context : the line below the tables; it explains the sign of cells without a number.
-    signature : the line that reproduces the numbers; "" unless the style asks for it.
-    methods : how the numbers were computed; None unless the style asks for it.
+    tables : all tables with a legend, if `full`; else the tables, columns and rows that matter for
+        a decision.
+    context : the line below the tables.
+    signature : the line that contains everything needed to reproduce the numbers, or "".
+    methods : sentences about how the numbers were computed, or None.
     """
 
     answer: str
@@ -126,7 +126,7 @@ class VisibleParts(NamedTuple):
 
 
 def visible_parts(report: Report, style: Style) -> VisibleParts:
-    """The parts of a report that the reader has chosen."""
+    """The parts of a report that a style selects."""
     tables: list[Table] = []
     if style.full:
         tables += [table for table in report.tables if table.shown not in (BRIEF, COMMENT)]
@@ -164,7 +164,7 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
 
 
 def context_line(context: Iterable[str | OptionHint], style: Style) -> str:
-    """The line below the tables, made of its parts."""
+    """The line of context below the tables."""
     return " · ".join(filter(None, (sentence_text((part,), style) for part in context)))
 
 
@@ -180,9 +180,9 @@ def message_line(message: Diagnostic, style: Style) -> str:
 
 
 def with_message_texts(report: Report, style: Style) -> Report:
-    """The report with rounded messages, and with the answer as the title of its pictures.
+    """The report for charts: messages are rounded, and the answer is the title of each plot.
 
-    Charts need this because they cannot round.  The old title moves to the start of the subtitle.
+    The plot's own title moves to the start of its subtitle.
     """
 
     def titled(plot: Plot) -> Plot:
@@ -205,9 +205,9 @@ def with_message_texts(report: Report, style: Style) -> Report:
 
 
 def sentence_text(sentence: Sequence[Any], style: Style) -> str:
-    """A sentence as text, with its numbers in the chosen digits.
+    """A sentence as text, with rounded numbers.
 
-    sentence : words, cells, hints, and pairs of a number and its column or kind.
+    sentence : words, cells, hints about options, and pairs of a number and its column or kind.
     """
     texts = []
     for piece in sentence:
@@ -215,7 +215,6 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
             texts.append(piece)
             continue
         if isinstance(piece, OptionHint):
-            # With --full everything is shown already.
             hidden = style.full and piece.option == FULL_OPTION
             texts += [] if hidden else [piece.text(style.spelling)]
             continue
@@ -227,7 +226,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
         value, error = cell_parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):
-            # A difference of percentages is in points: 20 % is 5 points less than 25 %, not 20 %.
+            # Percentages differ by points: 20 % is 5 points less than 25 %.
             signed = isinstance(cell, Estimate) and cell.signed
             unit = column.header or ("points" if signed else "%")
         texts.append(" ".join(filter(None, (value, error, unit))))
@@ -235,7 +234,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
 
 
 def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """A cell as two texts: its value, and its interval, error or letters, which may be ""."""
+    """A cell as two texts: its value, and its interval, standard error or letters, or ""."""
     if cell is None:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
@@ -262,7 +261,7 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 def _estimate_parts(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return _EMPTY, ""
-    # A range has two numbers, "0.535–0.585" or "−0.020 to +0.031", unless both look the same.
+    # With missing outcomes, an estimate is a range such as 0.535–0.585 or −0.020 to +0.031.
     ends = (end for end in (cell.value, cell.upper) if end is not None)
     texts = dict.fromkeys(_number_text(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
@@ -281,9 +280,9 @@ def _number_text(value: float, unit: str, style: Style, signed: bool = False) ->
 
 
 def _interval_text(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
-    """Limits in brackets, without the unit, which the number in front has.
+    """The limits of an interval in brackets, without their unit.
 
-    If an interval of a difference excludes 0, its limits are not rounded to 0.
+    A limit of an interval that excludes 0 is not rounded to 0.
 
     >>> _interval_text(0.0041, 0.03, "share", Style(digits=2), True)
     '[+0.004, +0.03]'
@@ -300,7 +299,7 @@ def _interval_text(low: float, high: float, unit: str, style: Style, signed: boo
 
 
 def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
-    """A limit, with up to three more decimals if it would be 0 but the interval excludes 0."""
+    """A limit as text, with up to three more decimals if an interval that excludes 0 needs them."""
     texts = [
         share_text(value, replace(style, digits=style.decimals + more), signed=signed)
         for more in range(4 if excludes_zero else 1)
@@ -309,7 +308,9 @@ def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -
 
 
 def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
-    """An amount with its unit, one of QUANTITIES, to three digits; a change has two digits.
+    """An amount with its unit, in three significant digits.  A relative change has two digits.
+
+    unit : one of QUANTITIES.
 
     >>> [quantity_text(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
     ['$0.0131', '$12.40', '$2,070']
@@ -329,7 +330,6 @@ def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False
 
 def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     if math.isinf(value):
-        # An amount may have no upper bound.
         return "∞" if value > 0 else f"{style.minus}∞"
     if unit == "min":
         return duration_text(value)
@@ -345,7 +345,7 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
 
 
 def percentage_points_text(difference: float) -> str:
-    """A difference of shares in percentage points, to two digits.
+    """A difference of shares in percentage points, with two significant digits.
 
     >>> percentage_points_text(0.1706), percentage_points_text(0.01), percentage_points_text(0.9999)
     ('17 points', '1 point', '100 points')
@@ -355,7 +355,7 @@ def percentage_points_text(difference: float) -> str:
 
 
 def four_digit_text(value: float) -> str:
-    """A number of any size with at least four significant digits, zeros at the end included.
+    """A number of any size with at least four significant digits, including trailing zeros.
 
     >>> [four_digit_text(number) for number in (11.5, 0.0365123, 32372.4, 0.0)]
     ['11.50', '0.03651', '32,372', '0']
@@ -368,7 +368,7 @@ def four_digit_text(value: float) -> str:
 
 
 def headings(table: Table, style: Style) -> list[str]:
-    """The headings of the columns, with "(%)" if their numbers are percentages."""
+    """The headings of a table's columns, with "(%)" for columns of percentages."""
     names = []
     for place, column in enumerate(table.columns):
         shares = style.percent and any(_is_share(row[place], column) for row in table.rows)
@@ -385,15 +385,15 @@ def _is_share(cell: Cell, column: Column) -> bool:
 
 
 def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Each column as heading and cells; both parts of the cells are padded to be aligned."""
+    """The heading and the aligned cells of each column of a table."""
     columns = []
     for place, (name, column) in enumerate(zip(headings(table, style), table.columns, strict=True)):
         cells = [cell_parts(row[place], column, style) for row in table.rows]
         limited = [cell for cell in cells if cell[1]]
         first = max((cells_of(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
-        # A long word without an interval may use the room of the intervals.  Limits are aligned
-        # right, and letters left.
+        # A long value without an interval may extend into the space for intervals.  Intervals are
+        # aligned right, and letters left.
         columns.append((name, [
             (value, "") if cells_of(value) > first
             else (
@@ -405,7 +405,7 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
     return columns
 
 
-# Kind of a column → function that writes its numbers; `quantity_text` writes QUANTITIES.
+# Kind of a column → function that writes a number of this kind.
 _NUMBERS: dict[str, Callable[[float, Style], str]] = {
     "share": share_text, "score": share_text,
     "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),
@@ -419,6 +419,6 @@ _NUMBERS: dict[str, Callable[[float, Style], str]] = {
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
-    """The text filled with blanks to a width in columns, aligned left or right."""
+    """The text, filled with blanks to a width in terminal columns."""
     blanks = " " * (width - cells_of(text))
     return blanks + text if right else text + blanks

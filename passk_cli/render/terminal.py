@@ -1,8 +1,8 @@
-"""Tables that fit the width of a terminal, with dim intervals and coloured verdicts.
+"""Writes a report for a terminal, with tables that fit its width.
 
-A table that is too wide loses a decimal.  Then long names are shortened, but keep the words by
-which they differ.  If there are few rows, intervals then move below their estimates.  Columns that
-still do not fit appear only with --full, which shows full names and blocks of columns.
+If a table is too wide, its numbers lose one decimal.  Then long names are shortened, but keep the
+words by which they differ.  If the table has few rows, intervals then move below their estimates.
+Columns that still do not fit appear only with --full, which splits the table into blocks.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from passk_cli.report.model import Cell, Column, Estimate, OptionHint, Report, T
 from passk_cli.report.words import plural
 from passk_cli.text import balance_lines, cells_of, printable, short_names, wrap_text
 
-# Joins a number to its percent sign, and the limits of an interval.  It is one cell wide, and the
-# code that breaks lines does not take it for a space, as it does with a no-break space.
+# This character joins a number to its percent sign, and the limits of an interval.  rich breaks
+# lines at a no-break space, but not at this blank character.
 _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
-# Blanks and colours at the end of a line, and a colour without text.
+# Trailing blanks and colour codes of a line, and a colour code that applies to no text.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
-# Word → its colour.  The colour adds nothing to the word.
+# Verdict → its colour.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# The least widths of columns in a narrow terminal: of texts, of readable texts, and of names.
+# Minimum widths of columns in a narrow terminal: any text, a readable text, and a name.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 20
-# The maximum number of rows of a table that may have intervals below their estimates.
+# Maximum number of rows of a table with intervals below their estimates.
 _FEW = 10
 
 
 def table(report: Report, style: Style) -> str:
-    """The answer, tables, context and signature as text for a terminal."""
+    """A report as text for a terminal: answer, tables, context and signature."""
     width, style = style.width or 80, style.for_print
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
@@ -69,7 +69,7 @@ def table(report: Report, style: Style) -> str:
     if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
-        # The signature stays on one line, which the terminal folds, so that you can copy it.
+        # passk does not wrap the signature, so that you can copy it as one line.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
         console.print("\n" + _unbreakable(parts.methods.plain_text))
@@ -80,22 +80,21 @@ def table(report: Report, style: Style) -> str:
 
 
 def _unbreakable(text: str) -> str:
-    """The text with joints that keep percentages, and numbers with their intervals, on a line."""
+    """The text with unbreakable blanks inside percentages and intervals."""
     return _INSIDE.sub(_JOINT, text)
 
 
 Cells = list[tuple[str, list[tuple[str, str]]]]
-# How a table is narrowed: its style, whether names are cut, and whether intervals are below.
+# The shape of a table: its style, whether names are shortened, and whether intervals are stacked.
 Shape = tuple[Style, bool, bool]
 
 
 def _fit_table(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
-    """The table in the first shape that fits, and the number of columns that are left out.
+    """The table in the widest shape that fits, and the number of columns that are left out.
 
-    With --full no column is left out: if no shape fits, the table is split into blocks of columns.
+    With --full, a table that does not fit is split into blocks, and no column is left out.
     """
     fewer = replace(style, digits=style.decimals - 1)
-    # If --digits sets the decimals, all of them stay.
     less = style if style.digits is not None or not style.decimals else fewer
     all_places = list(range(len(table.columns)))
     few, keys, too_broken = len(table.rows) <= _FEW, _key_columns(table), False
@@ -118,7 +117,7 @@ def _fit_table(table: Table, style: Style, width: int) -> Iterator[tuple[RichTab
             _break_widest(columns, table, places, width, names=True)
             yield _grid(table, columns, places), 0
         return
-    # Columns of prose are left out, except verdicts and the columns that identify a row.
+    # Columns of long texts are left out, but verdicts and the columns that identify a row stay.
     narrow = _columns(table, last, all_places, width)
     brief = [
         i for i in all_places if i in keys or _stays_on_one_line(table.columns[i], narrow[i][1])
@@ -137,11 +136,10 @@ def _fit_table(table: Table, style: Style, width: int) -> Iterator[tuple[RichTab
 def _columns(
     table: Table, shape: Shape, places: Sequence[int], width: int, least: int = _SHORTEST
 ) -> Cells:
-    """The cells of a shape; names are cut as far as these columns need, but not below `least`."""
+    """The columns of a table in a shape.  Names are shortened if needed, but not below `least`."""
     style, cut, stacked = shape
     columns = aligned_columns(table, style)
     if stacked:
-        # The interval is below its number.  Numbers in a column with ranges are aligned left.
         columns = [
             (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
                      else error, "") if "]" in error else (value, error) for value, error in cells])
@@ -157,7 +155,7 @@ def _columns(
             over = _total_width(columns, places) - width
             if over <= 0:
                 break
-            # If all rows have the same name, as for a baseline, it must differ from other columns.
+            # A name that all rows share, like a baseline, must differ from names in other columns.
             column_names = all_names if len({*names[i]}) == 1 else names[i]
             distinct_width = max(
                 map(cells_of, short_names(column_names, 0, telling=True)), default=0
@@ -172,16 +170,17 @@ def _columns(
 
 
 def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether the cells of a column fit on one line, or are verdicts."""
+    """Whether a column contains only numbers, names, verdicts or short texts."""
     verdict = column.joined or column.header == "verdict"
     short = _column_width("", cells) <= _SHORTEST
     return column.kind != "text" or verdict or short or _has_names(column, cells)
 
 
 def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether the cells are names, which may be shortened, and not prose or verdicts.
+    """Whether a column contains names, which may be shortened, and not prose or verdicts.
 
-    A quarter of the cells may contain blanks, or half if they are shorter than the names.
+    In a column of names, at most a quarter of the cells contain blanks, or at most half if the
+    longest cell has no blank.
     """
     texts = [value.strip() for value, _ in cells]
     prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
@@ -191,24 +190,24 @@ def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
 
 
 def _column_width(name: str, cells: Sequence[tuple[str, str]]) -> int:
-    """The width of a column, in columns of the terminal."""
+    """The width of a column in characters of the terminal."""
     lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
     return max(cells_of(name), *map(cells_of, lines), 0)
 
 
 def _total_width(columns: Cells, places: Sequence[int]) -> int:
-    """The width of these columns with their gaps."""
+    """The total width of some columns of a table, including the gaps between them."""
     return sum(_column_width(*columns[i]) + 2 for i in places) - 2
 
 
 def _key_columns(table: Table) -> list[int]:
-    """The places of the leading text columns, which identify a row."""
+    """The indices of the leading text columns, which identify a row."""
     kinds = [column.kind == "text" for column in table.columns]
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
 def _column_blocks(table: Table, columns: Cells, width: int, all_shown: bool) -> list[list[int]]:
-    """The places of the columns of each block: the key columns, and as many others as fit.
+    """The indices of the columns of each block, which always begins with the key columns.
 
     A verdict or a joined column stays with the column before it.  If only the first block is shown,
     it contains the verdicts.
@@ -235,9 +234,9 @@ def _break_widest(
     columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
     least: int = _NARROWEST,
 ) -> None:  # fmt: skip
-    """Break the texts of the widest text column so that these columns fit.
+    """Wrap the texts of the widest text column so that the table fits.
 
-    names : whether it may be a column of names.  least : the least width that it keeps.
+    names : whether to wrap columns of names, too.  least : minimum width of the wrapped column.
     """
     texts = [i for i in places if table.columns[i].kind == "text"
              and (names or not _has_names(table.columns[i], columns[i][1]))]  # fmt: skip
@@ -272,11 +271,7 @@ def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
 
 
 def _cell_style(cell: Cell) -> str:
-    """The style of a cell: the best estimates are bold, and verdicts have a colour.
-
-    Numbers have no colour, because their sign may be so by construction, for example for the
-    leader.
-    """
+    """The rich style of a cell: best estimates are bold, and verdicts have a colour."""
     if isinstance(cell, str):
         return _VERDICTS.get(cell.partition(" ")[0], "")
     return "bold" if isinstance(cell, Estimate) and cell.marked else ""
