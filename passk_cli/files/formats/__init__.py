@@ -1,7 +1,7 @@
 """The file formats of evaluation harnesses: one module per harness, and the table FORMATS.
 
-A format recognises a `File` and reads its `Contents` as `Row`s. It does not know about counting,
-policies or SQL. The module `format` contains what all formats share.
+A `Format` recognises files by their content and reads their attempts as `Row`s. Formats do not
+count attempts and do not use SQL. The module `format` contains the code that all formats share.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ from passk_cli.files.formats.weave import WEAVE
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import LINE
 
-# Generic formats come last. They are tried only if no harness matches, even after passk has read a
-# longer beginning of the file.
+# passk tries generic formats only after it has compared a longer beginning of the file with all
+# formats of harnesses. Therefore the generic formats come last.
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
@@ -64,7 +64,6 @@ FORMATS: dict[str, Format] = {
         *mapped_formats(), *generic.FORMATS,
     )
 }  # fmt: skip
-# A small example of each kind of table.
 TABLE_EXAMPLES: dict[str, Example] = {
     "jsonl": Example(
         ("RESULTS.jsonl",),
@@ -104,13 +103,15 @@ b,gpt-5.5,2,1
 """,
     ),
 }
-# The values of --from.
+# The values that --from accepts.
 NAMES = (*FORMATS, *TABLES)
 
 
 def recognise_format(file: File) -> tuple[File, Format] | None:
-    """The file, read as far as needed, and its format, recognised by content; None if it is
-    unknown."""
+    """The format of a file, recognised by its content, with the file read as far as needed.
+
+    The result is None if no format matches.
+    """
     form, file_seen = _first_match(file, generic=False), file
     if form is None:
         file_seen = file.with_longer_start()
@@ -125,14 +126,14 @@ def _first_match(file: File, *, generic: bool) -> Format | None:
 
 
 def format_of_short_table(file: File) -> Format | None:
-    """The format of a table that is short: an array of records, or a single line."""
+    """The format of a short document: an array of records, or one record."""
     if file.short_document is None:
         return None
     return generic.RECORDS if file.form == "array" else generic.RECORD
 
 
 def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
-    """The format that options request, whatever the file looks like; None if they request none.
+    """The format that `--records` or a line column requests; None if the options request none.
 
     records : the key of a document that contains its records.  columns : the columns with a role.
     """

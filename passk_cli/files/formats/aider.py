@@ -1,10 +1,11 @@
 """Aider's benchmark: .aider.results.json in the folder of each exercise.
 
-Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  tests_outcomes has one
-entry per try. The tests run until they pass, and each try sees the test output of the try before
-it. So the tries are one attempt, which passes if the last try does, like aider's pass_rate_2;
-`first` is its pass_rate_1.  Another run through the exercises is another attempt.  If an exercise
-raised an exception, the file contains nothing else.
+Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  The list tests_outcomes
+has one entry per try. Aider tries an exercise until its tests pass, and each try sees the test
+output of the previous try. So all tries together are one attempt. The outcome `final` is the result
+of the last try, like aider's pass_rate_2, and the outcome `first` is its pass_rate_1.  A second run
+of all exercises gives each exercise a second attempt.  If an exercise raised an exception, its file
+contains only the exception.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from passk_cli.files.formats.format import (
 
 _FINAL, _FIRST = "final", "first"
 _PRACTICE = ("exercises", "practice")
-# Results of other exercises, which name the model. Exercises of other languages may have the same
-# name.
+# A file with only an exception lacks the model, so passk reads the model from the results of other
+# exercises in the same language or, with the second pattern, in other languages.
 _OTHERS = ("../*/.aider.results.json", "../../../../*/exercises/practice/*/.aider.results.json")
 
 
@@ -64,7 +65,7 @@ def _contents(file: File) -> Contents:
 
 AIDER = Format(
     "aider",
-    "the last try at the tests, which sees the results of the one before; the first by --outcome",
+    "the last try passes the tests; --outcome first selects the first try",
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
     _recognises,
     _contents,

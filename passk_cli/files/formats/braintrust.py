@@ -3,8 +3,9 @@ json.dump.
 
 Source: github.com/braintrustdata/braintrust-sdk (Apache-2.0), py/src/braintrust/framework.py, read
 at 0.48.1: {summary, results: [{input, expected, output, scores, error, metadata}]}.  Each score is
-an outcome.  `trial_count` repeats an input, and the order of results numbers its attempts.  A task
-that raised an exception has an error and no scores; a scorer that raised has no score.
+an outcome.  The option `trial_count` repeats each input, and passk numbers the attempts at an input
+in the order of the results.  A task that raised an exception has an error and no scores. A scorer
+that raised an exception has no score.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _contents(file: File) -> Contents:
 
 BRAINTRUST = Format(
     "braintrust",
-    "a score of 1; other scores need --threshold; a task that raised is no outcome",
+    "a score of 1; other scores need --threshold; a task with an error has no outcome",
     "github.com/braintrustdata/braintrust-sdk: py/src/braintrust/framework.py",
     lambda file: file.has_keys("summary.experiment_name", "results[].input", "results[].scores"),
     _contents,

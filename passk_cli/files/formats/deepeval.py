@@ -1,12 +1,14 @@
 """DeepEval's test runs: .deepeval/.latest_test_run.json, and test_run_<time>.json.
 
 Source: github.com/confident-ai/deepeval (Apache-2.0), deepeval/test_run/test_run.py and api.py.  A
-run has testCases and conversationalTestCases, in the first file below testRunData.  The name of a
-test case only numbers the cases, so the task is the question of the case.  A test case passes if
-its metrics do; a metric with the flag `flaky` is ignored.  DeepEval writes an error of a metric as
-a failure, although it does not judge the answer, so the outcome is missing unless another metric
-failed. If the harness sends results to its service, the first file contains a link and no results.
-The second file repeats the last run; sqlite_store/store.py keeps runs in a database instead.
+run contains testCases and conversationalTestCases. In .latest_test_run.json these lists are below
+testRunData.  The name of a test case only numbers the cases, so passk uses the question of the case
+as the task.  A test case passes if all its metrics pass, and passk ignores metrics with the flag
+`flaky`.  DeepEval writes a failure if a metric raised an error, although the metric did not judge
+the answer. In that case passk treats the outcome as missing, unless another metric failed.  If
+DeepEval sends results to its web service, .latest_test_run.json contains a link instead of results.
+The file test_run_<time>.json repeats the last run. With sqlite_store/store.py, DeepEval stores runs
+in a database instead.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
+    as_text,
     finite_number,
     nested_value,
     require_list,
@@ -33,7 +36,7 @@ _LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
 _LINK = frozenset(("testRunLink",))
 _LATEST = ".latest_test_run.json"
-# Files that repeat the last run, from the folder of the first file.
+# These files may repeat the run that .latest_test_run.json contains.
 _RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
 
@@ -53,7 +56,7 @@ def _run_data(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place, test case) of each test case."""
+    """(place in the document, test case) of each test case."""
     run = _run_data(file.document())
     for name in _LISTS:
         for place, case in enumerate(require_list(file, name, run.get(name))):
@@ -63,23 +66,15 @@ def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
 def _contents(file: File) -> Contents:
     if file.keys == _LINK:
         problem = "the file contains a link to results instead of results"
-        remedy = (
-            "give .latest_run_full.json from the same folder, or evaluate with"
-            " DEEPEVAL_RESULTS_FOLDER=…"
-        )
+        remedy = "give .latest_run_full.json from the same folder, or set DEEPEVAL_RESULTS_FOLDER=…"
         raise NoResultsError(file.source.name, problem, remedy)
     if _is_database(file):
-        name = file.source.name
-        problem = "this is a database of DeepEval, which may contain several runs"
-        select = "SELECT payload_json FROM test_runs WHERE id = 1"
-        raise NoResultsError(
-            name, problem, f'write one run to a file: sqlite3 {name} "{select}" > run.json'
-        )
-    names = {
-        str(nested_value(metric, "name")): None
-        for _, case in _cases(file)
-        for metric in _metrics(case)
-    }
+        name, select = file.source.name, "SELECT payload_json FROM test_runs WHERE id = 1"
+        problem = "the file is a database of DeepEval, which may contain several runs"
+        remedy = f'write one run to a JSON file: sqlite3 {name} "{select}" > run.json'
+        raise NoResultsError(name, problem, remedy)
+    metrics = (metric for _, case in _cases(file) for metric in _metrics(case))
+    names = {str(nested_value(metric, "name")): None for metric in metrics}
     run = _run_data(file.document())
     model = nested_value(run, "hyperparameters", "model")
     facts = {
@@ -105,16 +100,10 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         if len(tests[task]) > 1:
             task += f" #{_expectation_key(case)}"
         if request.outcome == _SUCCESS:
-            metrics = [
-                metric for metric in _metrics(case) if nested_value(metric, "flaky") is not True
-            ]
+            metrics = [m for m in _metrics(case) if nested_value(m, "flaky") is not True]
             success, score = nested_value(case, "success"), None
         else:
-            metrics = [
-                metric
-                for metric in _metrics(case)
-                if nested_value(metric, "name") == request.outcome
-            ]
+            metrics = [m for m in _metrics(case) if nested_value(m, "name") == request.outcome]
             success = next((nested_value(metric, "success") for metric in metrics), None)
             score = finite_number(nested_value(metrics, 0, "score"))
         judged, reason = [metric for metric in metrics if nested_value(metric, "error") is None], ""
@@ -128,14 +117,13 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 def _question(case: Any) -> str:
     """The question of a test case: its input, or the scenario of a conversation."""
-    question = (
+    return as_text(
         nested_value(case, "input") or nested_value(case, "scenario") or nested_value(case, "name")
     )
-    return question if isinstance(question, str) else json.dumps(question, sort_keys=True)
 
 
 def _expectation_key(case: Any) -> str:
-    """A key that separates test cases with the same question: a hash of what they expect."""
+    """A hash of the expected answer, which distinguishes test cases with the same question."""
     expected = {
         key: nested_value(case, key) for key in ("expectedOutput", "expectedOutcome", "context")
     }
@@ -143,8 +131,7 @@ def _expectation_key(case: Any) -> str:
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """Sibling files that would count again: the complete run, the run under its time, and a
-    cache."""
+    """Sibling files with the attempts of this file: the complete run, a dated copy, and a cache."""
     cache = ".deepeval-cache.json"
     if file.name != _LATEST or file.keys == _LINK:
         return (cache,)
@@ -159,13 +146,13 @@ def _covered(file: File) -> tuple[str, ...]:
 
 DEEPEVAL = Format(
     "deepeval",
-    "success: no metric fails, flaky ones aside; an error of a metric is no outcome. Or one metric"
-    " by --outcome",
+    "success: no metric fails, except flaky ones; an error of a metric is not an outcome."
+    " --outcome selects one metric",
     "github.com/confident-ai/deepeval: deepeval/test_run/test_run.py, api.py",
     _recognises,
     _contents,
     _covered,
-    # runDuration is the time of the metrics, not of the judged model.
+    # The key runDuration is not an amount of the model, because it is the time of the metrics.
     lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),

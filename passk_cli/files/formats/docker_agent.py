@@ -2,9 +2,10 @@
 
 Source: github.com/docker/docker-agent (Apache-2.0), pkg/evaluation/save.go and eval.go,
 pkg/session/session.go, read at 219e8ce: {name, summary: {total_evals}, sessions: [{title,
-eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  `passed` is the verdict of
-all checks, and each check is an outcome as well.  `--repeat` adds " #2" to the titles.  An
-evaluation that ended in an error has no outcome; one without a session is only in the summary.
+eval_result: {passed, error, checks: {size, tool_calls, relevance}}}]}.  The field `passed` is the
+verdict of all checks, and passk offers each check as an outcome as well.  The option `--repeat`
+adds " #2" to the titles of second attempts.  An evaluation that ended with an error has no outcome.
+An evaluation without a session appears only in the summary.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _contents(file: File) -> Contents:
                     finite_number(nested_value(check, "score")),
                 )
             about = {
-                # A title may end with a number although nothing was repeated.
+                # A title may end with " #2" although docker agent repeated nothing.
                 "task": repeat[1] if repeat and all(repeats) else titles[place],
                 "attempt": repeat[2] if repeat and all(repeats) else None,
                 "reason": "error" if nested_value(result, "error") else "",
@@ -63,7 +64,7 @@ def _contents(file: File) -> Contents:
 
 DOCKER_AGENT = Format(
     "docker-agent",
-    "eval_result.passed: no check fails; an error is no outcome. Or one check by --outcome",
+    "eval_result.passed: no check fails; an error is not an outcome. --outcome selects one check",
     "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
     lambda file: file.has_keys("sessions[].title", "sessions[].eval_result"),
     _contents,

@@ -1,9 +1,9 @@
-"""EvalPlus's eval_results.json, both generations, for HumanEval+ and MBPP+.
+"""EvalPlus's eval_results.json for HumanEval+ and MBPP+, in the old and the new layout.
 
 Source: github.com/evalplus/evalplus (Apache-2.0), evalplus/evaluate.py.
 New: {"eval": {task: [{"base_status": "pass", "plus_status": "fail", "solution": …}, …]}}.
 Old: {"eval": {task: {"nfiles": n, "base": [["success", …], …], "plus": [["failed", …], …]}}}.
-"plus" passes if both the base tests and the added tests do, as in the harness.
+As in EvalPlus, the outcome "plus" passes only if both the base tests and the added tests pass.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ def _contents(file: File) -> Contents:
                 statuses = (base,) if request.outcome == "base" else (base, plus)
                 strange = [status for status in statuses if status not in _PASSES + _FAILURES]
                 failure = next((str(status) for status in statuses if status in _FAILURES), "")
-                # Every status has to pass. An unknown status becomes the outcome, so that it is
-                # refused.
+                # An unknown status becomes the outcome, so that passk reports an error for it.
                 outcome = None if None in statuses else strange[0] if strange else failure == ""
                 late = outcome is False and failure.startswith("time")
                 place = f"eval.{task}[{attempt}]"
@@ -59,7 +58,7 @@ def _contents(file: File) -> Contents:
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
-    """(status of the base tests, status of the added tests, solution) of each attempt at a task."""
+    """(status of base tests, status of added tests, solution) of each attempt at a task."""
     if isinstance(value, list):
         return [
             (
@@ -80,7 +79,7 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
 
 EVALPLUS = Format(
     "evalplus",
-    "base: the status of the base tests is pass; plus: that of the added tests too",
+    "base: the base tests pass; plus: the base tests and the added tests pass",
     "github.com/evalplus/evalplus: evalplus/evaluate.py",
     _recognises,
     _contents,

@@ -2,10 +2,10 @@
 
 Source: github.com/adhabnr-ux/evalport (Apache-2.0), spec/schemas/resultset.json, read at 1.3.1 of
 evalport-sdk: {suite_id, run_id, provider, results: [{test_case_id, attempt, passed, verdict, error,
-grader_results: [{grader_id, score, passed}]}]}.  `passed` is the verdict of all graders, and each
-grader is an outcome as well.  A result with an error, or with the verdict "unverified", has no
-outcome.  A grader with the score null did not judge. If no other grader failed, `passed` is false
-only for that reason, so there is no outcome either.
+grader_results: [{grader_id, score, passed}]}]}.  The field `passed` is the verdict of all graders,
+and passk offers each grader as an outcome as well.  A result with an error, or with the verdict
+"unverified", has no outcome.  A grader with the score null did not judge. If such a grader is the
+only reason why `passed` is false, the result has no outcome either.
 """
 
 from __future__ import annotations
@@ -30,18 +30,14 @@ def _contents(file: File) -> Contents:
         for place, result in enumerate(file.records("results")):
             graders = require_list(file, "grader_results", nested_value(result, "grader_results"))
             judged = [grader for grader in graders if nested_value(grader, "score") is not None]
-            passed, broken = (
-                nested_value(result, _PASSED),
-                nested_value(result, "constraint_violations"),
-            )
+            passed = nested_value(result, _PASSED)
+            broken = nested_value(result, "constraint_violations")
             failed = broken or any(nested_value(grader, _PASSED) is False for grader in judged)
             if passed is False and len(judged) < len(graders) and not failed:
                 passed = None
             unverified = nested_value(result, "verdict") == "unverified"
-            error, timeout = (
-                nested_value(result, "error"),
-                nested_value(result, "error", "type") == "timeout",
-            )
+            error = nested_value(result, "error")
+            timeout = nested_value(error, "type") == "timeout"
             about = {
                 "task": nested_value(result, "test_case_id"),
                 "attempt": nested_value(result, "attempt"),
@@ -70,8 +66,8 @@ def _contents(file: File) -> Contents:
 
 EVALPORT = Format(
     "evalport",
-    "passed is true; an error, and what is unverified or not graded, is no outcome. Or one grader"
-    " by --outcome",
+    "passed is true; a result with an error, or unverified or not graded, has no outcome."
+    " --outcome selects one grader",
     "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
     lambda file: file.has_keys("suite_id", "results[].test_case_id", "results[].grader_results"),
     _contents,

@@ -1,8 +1,8 @@
 """EvalScope's reviews (1.0 and newer): <time>/reviews/<model>/<benchmark>_<subset>.jsonl.
 
 Source: github.com/modelscope/evalscope (Apache-2.0), evalscope/api/evaluator/cache.py
-(ReviewResult) and evalscope/api/metric/scorer.py.  Lines {index, sample_score: {score: {value:
-{metric: number}}, sample_id, group_id}}; repeats of one sample share the group_id.
+(ReviewResult) and evalscope/api/metric/scorer.py.  Each line is {index, sample_score: {score:
+{value: {metric: number}}, sample_id, group_id}}. The attempts at one sample share its group_id.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Every Eval Ever's instance-level records, versions 0.2 and 0.3: a JSON record per line.
+"""Every Eval Ever's instance-level records, versions 0.2 and 0.3, with one JSON record per line.
 
 Source: github.com/evaleval/every_eval_ever (MIT), instance_level_eval.schema.json.  A record has
-model_id, evaluation_name, sample_id and evaluation {score, is_correct}.  If one sample was
-judged in several ways, it has several records with different evaluation_result_id: these are
-outcomes to choose from, not attempts.  metadata.epoch numbers the attempts, if anything does.
+model_id, evaluation_name, sample_id and evaluation {score, is_correct}.  If a sample was judged in
+several ways, it has one record per evaluation_result_id. passk offers these records as outcomes and
+does not count them as attempts.  Attempts are numbered by metadata.epoch if a record has this key.
 
-`record_sql` makes such records. `input` is empty, because the text of a sample is unknown.
+`record_sql` writes such records, with an empty `input` because passk does not know the text of the
+samples.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from passk_cli.files.roles import UNITS
 
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"
-# Columns of a table of attempts that do not become metadata.
+# Columns of a table of attempts that become fields of a record instead of metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
 _read_usage = amount_reader(
@@ -50,7 +51,7 @@ def _contents(file: File) -> Contents:
     facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        """The attempts; those of several runs in one file are named by their run."""
+        """The attempts, named by their run if the file contains several runs."""
         times: Counter[tuple[str, ...]] = Counter()
         for line, record in file.lines(request):
             if request.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
@@ -59,7 +60,7 @@ def _contents(file: File) -> Contents:
             key = tuple(str(record.get(name)) for name in ids)
             epoch = nested_value(record, "metadata", "epoch")
             attempt = times[key] if epoch is None else epoch
-            # Metadata are texts, even if they are numbers.
+            # Values of metadata are texts, even if they are numbers.
             attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
             times[key] += 1
             yield Row(
@@ -79,8 +80,8 @@ def _contents(file: File) -> Contents:
 
 
 def _amounts(record: Any) -> dict[str, object]:
-    """Tokens, milliseconds and turns; amounts that `passk convert` copied, such as dollars, are
-    metadata."""
+    """Tokens, milliseconds and turns of a record, and amounts that `passk convert` wrote to its
+    metadata, for example dollars."""
     carried = {name: nested_value(record, "metadata", name) for name in sorted(UNITS)}
     return carried | {
         name: amount for name, amount in _read_usage(record).items() if amount is not None
@@ -88,10 +89,10 @@ def _amounts(record: Any) -> dict[str, object]:
 
 
 def record_sql(columns: Sequence[str]) -> str:
-    """SQL of a record of version 0.3, from the columns of a table of attempts.
+    """SQL that makes a record of version 0.3 from the columns of a table of attempts.
 
-    A suite becomes the evaluation; without a suite its name is "unnamed", because a name is
-    required. Columns without a field of their own become metadata, whose values are texts.
+    The suite becomes evaluation_name, which is "unnamed" if there is no suite. A column without a
+    field in the schema becomes a text in the metadata.
     """
     answer, solution = (
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")
@@ -129,7 +130,7 @@ EVERY_EVAL_EVER = Format(
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
     lambda file: file.has_keys("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _contents,
-    # The aggregate has the same name.
+    # The file with aggregated results has the same name, so passk must not read it as attempts.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
     _amounts,
     example=Example(

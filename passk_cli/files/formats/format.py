@@ -1,4 +1,4 @@
-"""What all file formats share: the File, its rows, and the declaration of a format."""
+"""What all file formats share: the class `File`, attempts as `Row`s, and the class `Format`."""
 
 from __future__ import annotations
 
@@ -35,44 +35,46 @@ from passk_cli.text import shortened
 
 INCOMPLETE_RUN = DiagnosticType(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, but the file contains {held}",
-    meaning="The file states how many attempts its run has, but it contains a different number.",
-    why="The run was stopped or is still going on, or files are missing. Attempts that are slow or"
-    " difficult are most likely to be missing, so the numbers may be too high.",
-    advice="Wait until the run is complete, or give all of its files.",
+    meaning="The file states the number of attempts of its run, but it contains a different number"
+    " of attempts.",
+    why="The run was stopped or is still going on, or files are missing. Slow or difficult attempts"
+    " are most likely to be missing, so the estimates may be too high.",
+    advice="Wait until the run is complete, or give all files of the run.",
     example="warning[incomplete-run]: the run lists 300 attempts, but the file contains 287",
 )  # fmt: skip
 
-# Bytes that are read at first, bytes that are read if a long value comes first, and the length of a
-# document that is kept.
+# Number of bytes that passk reads first to recognise a file, number of bytes if the file begins
+# with a long value, and maximum length of a document that stays in memory.
 _BYTES, _FURTHER, _LITTLE = 1 << 16, 1 << 23, 1 << 14
+# Number of lines in which passk looks for a first JSON record.
 _TRIED_LINES = 20
-# Rows of Parquet per batch.
+# Number of Parquet rows per batch.
 _ROWS = 1 << 10
-# Sibling files are read completely, so they must not be long.
+# Maximum size in bytes of a sibling file, because passk loads sibling files into memory completely.
 _BESIDE_BYTES = 1 << 26
-# One or several attempts as columns; their roles are found in the same way as those of a table.
+# One or several attempts, with columns like in a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
-# Scorer → (outcome, score) of an attempt, and the further arguments of its `Row`.
+# Scorer → (outcome, score) of one attempt. `JudgedAttempts` adds the other arguments of its `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
-# Types of JSON values in words.
 _TYPES: dict[type, str] = {list: "a list", dict: "an object", str: "a text", int: "a whole number"}
 
 
 @dataclass(eq=False)
 class File:
-    """One file before its attempts are read: its keys, for recognising the format, and its records.
+    """One file before passk reads its attempts: the keys that identify its format, and its records.
 
     form : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
         "other".
-    keys : the keys in the file, dotted, with [] for the first element of a list, for example
-        "results[].is_resolved" or "[].task_id". For lines: the keys of the first record; of a zip:
-        the names of its members; of Parquet: its columns and their fields.
-    text : the beginning of the file.  beginning : the JSON value in it, as far as it goes.
-    short_document : the whole document, if it is short; else None.
+    keys : the keys of a document, dotted, with [] for the first element of a list, for example
+        "results[].is_resolved" or "[].task_id". A file of lines has the keys of its first record, a
+        zip has the names of its members, and Parquet has its columns and their fields.
+    text : the beginning of the file.  beginning : the JSON value at the beginning, even if it is
+        incomplete.
+    short_document : the complete document if it is short; otherwise None.
     archive : the members of a zip.
-    sibling_documents : path → content of other files in the folder, each parsed only once.
+    sibling_documents : path → content of JSON files near this file, each parsed only once.
     """
 
     source: Source
@@ -86,8 +88,7 @@ class File:
 
     @property
     def path(self) -> PurePosixPath:
-        """The path of the file as the user sees it. It is a hint only, never a proof of the
-        format."""
+        """The path of the file as the user wrote it. A path is a hint and never proves a format."""
         return PurePosixPath(os.path.abspath(self.source.name))
 
     @property
@@ -100,7 +101,7 @@ class File:
         return self.keys.issuperset(keys)
 
     def document(self, *streamed: str) -> dict[str, Any]:
-        """The object in this file, without the top-level keys that `records` streams.
+        """The JSON object in this file, without the top-level keys in `streamed`.
 
         Errors: DataError if the file is not a JSON object.
         """
@@ -110,11 +111,11 @@ class File:
             return documents.top_level_object(stream, streamed, self.source.name)
 
     def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
-        """The elements of the list below these keys, or of the array itself, one at a time.
+        """The elements of the list below these keys, one at a time.
 
-        The lines of a file of lines are records, too.
-        siblings : a dict that is filled with the values next to the list; lists are represented by
-            their first element.
+        Without keys, the elements of an array, or the records of a file of lines.
+        siblings : a dict to which this function adds the values next to the list. Only the first
+            element of a list next to it is added.
         Errors: DataError if the file is not JSON.
         """
         if self.short_document is None:
@@ -125,9 +126,7 @@ class File:
         for key in keys:
             fields = value if isinstance(value, dict) else {}
             if siblings is not None:
-                siblings |= {
-                    name: field_value for name, field_value in fields.items() if name != key
-                }
+                siblings |= {name: inner for name, inner in fields.items() if name != key}
             value = fields.get(key)
         if isinstance(value, list):
             yield from value
@@ -143,9 +142,9 @@ class File:
             yield from documents.object_members(stream, keys, self.source.name)
 
     def lines(self, request: RowRequest | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(line number, record) of each line that is a JSON record.
+        """(line number, record) of each line that contains a JSON record.
 
-        Errors: DataError for any other line, unless the request skips such lines.
+        Errors: DataError for a line without a JSON record, unless the request skips bad lines.
         """
         request = request or RowRequest()
         for number, text in numbered_lines(self.source):
@@ -158,7 +157,7 @@ class File:
                 raise record
 
     def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        """The values of these columns, or of fields in columns, for each row of a Parquet file.
+        """The values of columns, or of fields in columns, for each row of a Parquet file.
 
         columns : the path from the column to the field, for example ("doc", "id").
         Errors: DataError for a damaged file.
@@ -175,10 +174,10 @@ class File:
             raise damaged_parquet_error(self.source, str(error)) from None
 
     def sibling_document(self, relative: str) -> Any:
-        """The content of another JSON file, given by its path from this file's folder.
+        """The content of a JSON file, given by its path relative to the folder of this file.
 
-        None if there is no such file, or if it is too long. Pipes and devices are never opened,
-        because reading them could block or never end.
+        The result is None if the file does not exist or is too long. passk never opens pipes and
+        devices here, because they can block or never end.
         """
         path = os.path.normpath(self.path.parent / relative)
         if path not in self.sibling_documents:
@@ -189,13 +188,13 @@ class File:
         return self.sibling_documents[path]
 
     def sibling_names(self, pattern: str) -> list[str]:
-        """The sorted names of the files that match a pattern, from the folder of this file."""
+        """Sorted names of the files that match a pattern, relative to the folder of this file."""
         folder = Path(self.path.parent)
         names = glob.glob(pattern, root_dir=folder, recursive=True)
         return sorted(name for name in names if (folder / name).is_file())
 
     def sibling_files(self, pattern: str) -> Iterator[File]:
-        """The files that match a pattern, from the folder of this file, one at a time."""
+        """The files that match a pattern, relative to the folder of this file."""
         for name in self.sibling_names(pattern):
             path = str(self.path.parent / name)
             display_name = os.path.join(os.path.dirname(self.source.name), name)
@@ -209,30 +208,27 @@ class File:
         return replace(self, text="", beginning=document, short_document=document)
 
     def with_longer_start(self) -> File:
-        """The file with a longer beginning, for documents with a long value before the decisive
-        keys."""
+        """The file with a longer beginning, in case a long value comes before the decisive keys."""
         if self.short_document is not None or self.form not in ("object", "array"):
             return self
         return sniff_file(self.source, self.sibling_documents, _FURTHER)
 
 
 def sniff_file(source: Source, siblings: dict[str, Any] | None = None, size: int = _BYTES) -> File:
-    """A file, recognised by its first bytes.
+    """The `File` of a source, whose form is recognised by its first bytes.
 
-    siblings : see `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
+    siblings : the `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
     """
     siblings = {} if siblings is None else siblings
     with open_bytes(source) as stream:
         data = stream.read(size)
     if data.startswith(b"PK\x03\x04"):
         archive = Archive(source)
-        return File(
-            source, "zip", frozenset(archive.names), archive=archive, sibling_documents=siblings
-        )
+        names = frozenset(archive.names)
+        return File(source, "zip", names, archive=archive, sibling_documents=siblings)
     if data.startswith(b"PAR1"):
-        return File(
-            source, "parquet", frozenset(parquet_keys(source.path)), sibling_documents=siblings
-        )
+        columns = frozenset(parquet_keys(source.path))
+        return File(source, "parquet", columns, sibling_documents=siblings)
     try:
         text, sound = data.decode(), True
     except UnicodeDecodeError:
@@ -243,8 +239,8 @@ def sniff_file(source: Source, siblings: dict[str, Any] | None = None, size: int
         return File(source, "other", frozenset(), text, sibling_documents=siblings)
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
-    # A complete document may also have one record per line, so it is parsed first. Damaged text and
-    # repeated keys are left to the readers, which name the place.
+    # The text is parsed as one document first, because a line of a document may look like a record.
+    # Later readers name the place of damaged text and repeated keys.
     document = documents.parse_document(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
@@ -257,13 +253,13 @@ def sniff_file(source: Source, siblings: dict[str, Any] | None = None, size: int
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
     """The first line that is a record; None if the lines are not records.
 
-    A document of a single line does not count, because a harness may have written it as a document.
+    The result is None for a single line, because it may be a document instead of a file of lines.
     """
     texts = start.split("\n")
     texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
     if len(texts) < 2 and complete:
         return None
-    # An indented record is part of a longer document.
+    # An indented line belongs to a longer document.
     flush = (line.rstrip() for line in texts[:_TRIED_LINES] if not line[0].isspace())
     for line in flush:
         record = json_or_none(line) if line[0] == "{" and line[-1] == "}" else None
@@ -274,20 +270,21 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class Row:
-    """One attempt.
+    """One attempt by a model at a task, in the words of its harness.
 
-    task : the name that the harness uses.
-    outcome : True, False, or None if there is none; a number if the harness has no rule for what
-        passes. A value that cannot be understood stays as it is, so that it is refused with its
-        place.
-    score : the number from the harness, if any; `--threshold` judges it instead of the outcome.
-    attempt : its number or name within the run, if it has one; the same number twice is a repeat.
-    reason : why there is no outcome, or why the attempt failed: "error", "timeout",
-        "infrastructure", "not attempted" ….  unjudged : the reason if there is no outcome and no
-        other reason.
-    model, suite : given if they differ from row to row.
-    settings : temperature, prompt, filter … by name.  answer, solution : texts of the model.
-    place : its position in the file, for example "line 7" or the name of a member.
+    task : the name of the task in the harness.
+    outcome : True, False, or None if the outcome is missing; a number if the harness does not
+        define which score passes. A value of an unknown kind stays unchanged, so that a later check
+        can report it with its place.
+    score : the score from the harness; `--threshold` compares it with a limit to get the outcome.
+    attempt : the number or name of the attempt within the run. A number that appears twice for one
+        task is a repeated attempt.
+    reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
+        "infrastructure", "not attempted" ….  unjudged : the reason if the outcome is missing and
+        `reason` is empty.
+    model, suite : only given if they differ between the rows of a file.
+    settings : temperature, prompt, filter … by name.  answer, solution : texts from the model.
+    place : the position in the file, for example "line 7" or the name of a member.
     record : the record of the harness, from which `Format.read_amounts` reads costs and tokens.
     """
 
@@ -312,12 +309,12 @@ class Row:
 
 @dataclass
 class RowRequest:
-    """What a reader wants to know about the attempts of a file.
+    """A request for the attempts of a file.
 
-    outcome : one of the outcomes of the file.
-    texts : "answer" or "solution", if these texts are needed.
-    skip_bad : whether to skip lines that are not records; `skipped` counts them.
-    messages : messages found while reading the rows; they are added to those of the contents.
+    outcome : the name of the requested outcome.
+    texts : the requested texts: "answer", "solution" or both.
+    skip_bad : whether to skip lines that are not records.  skipped : number of skipped lines.
+    messages : messages about problems that appear only while the rows are read.
     """
 
     outcome: str = ""
@@ -329,19 +326,19 @@ class RowRequest:
 
 @dataclass(frozen=True)
 class Contents:
-    """The attempts of one file.
+    """The attempts of one file, and what the file states about them.
 
-    rows : yields the attempts in the order of the file, one at a time; a generic format yields
-        records with their own columns.
-    outcomes : the choices for `--outcome`; a single one is chosen automatically.  None if no
-        attempt was judged, so that the file fits any outcome.
-    facts : values that are constant in the file: model, suite, run, temperature …  Runs of one
-        model are joined. A suite is named if its task ids are not unique without it. In a generic
-        format the facts are columns for records that lack them; they are complete after the rows
-        were read.
-    messages : what a reader of the numbers should know about the file.
-    verdict : the outcome that the harness itself calls passing; the default choice.
-    order : tasks in the shuffled order in which the run took them; empty if it was not shuffled.
+    rows : yields the attempts in the order of the file, one at a time. A generic format yields
+        records with their own columns instead.
+    outcomes : the choices for `--outcome`. A single outcome is chosen automatically.  None if no
+        attempt was judged, so that the file accepts any `--outcome`.
+    facts : values that are constant in the file: model, suite, run, temperature …  passk joins the
+        runs of one model. It adds the suite to task ids that are not unique. A generic format uses
+        `facts` as columns of records that lack them, and completes `facts` while the rows are read.
+    messages : messages about the file that a user should see.
+    verdict : the outcome that the harness itself uses as its verdict, which is chosen by default.
+    order : the tasks in the shuffled order in which the run attempted them; empty if the run did
+        not shuffle them.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -355,11 +352,12 @@ class Contents:
 class Example(NamedTuple):
     """A small file of a format, in the layout of its harness, without the keys that passk ignores.
 
-    The values are invented. A test runs the command of each example.
-    paths : where such files are, with capitals for the parts that differ; the first is the path of
-        `text`.  text : the content of the file; a packed or binary file is written as JSON.
+    The content is invented. A test runs the command of each example.
+    paths : typical paths of files in this format, with placeholders in capitals. The first path
+        belongs to `text`.  text : the content of the file. A packed or binary file is shown as
+        JSON.
     arguments : the arguments of `passk estimate`, if they differ from the first path.
-    instead : what to do with a file that is refused.
+    instead : for a format that passk refuses, what the user can do instead.
     """
 
     paths: tuple[str, ...]
@@ -369,28 +367,29 @@ class Example(NamedTuple):
 
     @property
     def usage(self) -> str:
-        """The command that reads the file, or what to do instead."""
+        """The command that reads the file, or what the user can do instead."""
         return self.instead or f"passk estimate {self.arguments or self.paths[0]}"
 
 
 @dataclass(frozen=True)
 class Format:
-    """The files of one harness.
+    """A file format: how passk recognises its files, and how it reads their attempts.
 
-    name : for `--from` and for output.  rule : what counts as a pass, in one line.
-    source : where the layout is documented, usually the source code that writes it.
-    recognises : whether a file has this format, by its content; its name is only a hint.
-    read_contents : reads the attempts.  Errors: DataError, also for files that cannot be used;
-        NoResults if a file cannot contain attempts, so that it is skipped in a folder.
+    name : the name in `--from` and in output.  rule : what counts as a pass, in one line.
+    source : the documentation of the layout, usually the source code that writes it.
+    recognises : whether a file has this format, by its content. File names are only hints.
+    read_contents : reads the attempts.  Errors: DataError for a file that cannot be used;
+        NoResultsError if the file cannot contain attempts, so that passk skips it in a folder.
     example : a small file of this format.
-    covers : globs, from the folder of the file, for files that repeat it or belong to it and must
-        not be read as results; a function if they depend on the file.
-    other_payers : who else causes costs in addition to the model, if files may not contain the
-        amount.
-    read_amounts : reads amounts from the record of a row: the usual name of an amount → the amount
-        in the unit of that name, or None if unknown.  Called only if amounts are requested.
-    generic : whether this is not the format of one harness: its rows are records, their columns
-        have the usual names or those of `--field`, and `--outcome` names one of the columns.
+    covers : glob patterns, relative to the folder of the file, for files that repeat it or belong
+        to it, so that passk does not read them as results. A function if the patterns depend on
+        the file.
+    other_payers : what causes costs in addition to the model, if files may lack these costs.
+    read_amounts : reads amounts from the record of a row: usual name of the amount → the amount in
+        the unit of that name, or None if it is unknown.  Called only if amounts are requested.
+    generic : true for a format that does not belong to one harness. The rows of such a format are
+        records. Their columns have the usual names or names from `--field`, and `--outcome` names
+        a column.
     """
 
     name: str
@@ -407,7 +406,7 @@ class Format:
     def contents(self, file: File) -> Contents:
         """The attempts of a file.
 
-        Errors: those of `read_contents`; DataError if a constant value is a list or an object.
+        Errors: errors of `read_contents`; DataError if a constant value is a list or an object.
         """
         contents = self.read_contents(file)
         for name, value in contents.facts.items():
@@ -417,7 +416,7 @@ class Format:
 
     @property
     def kind(self) -> str:
-        """ "harness", "refused", or "general" for files that no particular harness writes."""
+        """ "harness", "refused", or "general" for a format that does not belong to one harness."""
         if self.generic:
             return "general"
         return "refused" if self.rule.startswith("refused") else "harness"
@@ -426,17 +425,17 @@ class Format:
 def single_outcome_reader(
     rows: Callable[[File, RowRequest], Iterable[Row]],
 ) -> Callable[[File], Contents]:
-    """A reader for files with one outcome and without further facts."""
+    """A reader for files that contain one outcome per attempt and no facts about the run."""
     return lambda file: Contents(lambda request: rows(file, request))
 
 
 def contents_by_scorer(
     judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **fields: Any
 ) -> Contents:
-    """The contents of files with several named scorers per attempt: each scorer is an outcome.
+    """The contents of a file with several named scorers per attempt. Each scorer is an outcome.
 
-    judged_attempts : yields the attempts.  A scorer that an attempt lacks did not judge it, and an
-        attempt with a reason has no outcome.
+    judged_attempts : yields the attempts.  If an attempt lacks a scorer or has a reason for a
+        missing outcome, its outcome is missing.
     verdict, fields : fields of `Contents`.
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}
@@ -453,12 +452,12 @@ def contents_by_scorer(
 
 
 def as_text(value: Any) -> str:
-    """A text unchanged, and any other value as JSON with sorted keys."""
+    """The value itself if it is a text; otherwise the value as JSON with sorted keys."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
-    """A function that reads amounts: amount → the dotted path to it in the record of a row.
+    """A function that reads amounts from a record, by the dotted path to each amount.
 
     >>> amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
@@ -468,7 +467,7 @@ def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
 
 
 def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows with attempt numbers that follow their order in the file, counted per task."""
+    """The rows with attempt numbers, counted per task in the order of the file."""
     times: Counter[str] = Counter()
     for row in rows:
         task = str(row.task)
@@ -478,7 +477,7 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def nested_value(value: Any, *keys: str | int) -> Any:
-    """The value below these keys and list positions; None if there is none.
+    """The value below these keys and list positions; None if one of them does not exist.
 
     >>> nested_value({"a": [{"b": 1}]}, "a", 0, "b"), nested_value({"a": None}, "a", "b")
     (1, None)
@@ -494,7 +493,7 @@ def nested_value(value: Any, *keys: str | int) -> Any:
 
 
 def finite_number(value: Any) -> float | None:
-    """A finite number as float; None for everything else, also for NaN, True and False.
+    """A finite number as float; None for every other value, including NaN, True and False.
 
     >>> finite_number(0.5), finite_number(float("nan")), finite_number(True), finite_number("1")
     (0.5, None, None, None)
@@ -505,8 +504,9 @@ def finite_number(value: Any) -> float | None:
 
 
 def seconds_between(start: Any, end: Any) -> float | None:
-    """Seconds between two times in ISO 8601; None if one of them is not a time, or only one has a
-    zone.
+    """Seconds between two times in ISO 8601.
+
+    The result is None if a value is not a time, or if only one of the times has a time zone.
 
     >>> seconds_between("2026-01-31T12:00:00Z", "2026-01-31T12:01:30.5+00:00")
     90.5
@@ -518,9 +518,9 @@ def seconds_between(start: Any, end: Any) -> float | None:
 
 
 def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value | None:
-    """The value at this place, or None if the harness wrote nothing there.
+    """The value if it has the expected type; None if the harness did not write a value.
 
-    place : the place in the document.  kind : the expected type.
+    place : the position in the document.  kind : the expected type.
     Errors: DataError for a value of another type; it names the file, the place and the type.
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
@@ -530,17 +530,18 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
 
 
 def require_list(file: File, place: str, value: Any) -> list[Any]:
-    """The list at this place, or [] if the harness wrote nothing there.
+    """The value if it is a list, or [] if the harness did not write a value.
 
-    Errors: those of `require_type`.
+    Errors: DataError for any other value, as in `require_type`.
     """
     return require_type(file, place, value, list) or []
 
 
 def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
-    """(outcome, score) of a value that should be a score, with the rule of the harness.
+    """(outcome, score) of a value that should be a score, by the pass rule of the harness.
 
-    A value that is not a number is returned unchanged. A missing value and NaN give no outcome.
+    A value that is not a number is returned unchanged as outcome. Without a value, or for NaN, the
+    outcome is missing.
 
     >>> judge_score(0.5, lambda score: score == 1), judge_score(None, bool)
     ((False, 0.5), (None, None))
@@ -556,9 +557,9 @@ def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, fl
 
 
 def judge_binary(value: Any) -> tuple[object, float | None]:
-    """(outcome, score) of a value without a rule of the harness: 1 passes and 0 fails.
+    """(outcome, score) of a value if the harness has no pass rule: 1 passes and 0 fails.
 
-    Other numbers are returned as outcome, so that the reader asks for a threshold.
+    Another number becomes the outcome itself, so that passk asks for a threshold later.
 
     >>> judge_binary(1.0), judge_binary(0.5), judge_binary("high"), judge_binary(float("nan"))
     ((True, 1.0), (0.5, 0.5), ('high', None), (None, None))
@@ -568,7 +569,7 @@ def judge_binary(value: Any) -> tuple[object, float | None]:
 
 
 def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -> str:
-    """The outcome to read: the requested one, or the only one.
+    """The outcome to read: the requested outcome, or the only outcome of the file.
 
     Errors: DataError if the requested outcome does not exist, or if several exist and none is
     requested.
@@ -577,17 +578,12 @@ def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -
         return str(requested)
     names = ", ".join(map(shortened, outcomes))
     if not outcomes:
-        raise DataError(
-            place,
-            "this file contains no outcome",
-            "check whether it was scored",
-            name="no-such-outcome",
-        )
+        problem, remedy = "the file contains no outcome", "check whether its attempts were scored"
+        raise DataError(place, problem, remedy, name="no-such-outcome")
     if requested is not None:
-        problem = f"no outcome {shortened(requested)!r}"
-        raise DataError(
-            place, problem, did_you_mean_or_list(requested, outcomes), name="no-such-outcome"
-        )
+        problem = f"the file contains no outcome {shortened(requested)!r}"
+        remedy = did_you_mean_or_list(requested, outcomes)
+        raise DataError(place, problem, remedy, name="no-such-outcome")
     if len(outcomes) > 1:
         problem = f"the file has {len(outcomes)} outcomes: {names}"
         settles = [SuggestedFix({"--outcome": name}) for name in outcomes[:3]]

@@ -1,7 +1,7 @@
-"""JSON documents that no particular harness writes: passk finds their records in the document.
+"""JSON documents of people's own scripts: passk finds the list of records in each document.
 
-The columns of records have the usual names or those of `--field`. The shapes differ in the types of
-their values and the names of their columns.  Source: layouts that people's own scripts write.
+The columns of the records have usual names or names from `--field`. passk distinguishes the layouts
+by the types of a document's values and the names of its columns.
 """
 
 from __future__ import annotations
@@ -47,28 +47,30 @@ UNJUDGED_IDS = DiagnosticType(
     "unjudged-ids", WARNING,
     "{ids:id} of {key} {ids:is|are} neither in {passed} nor in {failed}, and {ids:has|have} no"
     " outcome",
-    meaning="The file lists the ids of tasks that passed and of tasks that failed. A third list"
-    " contains ids that are in neither of them.",
+    meaning="The file contains a list of tasks that passed and a list of tasks that failed. A third"
+    " list contains ids that are missing from both lists.",
     why="These attempts have no outcome. If they failed, the pass rate is too high without them.",
     advice="`--missing fail` counts them as failures and `--missing drop` leaves them out.",
     example="warning[unjudged-ids]: 3 ids of submitted are neither in resolved nor in unresolved,"
     " and have no outcome",
 )  # fmt: skip
 
-# DuckDB needs three times the size of an array as memory, so longer arrays are streamed.
+# Size in bytes from which passk streams an array, because DuckDB needs three times that size as
+# memory.
 LARGE_BYTES = 1 << 27
 # Assumed ratio of the unpacked size to the packed size.
 _UNPACKED = 10
+# Number of members that passk inspects to find the layout of a document.
 _LOOKED_AT = 50
-# Values with these names are averages, not the outcome of a task.
+# At the top of a document, numbers with these names are averages and not the outcome of one task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
     "{keys:key} without {key} {keys:is|are} skipped: {names}",
-    meaning="--records names keys by a part in braces. Some of these keys do not contain the"
-    " records that the other keys contain.",
-    why="The key may be metadata of the document, or a run with its results in another place. In"
-    " that case attempts are missing.",
+    meaning="--records contains a key in braces, which stands for several keys of the document."
+    " Some of these keys do not contain the records that the other keys contain.",
+    why="A skipped key may be metadata of the document, or a run with its results in another place."
+    " In the second case, attempts are missing.",
     advice="If attempts are missing, give the file or the key that contains them.",
     example="warning[keys-without-records]: 2 keys without results are skipped: summary and config",
 )  # fmt: skip
@@ -82,27 +84,26 @@ _PASSED = (
 )
 
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
-# Keys of metadata that may name the model, and the names of the model in it.
+# Keys of a document with metadata that may contain the model, and names of the model in metadata.
 _HEADS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
-# The keys that pandas writes with orient="split".
+# The keys that DataFrame.to_json() of pandas writes with orient="split".
 _SPLIT = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
 # The value of --records for the document itself.
 WHOLE_DOCUMENT = "."
-# A key of a document that names a column: {task}.
+# A placeholder in --records, for example {task}, which makes a column from the keys of a document.
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
-_NO_RECORD_LIST = "no list of records"
 _NOTHING: Record = {}
 _DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """One value of a document: its key, its kind, and the columns of its first record.
+    """One top-level value of a document: its key, its kind, and the columns of its first record.
 
-    kind : "null", "bool", "number", "text", "record", "records" (a list of them), "ids" (a list of
-        texts or whole numbers), "flags" (a list of truth values), "empty" (a list) or "other".
+    kind : "null", "bool", "number", "text", "record", "records" (a list of records), "ids" (a list
+        of texts or whole numbers), "flags" (a list of truth values), "empty" (a list) or "other".
     """
 
     key: str
@@ -112,20 +113,23 @@ class _Entry:
 
 @lru_cache(maxsize=1000)
 def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
-    """Whether one of the columns is usually an outcome, or the columns contain counts."""
+    """Whether a column has a usual name of an outcome, or two columns contain attempts and passes.
+
+    but : column names to ignore.
+    """
     names = [name for name in columns if name.lower() not in but]
     has_counts = usual_columns("n", names) and usual_columns("c", names)
     return bool(usual_columns("outcome", names) or has_counts)
 
 
 def _names_task(columns: Iterable[str]) -> bool:
-    """Whether one of these columns is usually the task; "id" and "name" may belong to anything."""
+    """Whether a column has a name that only tasks have, unlike "id" or "name"."""
     return any(ROLES["task"].ranks.get(spelled_name(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)
 def _entries(file: File) -> list[_Entry]:
-    """The top-level entries of a document, as far as its beginning goes."""
+    """The top-level entries of a document, or only the first entries if the document is long."""
     if file.short_document is None and not file.text:
         file = sniff_file(file.source).with_longer_start()
     document = file.beginning if file.form == "object" and isinstance(file.beginning, dict) else {}
@@ -151,7 +155,7 @@ def _constant_values(
 ) -> dict[str, object]:
     """The constant values next to the records: the model, settings, and requested columns.
 
-    If neither these values nor the records name a model, a name in the metadata counts.
+    If neither these values nor the records contain a model, a model in the metadata is used.
     record : the first record.
     """
     names = {*ROLES["model"].names[0], *SETTINGS}
@@ -176,15 +180,14 @@ def _constant_values(
 def _require_record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise BadRecordError(place, f"not a record: {shortened(dumps(value))}", "expected an object")
+    raise BadRecordError(place, f"{shortened(dumps(value))} is not a record", "expected an object")
 
 
 def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
     for number, value in enumerate(file.records(*keys, siblings=siblings), 1):
         if number == 1 and not isinstance(value, dict):
-            raise NoResultsError(
-                file.source.name, _NO_RECORD_LIST, "expected objects in it", name="unknown-format"
-            )
+            problem, remedy = "the list contains no records", "expected a list of objects"
+            raise NoResultsError(file.source.name, problem, remedy, name="unknown-format")
         yield _require_record(f"{file.source.name}: record {number}", value)
 
 
@@ -199,7 +202,7 @@ def _is_large(file: File) -> bool:
 
 RECORDS = Format(
     "records",
-    "the outcome of an array of records too long for memory, which is streamed",
+    "the outcome of a record, in an array of records that is too long for memory",
     "",
     _is_large,
     lambda file: Contents(lambda request: _list_records(file, (), {})),
@@ -215,19 +218,19 @@ RECORDS = Format(
 )
 
 
-# --- task → bool, record or list of them ---
+# --- an object by task, with outcomes, records, or lists of outcomes or records ---
 
 
 def _records_by_task(
     members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NOTHING
 ) -> Iterator[Record]:
-    """The records of a mapping by task: each value is an outcome, a record, or a list of either.
+    """The records in an object by task, in which a value is an outcome, a record, or a list.
 
-    columns : columns from keys further up.  siblings : see `_records_below`.
+    columns : columns from the keys above the object.  siblings : see `_records_below`.
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
-        # If the records name their task, the key is not the task.
+        # If the records contain a task column, the key is not the task.
         key = "key" if isinstance(first, dict) and _names_task(first) else "task"
         where = f"{place}: {shortened(task)}"
         yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
@@ -241,7 +244,7 @@ def _is_outcome_by_task(entries: Sequence[_Entry]) -> bool:
 
 TASK_OUTCOMES = Format(
     "task-outcomes",
-    "true, in an object of truth values, or lists of them, by task",
+    "true is a pass, in an object of truth values, or lists of them, by task",
     "",
     lambda file: _is_outcome_by_task(_entries(file)),
     lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
@@ -262,8 +265,8 @@ def _is_records_by_task(entries: Sequence[_Entry]) -> bool:
         return False
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
-    # A list of models, or of records that name their tasks, does not contain the attempts at one
-    # task.
+        # A list of models, or a list of records with a task column, does not contain the attempts
+        # at a single task.
     names_its_tasks = kinds != {"record"} and any(
         _names_task(entry.columns) or name_words(entry.key) & SUMMED_UP for entry in filled
     )
@@ -307,7 +310,7 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
     return frozenset(
         entry.key
         for entry in entries
-        # A number of tests only summarises the list.
+        # A number of passed tests is not an outcome.
         if entry.kind in ("bool", "text")
         or (entry.kind == "number" and entry.key not in ("tests_passed", "tests_pass"))
     )
@@ -322,7 +325,7 @@ def _single_list_contents(file: File) -> Contents:
     if len(lists) > 1:
         _refuse_several_lists(file, [entry.key for entry in lists])
     if not lists:
-        raise _unsuitable_error(file, _NO_RECORD_LIST)
+        raise _unsuitable_error(file, "the document contains no list of records")
     return _list_contents(file, (lists[0].key,), later=True)
 
 
@@ -332,18 +335,19 @@ def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
     )
     raise DataError(
         file.source.name,
-        f"the document has records in several places: {places}",
+        f"the document contains records in several places: {places}",
         name="ambiguous-records",
-        settles=[SuggestedFix({"--records": key}, "reads these") for key in keys],
+        settles=[SuggestedFix({"--records": key}, "reads these records") for key in keys],
     )
 
 
 def _list_contents(
     file: File, keys: Sequence[str], requested: Collection[str] = (), *, later: bool = False
 ) -> Contents:
-    """The list below these keys; the values next to it are known after it was read.
+    """The records in the list below these keys.
 
-    requested : columns that may be next to the list.  later : whether to refuse a second list.
+    The facts are complete only after the rows were read, because values may follow the list.
+    requested : columns that may be next to the list.  later : whether a second list is an error.
     """
     siblings: dict[str, Any] = {}
     facts: dict[str, object] = {}
@@ -383,11 +387,11 @@ RECORD_LIST = Format(
 )
 
 
-# --- a pair of id lists ---
+# --- a list of the ids that passed and a list of the ids that failed ---
 
 
 def _id_list_keys(entries: Sequence[_Entry]) -> tuple[str, str] | None:
-    """The keys of the ids that passed and of the ids that failed."""
+    """The key of the list of passed ids, and the key of the list of failed ids."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
     passed, failed = ([key for key in ids if names[key] in of] for of in (_PASSED, _FAILED))
@@ -399,7 +403,7 @@ def _id_list_contents(file: File) -> Contents:
     document = file.document()
     pair = _id_list_keys(_entries(file))
     if pair is None:
-        raise _unsuitable_error(file, "no list of ids that passed")
+        raise _unsuitable_error(file, "the document contains no list of ids that passed")
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
@@ -427,7 +431,7 @@ def _id_list_contents(file: File) -> Contents:
 
 ID_LISTS = Format(
     "id-lists",
-    "an id in the list of those that passed; a second list has those that failed",
+    "an id is in the list of passed ids; a second list contains the failed ids",
     "",
     lambda file: _id_list_keys(_entries(file)) is not None,
     _id_list_contents,
@@ -445,10 +449,10 @@ ID_LISTS = Format(
 
 
 def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
-    """The rows of a document that stores columns; [] if its values are not columns with an outcome.
+    """The rows of a document that stores columns; [] if the document stores anything else.
 
-    A column is a list parallel to the tasks, or an object by row number, as DataFrame.to_json()
-    writes it. The document may also contain names and rows, as with orient="split".
+    A column is a list with one value per task, or an object by row number, as DataFrame.to_json()
+    of pandas writes it. With orient="split", the document contains column names and rows instead.
 
     >>> rows_from_columns({"columns": ["id", "correct"], "data": [["a", True]]})
     [{'id': 'a', 'correct': True}]
@@ -496,8 +500,7 @@ def _stores_columns(file: File) -> bool:
 
 COLUMNS = Format(
     "columns",
-    "the outcome of a row, in an object of columns that are lists, or objects by row, or in rows"
-    " next to the names of columns",
+    "the outcome of a row, in an object of columns, or in rows next to the names of columns",
     "",
     _stores_columns,
     lambda file: Contents(
@@ -524,16 +527,16 @@ def _is_single_record(file: File) -> bool:
     if file.form != "object":
         return False
     if file.short_document is None:
-        # If a short text is not a document, it is damaged or contains several documents.
+        # A short text that does not parse as one document is damaged or contains several documents.
         return len(file.text.encode()) >= 1 << 16
-    # A file of lines with a single line stays a file of lines.
+    # The name shows that this single line is a file of lines and not a document.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED)
     return not (file.source.name.endswith(ends) and "\n" not in file.text.strip())
 
 
 RECORD = Format(
     "record",
-    "the outcome of the one record of a file",
+    "the outcome of the single record in the file",
     "",
     _is_single_record,
     lambda file: Contents(lambda request: _list_records(file, (), {})),
@@ -550,27 +553,25 @@ RECORD = Format(
 FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS, RECORD)
 
 
-# --- what an option asks for ---
+# --- the records that the option --records selects ---
 
 
 def records_inside(key: str, columns: Collection[str] = ()) -> Format:
-    """A format for the records below a key, as `--records` requests: a list, a mapping by task, or
-    one record.
+    """A format for the records below a key, as `--records` requests: a list of records, an object
+    by task, or one record.
 
-    key : dotted; {name} in it matches every key, and the matched key becomes the column `name`.
-        Each record of lines and arrays is searched.
+    key : the dotted key; a part {name} matches every key and makes a column `name` from the keys.
+        In lines and arrays, passk searches each record.
     columns : the columns with a role.
     """
 
     def contents(file: File) -> Contents:
         if key == WHOLE_DOCUMENT:
             return RECORD.read_contents(file)
-        # A dotted name is one key if the document has such a key.
         if file.form not in ("object", "array", "lines"):
-            problem = f"the records at {key} need a JSON document"
-            raise NoResultsError(
-                file.source.name, problem, "this file is not JSON", name="unknown-format"
-            )
+            problem = f"--records {key} needs a JSON document, but the file is not JSON"
+            raise NoResultsError(file.source.name, problem, name="unknown-format")
+        # If the document contains the dotted name as one key, the name is not split.
         is_one_key = (
             key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
         )
@@ -579,11 +580,11 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if file.form != "object":
             return Contents(lambda request: _records_of_each(file, keys, columns, request))
         if fixed < len(keys):
-            # From the first name in braces on, the document is read member by member.
+            # From the first part in braces on, passk reads the document member by member.
             return Contents(
                 lambda request: _records_of_members(file, keys, fixed, columns, request)
             )
-        # A list on the way is read record by record.
+        # If the keys lead through a list, passk reads the list record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
         if cut == len(keys) and are_flags([*islice(file.records(*keys), _LOOKED_AT)]):
@@ -611,16 +612,15 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
             return Contents(lambda request: [dict(file.members(*keys))])
         present = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
         remedy = did_you_mean_or_list(key, present) if present else ""
-        raise NoResultsError(file.source.name, f"no records in {shortened(key)!r}", remedy)
+        problem = f"the document contains no records below {shortened(key)!r}"
+        raise NoResultsError(file.source.name, problem, remedy)
 
-    rule = (
-        f"the records in {shortened(key)}; if they are in an object by key, the key is their task"
-    )
+    rule = f"the outcome of a record below {shortened(key)}; in an object, the key is the task"
     return Format("records-inside", rule, "", bool, contents, generic=True, example=Example((), ""))
 
 
 def _are_tables(entries: Sequence[_Entry]) -> bool:
-    """Whether every value is a record or a list of records, and there is at least one."""
+    """Whether all values are records or lists of records, and at least one value is not empty."""
     kinds = {entry.kind for entry in entries}
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
@@ -628,17 +628,17 @@ def _are_tables(entries: Sequence[_Entry]) -> bool:
 def _records_of_each(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
-    """The records below these keys of each line, or of each record of an array, with the requested
-    columns next to them.
+    """The records below these keys in each line of a file, or in each record of an array.
 
-    cut : how many keys lead to the array.
+    requested : columns that may be next to the records.  cut : number of keys that lead to the
+        array.
     """
     records = (
         file.lines(request) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
     )
     for number, record in records:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        # Texts that name the part have no role, but checks need them to see that parts differ.
+        # Texts next to the records get no role, but checks need them to see that the texts differ.
         parts = {
             name: text
             for name, text in _require_record(place, record).items()
@@ -653,8 +653,8 @@ def _records_of_members(
 ) -> Iterator[Record]:
     """The records below the members of a document, with the key of each member as a column.
 
-    fixed : how many keys lead to the members.  Members without the next key are skipped, unless all
-    lack it.
+    fixed : number of keys that lead to the members.  A member without the next key is skipped, but
+        it is an error if all members lack the key.
     """
     name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
     key = further_keys[0] if further_keys and not _KEY_COLUMN.fullmatch(further_keys[0]) else ""
@@ -668,8 +668,9 @@ def _records_of_members(
             value, further_keys, {name: member}, f"{file.source.name}: {member}", requested
         )
     if without and not has_records:
-        place, remedy = f"{file.source.name}: {without[0]}", "expected as in the others"
-        raise BadRecordError(place, f"no {shortened(key)!r} in it", remedy)
+        place = f"{file.source.name}: {without[0]}"
+        problem = f"the key {shortened(key)!r} is missing"
+        raise BadRecordError(place, problem, "give a key that exists with --records")
     if without:
         message_fields = {"keys": len(without), "key": key, "names": first_few(without)}
         request.messages.append(KEYS_WITHOUT_RECORDS(**message_fields))
@@ -683,17 +684,17 @@ def _records_below(
     requested: Collection[str] = (),
     siblings: Record = _NOTHING,
 ) -> Iterator[Record]:
-    """The records below these keys of a value, with the columns from the keys on the way: those of
-    a list, of a mapping by task if no key names one, or the record itself.
+    """The records below these keys of a value, with columns from the keys in braces.
 
-    requested : columns that may be next to a list on the way.  siblings : columns collected so far;
-        the columns of a record take precedence.
+    The last key may lead to a list, to an object by task, or to a single record.
+    requested : columns that may be next to a list between the keys.  siblings : columns collected
+        so far, which a column of the record with the same name replaces.
     """
     if keys and isinstance(value, dict):
         key_column = _KEY_COLUMN.fullmatch(keys[0])
         if key_column is None and keys[0] not in value:
-            remedy = did_you_mean_or_list(keys[0], value, "expected as in the others")
-            raise BadRecordError(place, f"no {shortened(keys[0])!r} in it", remedy)
+            remedy = did_you_mean_or_list(keys[0], value, "give a key that exists with --records")
+            raise BadRecordError(place, f"the key {shortened(keys[0])!r} is missing", remedy)
         members = value.items() if key_column else [(keys[0], value[keys[0]])]
         siblings = {**siblings, **{name: value[name] for name in {*requested} & {*value}
                                if isinstance(value[name], str | int | float)}}  # fmt: skip
@@ -744,9 +745,9 @@ def are_flags(values: Sequence[Any]) -> bool:
     )
 
 
-# Line numbers also count lines that are not records.
+# The records are numbered by line, so that line numbers match even if some lines are not records.
 ALIGNED = Format(
-    "aligned-lines", "records whose task is the number of their line", "", bool,
+    "aligned-lines", "the outcome of a record, with its line number as the task", "", bool,
     lambda file: Contents(
         lambda request: ({LINE: number, **record} for number, record in file.lines(request))
     ),

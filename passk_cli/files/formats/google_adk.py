@@ -4,8 +4,8 @@ Source: github.com/google/adk-python (Apache-2.0), src/google/adk/evaluation/eva
 eval_metrics.py and local_eval_service.py, read at 2.13.0: {eval_set_id, eval_case_results:
 [{eval_id, final_eval_status, overall_eval_metric_results: [{metric_name, threshold, score,
 eval_status}]}]}.  A status is 1 (passed), 2 (failed), 3 (not evaluated) or 4 (informational).
-Several runs repeat an eval_id.  A case without any metric could not be run; its status is
-"failed".
+Several runs repeat an eval_id.  A case without metrics has the status "failed", although google-adk
+could not run it, so passk treats its outcome as missing.
 """
 
 from __future__ import annotations
@@ -35,15 +35,13 @@ def _contents(file: File) -> Contents:
     document = file.document()
 
     def cases() -> JudgedAttempts:
-        results = require_list(
-            file, "eval_case_results", nested_value(document, "eval_case_results")
-        )
+        results = nested_value(document, "eval_case_results")
+        results = require_list(file, "eval_case_results", results)
         for place, case in enumerate(results):
             metrics = nested_value(case, "overall_eval_metric_results")
             metrics = require_list(file, "overall_eval_metric_results", metrics)
-            judgements: Judgements = {
-                _FINAL: (_outcome_of_status(nested_value(case, _FINAL)), None)
-            }
+            status = _outcome_of_status(nested_value(case, _FINAL))
+            judgements: Judgements = {_FINAL: (status, None)}
             for metric in metrics:
                 status, score = nested_value(metric, "eval_status"), nested_value(metric, "score")
                 judgement = (
@@ -69,8 +67,8 @@ def _contents(file: File) -> Contents:
 
 GOOGLE_ADK = Format(
     "google-adk",
-    "a final_eval_status of 1; what was not evaluated, or could not be run, is no outcome. Or one"
-    " metric by --outcome",
+    "a final_eval_status of 1; a case that was not evaluated or could not run has no outcome."
+    " --outcome selects one metric",
     "github.com/google/adk-python: src/google/adk/evaluation/eval_result.py, local_eval_service.py",
     lambda file: file.has_keys("eval_set_result_id", "eval_case_results[].eval_id"),
     _contents,

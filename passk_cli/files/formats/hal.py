@@ -1,7 +1,8 @@
 """HAL's results: <run>_UPLOAD.json with the tasks that succeeded and the tasks that failed.
 
 Source: github.com/princeton-pli/hal-harness (MIT), hal/benchmarks/base_benchmark.py,
-process_results, and taubench.py, get_metrics.  HAL's leaderboard compares agents by name.
+process_results, and taubench.py, get_metrics.  passk uses the name of the agent as the model,
+because HAL's leaderboard compares agents.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, nested_value
 from passk_cli.text import shortened
 
-# Long keys with the log of every call and every prompt.
+# passk does not load these keys, which contain the log of every call and every prompt.
 _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 
@@ -22,25 +23,23 @@ def _contents(file: File) -> Contents:
         nested_value(document, "results", f"{kind}_tasks") for kind in ("successful", "failed")
     )
     if not isinstance(passed, list) or not isinstance(failed, list):
-        problem = "the file does not list the tasks that succeeded and failed"
+        problem = "the file does not list the tasks that succeeded and the tasks that failed"
         raise NoResultsError(file.source.name, problem, "its benchmark reports only averages")
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
         problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"
         raise BadRecordError(file.source.name, problem, "correct the file")
     config = document["config"]
-    agent, model = (
-        str(nested_value(config, "agent_name")),
-        nested_value(config, "agent_args", "model_name"),
-    )
-    # The agent, with its model if the name of the agent does not contain it.
+    agent = str(nested_value(config, "agent_name"))
+    model = nested_value(config, "agent_args", "model_name")
+    # passk adds the model to the name of the agent, unless the name already contains the model.
     names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
         "model": agent if names_model else f"{agent} ({model})",
         "suite": nested_value(config, "benchmark_name"),
         "run": nested_value(config, "run_id"),
     }
-    # The cost is known only for the whole run. Times, and sometimes steps, are known per task.
+    # The file has a cost only for the whole run, but it has times, and sometimes steps, per task.
     times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
 
     def row(task: Any, outcome: bool) -> Row:
@@ -58,7 +57,7 @@ def _contents(file: File) -> Contents:
 
 HAL = Format(
     "hal",
-    "a task among successful_tasks",
+    "a task is in successful_tasks",
     "github.com/princeton-pli/hal-harness: hal/benchmarks/base_benchmark.py",
     lambda file: (
         file.form == "object"

@@ -1,7 +1,7 @@
 """Harbor's trials: <job>/<task>__<random>/result.json, one attempt per file.
 
 Source: github.com/harbor-framework/harbor (Apache-2.0), models/trial/result.py, TrialResult.  The
-result.json of the job, in the folder above, does not contain a trial.
+file result.json in the folder of the job summarises the job and contains no attempt.
 """
 
 from __future__ import annotations
@@ -24,15 +24,13 @@ from passk_cli.files.formats.format import (
 def _contents(file: File) -> Contents:
     trial = file.document()
     rewards = nested_value(trial, "verifier_result", "rewards")
-    agent = nested_value(trial, "config", "agent", "name") or nested_value(
-        trial, "agent_info", "name"
-    )
+    agent = nested_value(trial, "config", "agent", "name")
+    agent = agent or nested_value(trial, "agent_info", "name")
     model_info = nested_value(trial, "agent_info", "model_info")
-    model = "/".join(
-        str(part) for key in ("provider", "name") if (part := nested_value(model_info, key))
-    )
+    parts = (nested_value(model_info, key) for key in ("provider", "name"))
+    model = "/".join(str(part) for part in parts if part)
     facts = {
-        # The oracle and other agents without a model are named by the agent.
+        # The oracle, and other agents without a model, get the name of the agent as the model.
         "model": nested_value(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
         "reasoning_effort": nested_value(trial, "config", "agent", "kwargs", "reasoning_effort"),
@@ -40,7 +38,7 @@ def _contents(file: File) -> Contents:
     }
     names = tuple(rewards) if isinstance(rewards, dict) and rewards else None
     error = nested_value(trial, "exception_info", "exception_type")
-    # A trial with an exception may still have a reward.
+    # A trial that raised an exception may still have a reward.
     reason = "" if rewards else "unscored"
     if error is not None:
         reason = "timeout" if "timeout" in str(error).lower() else "error"
@@ -58,33 +56,27 @@ def _contents(file: File) -> Contents:
 def _amounts(trial: Any) -> dict[str, object]:
     """Dollars and tokens of the agent, and seconds of the whole trial."""
     agent = nested_value(trial, "agent_result")
+    start, end = nested_value(trial, "started_at"), nested_value(trial, "finished_at")
     return {
         "cost_usd": nested_value(agent, "cost_usd"),
         "tokens_in": nested_value(agent, "n_input_tokens"),
         "tokens_out": nested_value(agent, "n_output_tokens"),
         "tokens_cached": nested_value(agent, "n_cache_tokens"),
-        "duration_s": seconds_between(
-            nested_value(trial, "started_at"), nested_value(trial, "finished_at")
-        ),
+        "duration_s": seconds_between(start, end),
     }
 
 
 HARBOR = Format(
     "harbor",
-    "a reward of 1; other rewards fail, or pass from --threshold on",
+    "a reward of 1; other rewards fail, or need --threshold to pass",
     "github.com/harbor-framework/harbor: src/harbor/models/trial/result.py",
     lambda file: (
         file.form == "object" and file.has_keys("task_name", "trial_name", "verifier_result")
     ),
     _contents,
-    # Files of the agent and the verifier can look like results.
-    covers=(
-        "config.json",
-        "agent/**/*",
-        "verifier/**/*",
-        "artifacts/**/*",
-        "../config.json",
-        "../result.json",
+    # Files from the agent and the verifier can look like results.
+    covers=tuple(
+        "config.json agent/**/* verifier/**/* artifacts/**/* ../config.json ../result.json".split()
     ),
     read_amounts=_amounts,
     other_payers="a verifier that asks a model",

@@ -2,10 +2,10 @@
 
 Source: github.com/stanford-crfm/helm (Apache-2.0), src/helm/benchmark/runner.py and
 metrics/statistic.py: [{"instance_id", "train_trial_index", "perturbation"?, "stats": [{"name":
-{"name", "split"}, "count", "mean"}, …]}].  Trials differ in the examples in the prompt.
-Perturbed instances are not attempts. If there is a split "test", only it counts, as in HELM's own
-numbers.  The sibling file run_spec.json names the model; stats.json contains the averages of the
-same numbers.
+{"name", "split"}, "count", "mean"}, …]}].  HELM's trials are attempts that differ in the examples
+in the prompt. Perturbed instances are not attempts. Like HELM, passk reads only the split "test" if
+the file contains this split.  The sibling file run_spec.json contains the model, and stats.json
+contains averages of the per-instance statistics.
 """
 
 from __future__ import annotations
@@ -30,24 +30,23 @@ from passk_cli.files.formats.format import (
 )
 
 PERTURBED_INSTANCES = DiagnosticType(
-    "perturbed-instances", NOTE, "{instances:perturbed instance} left out",
-    meaning="HELM also runs instances with a changed text, to measure robustness. passk leaves"
-    " them out.",
-    why="A perturbed instance is a different task, so it is not another attempt at the original"
-    " one.",
+    "perturbed-instances", NOTE, "skipped {instances:perturbed instance}",
+    meaning="HELM also runs instances with a changed text, to measure robustness. passk skips these"
+    " perturbed instances.",
+    why="A perturbed instance is a different task and not a second attempt at the original task.",
     advice="You do not have to do anything.",
-    example="note[perturbed-instances]: 120 perturbed instances left out",
+    example="note[perturbed-instances]: skipped 120 perturbed instances",
 )  # fmt: skip
 OTHER_SPLITS = DiagnosticType(
-    "other-splits", NOTE, "{instances:instance} of other splits left out: {splits}",
+    "other-splits", NOTE, "skipped {instances:instance} outside the test split: {splits}",
     meaning="The file contains instances of several splits. passk reads only the test split.",
-    why="HELM computes its own numbers from the test split, so the results are comparable.",
+    why="HELM computes its own numbers from the test split, so passk's numbers are comparable.",
     advice="You do not have to do anything.",
-    example="note[other-splits]: 50 instances of other splits left out: valid",
+    example="note[other-splits]: skipped 50 instances outside the test split: valid",
 )  # fmt: skip
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
-# Statistics with these words are the likeliest outcomes and come first.
+# Statistics with these words in their names are likely outcomes, so `--outcome` lists them first.
 _LIKELY = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
@@ -73,7 +72,7 @@ def _contents(file: File) -> Contents:
 
 
 def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
-    """(statistics that may be outcomes, records per split, perturbed records)."""
+    """(names of statistics between 0 and 1, records per split, number of perturbed records)."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
     splits: Counter[str] = Counter()
@@ -123,7 +122,7 @@ def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
 
 
 def _amounts(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
-    """Tokens and seconds of the request."""
+    """Tokens and seconds of a request to the model."""
     means = {name: mean for name, _, mean in stats}
     into, time = means.get("num_prompt_tokens"), means.get("inference_runtime")
     out = means.get("num_completion_tokens", means.get("num_output_tokens"))

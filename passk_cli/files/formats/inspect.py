@@ -1,8 +1,8 @@
 """Inspect AI's logs: `.eval` (a zip) and `.json`.
 
 Source: github.com/UKGovernmentBEIS/inspect_ai (MIT), log/_recorders/eval.py, log/_log.py and
-scorer/_metric.py.  `summaries.json`, or the journal of a log that ended early, contains everything
-that counts. The samples themselves, which can be gigabytes, are opened only for solutions.
+scorer/_metric.py.  The member `summaries.json`, or the journal of a log that ended early, contains
+all outcomes. The samples can be gigabytes, so passk opens them only to read solutions.
 """
 
 from __future__ import annotations
@@ -34,42 +34,41 @@ from passk_cli.suggested_fix import SuggestedFix
 UNFINISHED_RUN = DiagnosticType(
     "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}",
     meaning="The run of this log was cancelled, ended with an error, or has not ended yet.",
-    why="The attempts in the log count. Attempts that are slow or difficult are most likely to be"
-    " missing, so the numbers may be too high.",
+    why="passk includes the attempts in the log. Slow or difficult attempts are most likely to be"
+    " missing, so the estimates may be too high.",
     advice="Finish the run, for example with `inspect eval-retry`, and read its log again.",
     example="warning[unfinished-run]: the run did not finish: its status is cancelled",
 )  # fmt: skip
 INVALIDATED_LOG = DiagnosticType(
     "invalidated-log", WARNING, "the log is marked as invalidated",
-    meaning="Somebody marked this Inspect log as not to be used. passk still counts its attempts.",
-    why="The reason for the mark may make the outcomes wrong.",
-    advice="Leave the file out if the mark is right.",
+    meaning="Somebody marked this Inspect log as invalid. passk still includes its attempts.",
+    why="The outcomes in the log may be wrong, for the same reason for which it was marked.",
+    advice="If the log is invalid, leave the file out.",
     example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
 
 UNCLEAR_SCORE = DiagnosticType(
     "unclear-score", WARNING,
-    "a score of 1 counts as a pass, but {score} may measure what went wrong",
-    (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "turns it around"),),
-    meaning="The scorer is named after something bad, such as a refusal, a deception or a leak."
-    " passk counts its score of 1 as a pass, like that of any other scorer.",
-    why="You cannot see in the log which value is good. If 1 means that the model did what it"
-    " should not do, the pass rate is the failure rate.",
-    example="warning[unclear-score]: a score of 1 counts as a pass, but refusal may measure what"
-    " went wrong; --passes false --fails true turns it around",
+    "a score of 1 is a pass, but {score} may measure a failure",
+    (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
+    meaning="The name of the scorer is something undesired, such as a refusal, a deception or a"
+    " leak. passk treats a score of 1 as a pass, as for every other scorer.",
+    why="The log does not show which score is good. If a score of 1 means that the model did"
+    " something undesired, the reported pass rate is the failure rate.",
+    example="warning[unclear-score]: a score of 1 is a pass, but refusal may measure a failure;"
+    " --passes false --fails true makes 1 a failure",
 )  # fmt: skip
 
-# Words in names of scorers for which 1 may be bad.
+# Words in the name of a scorer that suggest that a score of 1 is undesired.
 _UNCLEAR = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
-# Inspect's value_to_float converts these texts; P is partial credit.
+# Inspect's function value_to_float converts these texts. The text "P" means partial credit.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-# Path of the completion in a sample.
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# The first member of a log; the second name belongs to a log that crashed.
+# Members at the start of a log. A log that crashed has only the member in the journal.
 _STARTS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
@@ -77,7 +76,7 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _SampleScores:
-    """The scores of one sample: scorer → its value, and the answer that it judged.
+    """The scores of one sample: scorer → (value, answer that the scorer judged).
 
     usage : tokens and times of the sample, as in the log.
     """
@@ -90,7 +89,7 @@ class _SampleScores:
     usage: dict[str, Any]
 
     def score(self, name: str) -> tuple[Any, Any]:
-        """The value and the answer of a score; (None, None) if the sample does not have it."""
+        """(value, answer) of a score; (None, None) if the sample lacks the score."""
         if name in self.scores:
             return self.scores[name]
         for scorer, (value, answer) in self.scores.items():
@@ -103,10 +102,9 @@ def _contents(file: File) -> Contents:
     header = _header(file)
     samples = _samples(file, nested_value(header, "results", "scorer", "name") or "score")
     if not samples:
-        raise NoResultsError(
-            file.source.name, "the log contains no samples", "check whether it was cut off"
-        )
-    # A scorer with several values becomes several outcomes NAME.KEY.
+        problem, remedy = "the log contains no samples", "check whether it was cut off"
+        raise NoResultsError(file.source.name, problem, remedy)
+    # If a scorer has several values, each value becomes an outcome named SCORER.KEY.
     scores: dict[str, None] = {}
     for sample in samples:
         for name, (value, _) in sample.scores.items():
@@ -114,11 +112,8 @@ def _contents(file: File) -> Contents:
             scores.update(dict.fromkeys(keys))
     names = tuple(scores)
     if not names and not any(sample.failed for sample in samples):
-        raise NoResultsError(
-            file.source.name,
-            "no sample has a score",
-            "score the log, for example with `inspect score`",
-        )
+        problem, remedy = "no sample has a score", "score the log, for example with `inspect score`"
+        raise NoResultsError(file.source.name, problem, remedy)
     run = header.get("eval") or {}
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
@@ -133,14 +128,11 @@ def _contents(file: File) -> Contents:
 
 
 def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
-    """Settings of the evaluation, so that runs with different settings are not treated as
-    repeats."""
+    """Settings of the evaluation. Runs with different settings are not repeats of each other."""
     configs = (run.get("model_generate_config"), nested_value(header, "plan", "config"))
     generation = ("temperature", "reasoning_effort")
     settings: dict[str, object] = {
-        name: next(
-            (value for value in (nested_value(c, name) for c in configs) if value is not None), None
-        )
+        name: next((v for c in configs if (v := nested_value(c, name)) is not None), None)
         for name in generation
     }
     arguments = ("task_args", "solver_args")
@@ -148,7 +140,7 @@ def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
 
 
 def _header(file: File) -> dict[str, Any]:
-    """The header of the log; for a crashed log its start record."""
+    """The header of the log, or the start record of a log that crashed."""
     if file.archive is None:
         return file.document("samples")
     for name in _STARTS:
@@ -156,14 +148,14 @@ def _header(file: File) -> dict[str, Any]:
         if isinstance(header, dict):
             return header
     problem = "the zip contains neither header.json nor a journal"
-    raise DataError(file.source.name, problem, "check whether it is a log", name="unknown-format")
+    remedy = "check whether it is an Inspect log"
+    raise DataError(file.source.name, problem, remedy, name="unknown-format")
 
 
 def _samples(file: File, only: str) -> list[_SampleScores]:
-    """One entry per (id, epoch), in the order of the log; if one was written twice, the last
-    counts.
+    """The last entry of each (id, epoch), in the order of the log.
 
-    only : the scorer of a log of version 1, in which samples have a single score.
+    only : the scorer in a log of version 1, in which each sample has a single score.
     """
     last: dict[tuple[str, Any], _SampleScores] = {}
     for record in _records(file):
@@ -195,7 +187,7 @@ def _records(file: File) -> Iterator[Any]:
         journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
     if not names:
-        # Logs from other programs may contain only the samples.
+        # A log that Inspect did not write itself may contain samples without summaries.
         yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
     for records in map(archive.json, names):
         yield from records if isinstance(records, list) else ()
@@ -227,31 +219,25 @@ def _rows(
 
 
 def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
-    """Tokens, seconds, and dollars if Inspect had prices.
+    """Tokens, seconds and, if the log contains prices, dollars of the evaluated model.
 
-    These are the amounts of the evaluated model. Graders and simulated users are counted
-    separately.
+    The amounts of graders and simulated users are separate (`other_tokens`, `other_cost`).
     """
     model, usage_record = record
     usage = usage_record["model_usage"] if isinstance(usage_record["model_usage"], dict) else {}
     name = model if model in usage or len(usage) != 1 else next(iter(usage))
     model_usage = usage.get(name)
-    other_usages = [
-        usage_of_other for model_name, usage_of_other in usage.items() if model_name != name
-    ]
+    other_usages = [other for model_name, other in usage.items() if model_name != name]
     cached, cache_written = (
         nested_value(model_usage, f"input_tokens_cache_{direction}")
         for direction in ("read", "write")
     )
-    into, out = (
-        nested_value(model_usage, "input_tokens"),
-        nested_value(model_usage, "output_tokens"),
-    )
-    if nested_value(model_usage, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (
-        cache_written or 0
-    ):
-        # Some providers count cached tokens separately, but they are input as well.
-        into = None if into is None else into + (cached or 0) + (cache_written or 0)
+    into = nested_value(model_usage, "input_tokens")
+    out = nested_value(model_usage, "output_tokens")
+    all_tokens = sum(part or 0 for part in (into, out, cached, cache_written))
+    if into is not None and nested_value(model_usage, "total_tokens") == all_tokens:
+        # Some providers report cached tokens separately, but cached tokens are also input.
+        into += (cached or 0) + (cache_written or 0)
     return {
         "cost": nested_value(model_usage, "total_cost"),
         "tokens": nested_value(model_usage, "total_tokens"),
@@ -260,12 +246,8 @@ def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
         "tokens_cached": cached,
         "duration": usage_record["total_time"],
         "working_time": usage_record["working_time"],
-        "other_tokens": _sum_known(
-            nested_value(other_usage, "total_tokens") for other_usage in other_usages
-        ),
-        "other_cost": _sum_known(
-            nested_value(other_usage, "total_cost") for other_usage in other_usages
-        ),
+        "other_tokens": _sum_known(nested_value(usage, "total_tokens") for usage in other_usages),
+        "other_cost": _sum_known(nested_value(usage, "total_cost") for usage in other_usages),
     }
 
 
@@ -275,9 +257,9 @@ def _sum_known(values: Iterable[Any]) -> Any:
 
 
 def value_to_float(value: Any) -> Any:
-    """A value as a number, with the rules of Inspect's metrics; NaN if it is missing.
+    """A score as a number, converted by the rules of Inspect's metrics; NaN if it is missing.
 
-    A value that Inspect cannot convert is returned unchanged.
+    A score that Inspect cannot convert is returned unchanged.
 
     >>> [value_to_float(value) for value in ("C", "P", "Yes", "0.25", True, "?", None)]
     [1.0, 0.5, 1.0, 0.25, 1.0, '?', nan]

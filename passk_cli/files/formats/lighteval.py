@@ -1,12 +1,12 @@
-"""lighteval's details: details/<model>/<time>/details_<task>_<time>.parquet, a row per sample.
+"""lighteval's details: details/<model>/<time>/details_<task>_<time>.parquet, one row per sample.
 
 Source: github.com/huggingface/lighteval (MIT), src/lighteval/logging/evaluation_tracker.py and
 info_loggers.py: columns doc, metric and model_response.  Each metric is an outcome.  If a sample
-has several answers, a metric is one number for all of them, such as avg@n.
+has several answers, a metric is one number for all answers, for example avg@n.
 
-Before 0.10 the columns are those of a Detail: full_prompt, predictions, metrics and others, each
-written by Python's str.  Those samples have no ids. Their position in the task is their name, which
-is the same for all models that got the same number of samples.
+Before version 0.10, the columns are full_prompt, predictions, metrics and others, with values in
+Python syntax. Samples of these versions have no ids, so passk uses the position of a sample as the
+task. Models that received the same number of samples therefore have the same tasks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _contents(file: File) -> Contents:
     if not file.has_keys(*_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
-    # If a metric is a list or a record, its inner keys are listed as well.
+    # If a metric is a list or a record, `keys` also contains the keys inside the metric.
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max((answers or 1 for (answers,) in file.rows(("doc", "num_samples"))), default=1)
@@ -50,17 +50,16 @@ def _contents(file: File) -> Contents:
         values = file.rows(*columns, ("model_response", "text"))
         for number, (task, suite, value, texts) in enumerate(values, 1):
             text = texts[0] if texts else None
-            yield Row(
-                task, *judge_binary(value), 0, suite=suite, solution=text, place=f"row {number}"
-            )
+            outcome, place = judge_binary(value), f"row {number}"
+            yield Row(task, *outcome, 0, suite=suite, solution=text, place=place)
 
     return Contents(rows, outcomes, _facts(file))
 
 
 def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
-    """Raise NoResults if a sample has several answers, because they share one number."""
+    """Raise an error if a sample has several answers, because its metric is one number for all."""
     if answers > 1:
-        problem = f"{answers} answers to a sample have one value of {', '.join(outcomes)}"
+        problem = f"{answers} answers to a sample share one value of {', '.join(outcomes)}"
         remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"
         raise NoResultsError(file.source.name, problem, remedy)
 
@@ -69,19 +68,19 @@ def _facts(file: File) -> dict[str, object]:
     time = file.path.parent
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
-        # The organisation of the model is a separate folder.
+        # The organisation that made the model has a folder of its own.
         model_parts = above[above.index("details") + 1 :] if "details" in above else above[-1:]
         return {"model": "/".join(model_parts), "run": time.name}
     return {}
 
 
 def _old_contents(file: File) -> Contents:
-    """The contents of a file from before 0.10."""
+    """The contents of a file from lighteval before version 0.10."""
     outcomes: tuple[str, ...] = ()
     most = 1
     for metrics, choices, predictions in file.rows(("metrics",), ("choices",), ("predictions",)):
         outcomes = outcomes or tuple(_metrics(file, metrics))
-        # For multiple choice, the predictions are the probabilities of the choices.
+        # For multiple choice, `predictions` contains probabilities of the choices.
         most = max(most, 1 if choices != "[]" else len(_parse_python_text(file, predictions)))
     _refuse_several(file, most, outcomes)
     time = file.path.parent.name
@@ -97,20 +96,20 @@ def _old_contents(file: File) -> Contents:
 
 
 def _metrics(file: File, text: object) -> dict[str, Any]:
-    """Metric → its value for a sample."""
+    """Metric → value of the metric for one sample."""
     values = require_type(file, "metrics", _parse_python_text(file, text), dict) or {}
     return {str(name): value for name, value in values.items()}
 
 
 def _parse_python_text(file: File, text: object) -> Any:
-    """A list or a record from its text in Python syntax; BadRecord for any other text."""
+    """A list or a record, parsed from a text in Python syntax."""
     try:
         value = ast.literal_eval(_NAN.sub("None", str(text)))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         value = None
     if isinstance(value, list | dict):
         return value
-    problem = f"this is neither a list nor a record in Python syntax: {shortened(str(text))}"
+    problem = f"{shortened(str(text))} is neither a list nor a record in Python syntax"
     raise BadRecordError(file.source.name, problem, "give the file as lighteval wrote it")
 
 

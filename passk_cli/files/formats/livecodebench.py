@@ -1,14 +1,14 @@
-"""LiveCodeBench's *_eval_all.json, a record per problem, and *_eval.json, by position of the
-problem.
+"""LiveCodeBench's files: *_eval_all.json with one record per problem, and *_eval.json by position.
 
 Source: github.com/LiveCodeBench/LiveCodeBench (MIT), lcb_runner/benchmarks/*.py and
 lcb_runner/utils/path_utils.py.  A record has question_id, difficulty, contest_date, graded_list,
-and code_list or pred_list.  In test output prediction and code execution a question has several
-records, with a test_id or an id.
+and code_list or pred_list.  In test output prediction and code execution, a question has several
+records, which differ in their test_id or id.
 
-*_eval.json, from lcb_runner/evaluation/, is an array: pass@k, then position → attempts → results of
-tests, then further measurements.  A result is true, false, or a negative code: -1 and -3 for a
-timeout, -2 for a wrong answer, -4 for an error of the program.
+*_eval.json, from lcb_runner/evaluation/, is an array. Its first element is pass@k, its second
+element maps the position of a problem to attempts, and each attempt to test results. A result is
+true, false, or a negative code: -1 or -3 for a timeout, -2 for a wrong answer, -4 for an error of
+the program.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from passk_cli.files.formats.format import (
 
 NUMBERED_PROBLEMS = DiagnosticType(
     "numbered-problems", NOTE,
-    "problems have positions instead of ids, so compare only models that attempted the same list",
-    "the _eval_all.json of the same run has ids",
-    meaning="The _eval.json of LiveCodeBench identifies a problem by its position in the list of"
+    "problems are numbered by position, so compare only models that attempted the same list",
+    "the _eval_all.json of the same run contains ids",
+    meaning="LiveCodeBench's _eval.json identifies a problem by its position in the list of"
     " problems of one release and one range of dates.",
-    why="The same position is a different problem in another release, so a comparison of models"
+    why="A position belongs to different problems in different releases, so a comparison of models"
     " with different lists pairs different tasks.",
     advice="Give the _eval_all.json of the same run, which contains the ids.",
-    example="note[numbered-problems]: problems have positions instead of ids, so compare only"
-    " models that attempted the same list; the _eval_all.json of the same run has ids",
+    example="note[numbered-problems]: problems are numbered by position, so compare only models"
+    " that attempted the same list; the _eval_all.json of the same run contains ids",
 )  # fmt: skip
 
 # output/<model>/Scenario.codegeneration_10_0.2_eval_all.json
@@ -51,17 +51,16 @@ _LATE = (-1, -3)
 
 
 def _is_by_position(file: File) -> bool:
-    """Whether the array is pass@k, then attempts by position; code execution lacks details of
-    pass@k."""
+    """Whether the array contains pass@k and then the attempts by position.
+
+    For code execution, the first element has no `detail`.
+    """
     if file.short_document is None:
         return file.has_keys("[].pass@1", "[].detail.pass@1")
     attempts = nested_value(file.short_document, 1)
     lists = isinstance(attempts, dict) and all(isinstance(a, list) for a in attempts.values())
-    return (
-        lists
-        and len(file.short_document) in (2, 3)
-        and nested_value(file.short_document, 0, "pass@1") is not None
-    )
+    scored = nested_value(file.short_document, 0, "pass@1") is not None
+    return lists and len(file.short_document) in (2, 3) and scored
 
 
 def _contents(file: File) -> Contents:
@@ -78,20 +77,20 @@ def _contents(file: File) -> Contents:
 
 
 def _numbered_rows(file: File) -> Iterator[Row]:
-    # The whole file is read, so that a truncated file is refused.
+    # passk reads the array to its end, so that it reports an error for a truncated file.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
             continue
         if not isinstance(attempts_of, dict):
-            problem = "the array has no attempts by position after pass@k"
+            problem = "the second element of the array is not an object with attempts by position"
             raise BadRecordError(file.source.name, problem, "correct the file")
         for task, attempts in attempts_of.items():
             for attempt, results in enumerate(require_list(file, f"problem {task}", attempts)):
                 place = f"problem {task}[{attempt}]"
                 tests = require_list(file, place, results)
                 strange = [test for test in tests if not isinstance(test, int | float)]
-                # Without tests there is no outcome. A value that is not a result is returned
-                # unchanged, to be refused.
+                # Without test results the outcome is missing. A value that is not a test result
+                # becomes the outcome, so that passk reports an error for it.
                 judged = all(test > 0 for test in tests) if tests and not strange else None
                 late = judged is False and not {*tests}.isdisjoint(_LATE)
                 outcome, reason = strange[0] if strange else judged, "timeout" if late else ""
@@ -101,11 +100,8 @@ def _numbered_rows(file: File) -> Iterator[Row]:
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for place, record in enumerate(file.records()):
         outcomes = require_list(file, "graded_list", nested_value(record, "graded_list"))
-        test_id = (
-            nested_value(record, "id")
-            if nested_value(record, "test_id") is None
-            else nested_value(record, "test_id")
-        )
+        test_id = nested_value(record, "test_id")
+        test_id = nested_value(record, "id") if test_id is None else test_id
         question = nested_value(record, "question_id")
         task = question if question is None or test_id is None else f"{question}/{test_id}"
         settings = {name: nested_value(record, name) for name in _SETTINGS}
@@ -124,14 +120,14 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 LIVECODEBENCH = Format(
     "livecodebench",
-    "an entry of graded_list that is true; in _eval.json, an attempt that passes all tests",
+    "an entry of graded_list is true; in _eval.json, an attempt passes all tests",
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
     lambda file: (
         file.form == "array"
         and (file.has_keys("[].question_id", "[].graded_list") or _is_by_position(file))
     ),
     _contents,
-    # The ungraded answers, and the file by position.
+    # An _eval_all.json comes with a file of ungraded answers and a file by position.
     lambda file: tuple(
         file.name.replace("_eval_all.json", end)
         for end in (".json", "_eval.json")

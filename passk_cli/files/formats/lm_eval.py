@@ -2,10 +2,10 @@
 
 Source: github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/evaluator.py (samples) and
 lm_eval/loggers/evaluation_tracker.py (names of files).  A line has doc_id, resps (the answers to
-each request), filtered_resps (the result of the filter), filter, metrics (their names) and a
-key per metric.  A doc has one line per filter, which is not another attempt; two runs are two
-attempts. The sibling file results_<time>.json names the model, or else the folder does.  Early
-versions name neither the filter nor the metrics.
+each request), filtered_resps (the result of the filter), filter, metrics (their names) and a key
+per metric.  A doc has one line per filter. The lines of a doc are therefore not attempts, but a
+second run makes a second attempt.  The sibling file results_<time>.json or the name of the folder
+contains the model.  In early versions, lines contain neither the filter nor the metrics.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from passk_cli.files.formats.format import (
 
 FILTERED_ANSWERS = DiagnosticType(
     "filtered-answers", WARNING,
-    "{answers:answer} per task count as one attempt, because the filter makes one answer of them",
-    meaning="lm-eval generated several answers per task, and its filter (for example a majority"
-    " vote) made one answer of them. Only that answer has an outcome.",
-    why="pass@1 is the pass rate of the filtered answer, and pass@k cannot be estimated for larger"
-    " k.",
+    "{answers:answer} per task are one attempt, because the filter makes one answer of them",
+    meaning="lm-eval generated several answers per task. Its filter, for example a majority vote,"
+    " made one answer of them. Only that one answer has an outcome.",
+    why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for"
+    " larger k.",
     advice="Evaluate with a filter that keeps every answer.",
-    example="warning[filtered-answers]: 8 answers per task count as one attempt, because the"
-    " filter makes one answer of them",
+    example="warning[filtered-answers]: 8 answers per task are one attempt, because the filter"
+    " makes one answer of them",
 )  # fmt: skip
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
 _MODEL = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
-# Keys of samples in early versions that are not metrics.
+# In early versions, each key of a sample that is not in this list is a metric.
 _OTHERS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash"
     " target_hash".split()
@@ -66,9 +66,9 @@ def _contents(file: File) -> Contents:
 
 
 def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """Facts from the name of the file and from the results with the same time.
+    """Facts from the name of the file, and from the results file with the same time.
 
-    prompts : hash of the prompt per document; the first one represents the template.
+    prompts : document → hash of its prompt. The first hash represents the prompt template.
     """
     name = _NAME.fullmatch(file.name)
     if name is None:
@@ -76,17 +76,12 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
     arguments = nested_value(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
-    # lm-eval writes the samples of one model into one folder.
+    # lm-eval writes all samples of a model into a folder that is named after the model.
     above = PurePath(file.source.name).parent.name
+    config_model = nested_value(arguments, "pretrained") or nested_value(arguments, "model")
+    model = nested_value(results, "model_name") or (parts[1] if parts else config_model)
     return {
-        "model": nested_value(results, "model_name")
-        or (
-            parts[1]
-            if parts
-            else nested_value(arguments, "pretrained") or nested_value(arguments, "model")
-        )
-        or above.replace("__", "/")
-        or None,
+        "model": model or above.replace("__", "/") or None,
         "suite": task,
         "run": name["time"],
         "temperature": nested_value(results, "configs", task, "generation_kwargs", "temperature"),
@@ -96,14 +91,10 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
 
 
 def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
-    """(metric, filter) of one sample; a metric with a value that is not a number is not an
-    outcome."""
-    metric_names = sample.get("metrics")
-    names = (
-        metric_names
-        if isinstance(metric_names, list)
-        else [key for key in sample if key not in _OTHERS]
-    )
+    """(metric, filter) of one sample, for each metric that is a number."""
+    names = sample.get("metrics")
+    if not isinstance(names, list):
+        names = [key for key in sample if key not in _OTHERS]
     values = ((name, sample.get(name)) for name in map(str, names))
     filter_name = str(sample.get("filter", "none"))
     return [
@@ -126,9 +117,9 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         place, doc = f"{file.source.name}:{line}", str(sample.get("doc_id"))
         if "filter" not in sample:
             if doc in nameless:
-                problem = f"doc_id {doc} is duplicated, once per filter, and no sample says which"
+                problem = f"doc_id {doc} appears once per filter, but the samples lack the filter"
                 remedy = "log the samples with lm-eval 0.4.4 or newer"
-                raise DataError(place, f"{problem} filter", remedy, name="duplicate-attempts")
+                raise DataError(place, problem, remedy, name="duplicate-attempts")
             nameless.add(doc)
         if str(sample.get("filter", "none")) != filter_name:
             continue

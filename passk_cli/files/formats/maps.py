@@ -1,9 +1,9 @@
-"""Harness formats that a map describes: one TOML file per harness in passk_cli/files/maps.
+"""File formats that are TOML files in passk_cli/files/maps instead of code, one per harness.
 
-[format] contains what counts as a pass, where the layout is documented, and an example. [data] is a
-map that any user could write; `has` names the keys of a record by which files are recognised.
-Instead of an outcome, `scorers` in [format] can name a list of {name, value}, in which each scorer
-is an outcome. `error` names the key and the value of a record that ended in an error.
+The table [format] of a TOML file contains the pass rule, the source of the layout, and an example.
+The table [data] is a column map as users can write it, and its key `has` lists the keys by which
+passk recognises a record.  The key `scorers` names a list of {name, value}, in which each scorer is
+an outcome.  The key `error` contains a key and the value that it has in a record with an error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FOLDER = Path(__file__).parents[1] / "maps"
 
 
 def mapped_formats() -> list[Format]:
-    """The formats in the folder, sorted by name."""
+    """The formats of all TOML files, sorted by name."""
     return [_format(path) for path in sorted(_FOLDER.glob("*.toml"))]
 
 
@@ -62,7 +62,7 @@ def _format(path: Path) -> Format:
 
 
 def _file_fits(table: ColumnMap, file: File) -> bool:
-    """Whether the records of a file have all keys of a map; lines must not have any other keys."""
+    """Whether the records of a file have all keys of a map. Lines must have exactly these keys."""
     if not table.records:
         return file.keys == {*table.has}
     steps = [".+" if step.startswith("{") else re.escape(step) for step in table.records.split(".")]
@@ -72,25 +72,18 @@ def _file_fits(table: ColumnMap, file: File) -> bool:
 
 
 def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
-    """An attempt per record, from the columns of the map."""
+    """One attempt per record, read from the columns that the map names."""
     numbered_records: Any = file.lines(request)
     if table.records:
-        numbered_records = enumerate(
-            generic.records_inside(table.records).read_contents(file).rows(request), 1
-        )
-    outcome_words = {name: table.options.get(name, ()) for name in ("passes", "fails")}
+        records = generic.records_inside(table.records).read_contents(file).rows(request)
+        numbered_records = enumerate(records, 1)
+    passes, fails = (table.options.get(name, ()) for name in ("passes", "fails"))
     for number, record in numbered_records:
         values = {
             role: nested_value(record, *name.split(".")) for role, name in table.fields.items()
         }
         value = nested_value(record, *table.options["outcome"].split("."))
-        outcome = (
-            True
-            if value in outcome_words["passes"]
-            else False
-            if value in outcome_words["fails"]
-            else value
-        )
+        outcome = True if value in passes else False if value in fails else value
         task, attempt = values["task"], values.get("attempt", record.get("attempt"))
         above = ".".join(str(record.get(s.strip("{}"), s)) for s in table.records.split("."))
         place = f"{above}[{attempt}]" if above else f"line {number}"
@@ -101,7 +94,7 @@ def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
-    """The scores of each record, from the list that the map names."""
+    """The scores of each record, read from the list that the map names."""
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records.split(".")), 1):
         scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
@@ -111,11 +104,9 @@ def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> 
         reason = "error" if key and nested_value(record, key) == failed else ""
         judgements: Judgements = {}
         for score in scores:
-            name, judgement = (
-                str(nested_value(score, "name")),
-                judge_binary(nested_value(score, "value")),
-            )
-            # If two scorers of one name differ, the record has no usable outcome.
+            name = str(nested_value(score, "name"))
+            judgement = judge_binary(nested_value(score, "value"))
+            # If two scores with the same name differ, the outcome is unusable.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None
         yield judgements, {**values, "reason": reason, "place": f"record {number}"}

@@ -1,8 +1,9 @@
-"""Files of math evaluation scripts: a line per problem, with a list of scores, one per attempt.
+"""Output of math evaluation scripts: one line per problem, with one score per attempt.
 
 Source: github.com/ZubinGou/math-evaluation-harness (MIT), math_eval.py. The scripts of Qwen2.5-Math
-and DeepSeek-Math are derived from it.  Lines {idx, question, gt, code: […], pred: […], score: […]}
-in <model>/<benchmark>/test_<prompt>_<n>_seed<seed>_t<temperature>_s<start>_e<end>.jsonl.
+and DeepSeek-Math are derived from this script.  Lines {idx, question, gt, code: […], pred: […],
+score: […]} are in files
+<model>/<benchmark>/test_<prompt>_<n>_seed<seed>_t<temperature>_s<start>_e<end>.jsonl.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
     r"_s\d+_e-?\d+(?:_.*)?\.jsonl"
 )
-# Output already has a column "level", so this setting is named "difficulty".
+# passk's output has its own column "level", so the level of a problem becomes "difficulty".
 _SETTINGS = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 
@@ -60,7 +61,7 @@ def _contents(file: File) -> Contents:
 
 MATH_EVALUATION = Format(
     "math-evaluation",
-    "an entry of score that is true",
+    "an entry of score is true",
     "github.com/ZubinGou/math-evaluation-harness: math_eval.py",
     lambda file: file.has_keys("idx", "gt", "pred", "score"),
     _contents,

@@ -1,8 +1,8 @@
 """MCPMark: <experiment>/<model>__<service>/run-N/<category>__<task>/meta.json, or merged runs.
 
 Source: github.com/eval-sys/mcpmark (Apache-2.0), src/results_reporter.py and
-src/aggregators/aggregate_results.py. Merged runs, one file per model and task, are in
-github.com/eval-sys/mcpmark-experiments.  Only the path of a meta.json contains the attempt.
+src/aggregators/aggregate_results.py.  Merged runs, with one file per model and task, are in
+github.com/eval-sys/mcpmark-experiments.  Only the path of a meta.json contains the attempt number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
-# MCPMark's own tables treat both as one service.
+# MCPMark treats a service and its variant as one service in its own tables.
 _SERVICES = {"playwright_webarena": "playwright"}
 
 
@@ -54,7 +54,7 @@ def _contents(file: File) -> Contents:
 
 MCPMARK = Format(
     "mcpmark",
-    "execution_result.success",
+    "execution_result.success is true",
     "github.com/eval-sys/mcpmark: src/results_reporter.py, src/aggregators/aggregate_results.py",
     lambda file: (
         file.form == "object"
@@ -70,7 +70,7 @@ MCPMARK = Format(
         tokens_out="token_usage.output_tokens",
         tokens="token_usage.total_tokens",
         turns="turn_count",
-        # Seconds of the agent.
+        # This is the time of the agent in seconds, without the time of the verifier.
         duration="agent_execution_time",
     ),
     example=Example(

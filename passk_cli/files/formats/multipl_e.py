@@ -1,9 +1,10 @@
-"""MultiPL-E's folders: a <task>.results.json.gz per task, with all its attempts.
+"""MultiPL-E's folders: one <task>.results.json.gz per task, with all attempts at the task.
 
 Source: github.com/nuprl/MultiPL-E (BSD-3-Clause), pass_k.py and evaluation/src/main.py.
 {"name": task, "language": …, "temperature": …, "results": [{"program", "status", "exit_code"}, …]}.
-An attempt can end with exit code 0 and status "Exception", so both must be right.  The folder is
-named <suite>-<language>-<model>-<temperature>, sometimes followed by a variation of the prompt.
+An attempt passes only if its status and its exit code are right, because exit code 0 occurs with
+the status "Exception".  The folder is named <suite>-<language>-<model>-<temperature>, sometimes
+followed by a variation of the prompt.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _contents(file: File) -> Contents:
 
 MULTIPL_E = Format(
     "multipl-e",
-    "status OK and exit_code 0",
+    "status is OK and exit_code is 0",
     "github.com/nuprl/MultiPL-E: pass_k.py",
     lambda file: file.has_keys("name", "language", "results[].status", "results[].exit_code"),
     _contents,

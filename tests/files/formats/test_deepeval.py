@@ -143,7 +143,7 @@ def test_a_database_is_refused_with_a_command_that_writes_a_run(
         database.commit()
         result = passk("estimate", path)
         assert (result.code, result.out) == (3, "")
-        assert "this is a database of DeepEval, which may contain several runs" in result.err
+        assert "the file is a database of DeepEval, which may contain several runs" in result.err
         (statement,) = re.findall('"(SELECT [^"]+)"', result.err)
         ((text,),) = database.execute(statement).fetchall()
     (tmp_path / "run.json").write_text(text)

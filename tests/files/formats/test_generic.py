@@ -194,7 +194,9 @@ def test_records_below_a_key_are_read(tmp_path: Path) -> None:
     assert cells(path, records="data.eval", fields={"outcome": "ok"}) == {("m", "a"): (1, 1)}
     assert cells(path, records="by.task") == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
     assert cells(path, records="one") == {("m", "c"): (1, 1)}
-    with pytest.raises(DataError, match=r"no records in 'nothing'; there are data, by\.task, one"):
+    with pytest.raises(
+        DataError, match=r"no records below 'nothing'; there are data, by\.task, one"
+    ):
         read(path, records="nothing")
 
 

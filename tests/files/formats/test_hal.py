@@ -37,7 +37,8 @@ def test_the_model_is_added_if_the_agent_name_lacks_it(tmp_path: Path) -> None:
 
 def test_averages_and_contradictory_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=("the file does not list the tasks that succeeded and failed")
+        DataError,
+        match=("the file does not list the tasks that succeeded and the tasks that failed"),
     ):
         read(changed(tmp_path, failed_tasks=None))
     with pytest.raises(DataError, match="task '0' both succeeded and failed; correct the file"):

@@ -32,7 +32,9 @@ def test_helm_counts_the_test_split() -> None:
     counts = read(RUN, outcome="exact_match", by=["temperature"])
     assert counts.series == (("openai/gpt2", "0.0"),)
     assert counts.tasks[0].startswith("mmlu:subject=philosophy,method=multiple_choice_joint/id")
-    assert counts.facts.messages[0].text.endswith("1 instance of other splits left out: valid")
+    assert counts.facts.messages[0].text.endswith(
+        "skipped 1 instance outside the test split: valid"
+    )
     # The aggregate and the description of the run are not results.
     assert counts.facts.non_result_files == ()
 

@@ -106,7 +106,7 @@ def test_samples_of_early_versions_are_read(write: Write) -> None:
     path = write("x.jsonl", jsonl([ROW, {**ROW, "doc_id": 1, "exact_match": 0.0, "f1": [0.5, 1]}]))
     assert cells(path, by=["temperature"]) == {("x", "0.5", "0"): (1, 1), ("x", "0.5", "1"): (1, 0)}
     path.write_text(jsonl([ROW, {**ROW, "exact_match": 0.0}]))
-    with pytest.raises(DataError, match="doc_id 0 is duplicated, once per filter"):
+    with pytest.raises(DataError, match="doc_id 0 appears once per filter"):
         read(path)
 
 
