@@ -1,8 +1,8 @@
-"""The commands: one folder per command. Its `__init__` declares the options, its `view` answers.
+"""The commands: in each folder, `__init__` declares the options and `view` computes the answer.
 
-The declaration is a frozen dataclass: its fields are the options, its docstring is the help. The
-help imports it, so it must load fast. It names the question, a subclass with the computations, by
-its place, which is imported only when the command runs. Nothing here reads files, renders or draws.
+The options of a command are the fields of a frozen dataclass. The docstring of this class is the
+help of the command. The help imports the class, so its module must load fast. The class with the
+computations is named as "module:class" and imported only when the command runs.
 """
 
 from typing import NamedTuple
@@ -11,15 +11,15 @@ from typing import NamedTuple
 class CommandListing(NamedTuple):
     """A command in the list of all commands.
 
-    section : its section of the list.
-    purpose : the first line of its help, repeated here because the list imports no command.
+    section : heading under which `passk --help` lists the command.
+    purpose : first line of the help of the command, repeated here because listing the commands does
+        not import their modules.
     """
 
     section: str
     purpose: str
 
 
-# Name → its entry; its module here has the declaration.
 COMMANDS = {
     "estimate": CommandListing("Measure", "Estimate pass@k and pass^k, with intervals."),
     "compare": CommandListing("Measure", "Test which models differ, and which tie."),

@@ -1,4 +1,4 @@
-"""The catalogue of all named messages, errors and answers."""
+"""Lookup of all messages, errors and answers by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passk_cli.option import split_at_commas
 from passk_cli.study.answer import ANSWERS, Answer
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Modules that declare messages or errors and do not belong to a command.
+# Modules that declare messages or errors. The modules of commands are not listed.
 _DECLARING_MODULES = (
     "passk_cli.error_names", "passk_cli.files.counting.checks",
     "passk_cli.files.counting.outcome_word_messages", "passk_cli.files.formats",
@@ -26,7 +26,7 @@ _DECLARING_MODULES = (
 
 
 def messages() -> dict[str, DiagnosticType]:
-    """Name → message, sorted by name."""
+    """The messages and errors of all commands by name, sorted by name."""
     for module in _DECLARING_MODULES:
         import_module(module)
     for name in COMMANDS:
@@ -35,16 +35,16 @@ def messages() -> dict[str, DiagnosticType]:
 
 
 def answers() -> dict[str, Answer]:
-    """Name → answer, in the order of the commands."""
+    """The answers of all commands by name, in the order of the commands."""
     for name in COMMANDS:
         _ = command_of(name).question
     return ANSWERS
 
 
 def message_of(name: str) -> DiagnosticType:
-    """The message of a name.
+    """The message with a name.
 
-    Errors: ParameterError with the nearest name, if no message has this name.
+    Errors: ParameterError that suggests the most similar name if no message has this name.
     """
     declared = messages()
     if name in declared:
@@ -54,9 +54,9 @@ def message_of(name: str) -> DiagnosticType:
 
 
 def parse_names(names: Any) -> tuple[str, ...]:
-    """Parse names of messages.
+    """Parse comma-separated names of notes and warnings.
 
-    Errors: ParameterError for a name that does not exist, or that names an error.
+    Errors: ParameterError if a name does not exist or is the name of an error.
     """
     message_names = split_at_commas(names)
     for name in message_names:
@@ -68,6 +68,6 @@ def parse_names(names: Any) -> tuple[str, ...]:
 
 
 def parse_message_names(names: Any) -> tuple[str, ...]:
-    """Parse names of messages or "all". "all" includes every other name."""
+    """Parse comma-separated names of messages. The word "all" replaces all names."""
     message_names = parse_names([name for name in split_at_commas(names) if name != "all"])
     return ("all",) if "all" in split_at_commas(names) else message_names

@@ -1,4 +1,4 @@
-"""The declaration of a command: its options, its shared groups of options, and its question."""
+"""The declaration of a command: options, shared groups of options, and the class that answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     from passk_cli.commands.question import Question
 
-# The title of the options that only one command has.
 DEFAULT_TITLE = "Options"
-# A paragraph of a docstring that starts with this is an example: a comment and a command line.
+# A paragraph of a docstring that starts with "# " is an example: a comment and a command line.
 _EXAMPLE = "# "
-# Options that all commands once had, in the form of `Command.lacking`.
+# Removed options that all commands once had, with the commands that replace them.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 _PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
@@ -31,7 +30,7 @@ _REMOVED = {
 
 
 class HelpExample(NamedTuple):
-    """A use of a command: a comment that begins with "# ", and the command line."""
+    """An example in the help: a comment that begins with "# ", and the command line."""
 
     comment: str
     line: str
@@ -39,22 +38,22 @@ class HelpExample(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Command:
-    """The declaration of a command: its own options, the groups that it shares, and its question.
+    """The declaration of a command: its options, shared groups of options, and its question.
 
     options_type : dataclass of the options that only this command has. Its docstring is the help.
-    groups : which of Request, Metrics, Confidence and Rules the command takes. Every command also
-        takes MessageOptions. If options_type and a group have a field of the same name, the field
+    groups : which of Request, Metrics, Confidence and Rules the command has. Every command also
+        has MessageOptions. If options_type and a group have a field of the same name, the field
         of options_type is used.
-    without : fields of the groups that the command does not take.
-    files : whether it takes files: "needed", "optional" or "none".
-    streams : whether it writes a table of any length to the file of its option `output`, so that
-        its report only describes that table.
-    charts : whether its report can be drawn.  paged : whether its report is a page.
-    judges : whether its report is a verdict. An error then has to appear where pipelines look for
-        the verdict.
-    methods : whether it can print how its numbers were computed, in the words of a paper.
-    lacking : an option of other commands, as written on the command line or in Python → why this
-        command does not have it, and what to use instead.
+    without : fields of the groups that the command does not have.
+    files : whether you must, can or cannot give files: "needed", "optional" or "none".
+    streams : whether the command writes its table to the file of the option `output`, so that the
+        report only describes the table.
+    charts : whether the report can be drawn.  paged : whether the report is a page.
+    judges : whether the report is a verdict. Errors are then also written as a verdict, for
+        example to the JUnit file that a pipeline reads.
+    methods : whether the command can print a paragraph about its methods for a paper.
+    lacking : option of another command, as written on the command line or in Python → why this
+        command does not have the option, and what to use instead.
     view : "module:class" of the question. The module contains the sections and messages.
     """
 
@@ -72,18 +71,18 @@ class Command:
 
     @property
     def question(self) -> type[Question]:
-        """The class that answers the options. Only this property imports what the answer needs."""
+        """The class that computes the answer; reading this property imports its module."""
         question: type[Question] = load_object(self.view)
         return question
 
     @property
     def meaning(self) -> list[str]:
-        """The purpose of the command, in paragraphs; lists of commands show the first one."""
+        """The paragraphs of the help that describe the command, without the examples."""
         return [text for text in self._paragraphs if not text.startswith(_EXAMPLE)]
 
     @property
     def examples(self) -> list[HelpExample]:
-        """The most common uses. Each runs as it is in a folder that contains `sample_data`."""
+        """The examples of the help. They can be run in a folder that contains `sample_data`."""
         texts = (text.split("\n", 1) for text in self._paragraphs if text.startswith(_EXAMPLE))
         return [HelpExample(comment, " ".join(line.split())) for comment, line in texts]
 
@@ -92,12 +91,12 @@ class Command:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        """All options; those of this command come first."""
+        """All options of the command, with the options that only this command has first."""
         groups = sections_of((self.options_type, *self.groups, MessageOptions), self.without)
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
-        """Title and options of each group; the groups of this command come first."""
+        """Title and options of each group, with the groups that only this command has first."""
         own_section, *shared = sections_of(
             (self.options_type, *self.groups, MessageOptions), self.without
         )
@@ -108,7 +107,7 @@ class Command:
 
     @property
     def titles(self) -> dict[str, list[str]]:
-        """Title → fields of the command. Options of a base class have the title of that class."""
+        """Title of each group → fields of options_type. A base class can have its own title."""
         titles: dict[str, list[str]] = {}
         for name in options_by_field(self.options_type):
             owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
@@ -124,7 +123,7 @@ class Command:
 
 
 def command_of(name: str) -> Command:
-    """Load the declaration of a command. Only the module of this command is imported."""
+    """The declaration of the named command, imported without the other commands."""
     declaration: Command = load_object(f"passk_cli.commands.{name}:COMMAND")
     return declaration
 
@@ -134,8 +133,8 @@ def option_suggestion(
 ) -> str:
     """What to write instead of an option that a command does not have; "" if nothing is similar.
 
-    value : the value that you gave.  spelled : the options of a command, by their spelling on the
-    command line or in Python.
+    word : the unknown option.  value : the value that the user gave to the unknown option.
+    spelled : returns the options of a command by their spelling, on the command line or in Python.
     """
     if reason := {**_REMOVED, **command_of(command).lacking}.get(word):
         return reason
@@ -145,7 +144,7 @@ def option_suggestion(
     suggestions = nearest_names(word, options)
     share = share_meant(str(value))
     if share is not None and len(suggestions) == 1 and options[suggestions[0]].option.high == 1:
-        # An error rate such as 0.05 means the confidence level 0.95.
+        # A significance level such as 0.05 means the confidence level 0.95.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share
         suggestions = [f"{suggestions[0]} {share:g}"] if share >= 0.5 else suggestions
     elif suggestions and word.strip("-") in options[suggestions[0]].option.values:

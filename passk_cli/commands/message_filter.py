@@ -1,4 +1,4 @@
-"""Which messages are left out, and which become errors."""
+"""The options that hide messages or turn messages into errors."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from passk_cli.report.model import Report
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MessageOptions:
-    """The options of every command about its messages."""
+    """The options --error and --ignore, which every command has."""
 
     title: ClassVar[str] = "Messages"
 
     # fmt: off
     error: Annotated[tuple[str, ...], Option(
         "--error", "NAME|all", "Make a message an error (exit code 3).",
-        detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
+        detail="NAME is the name of a message; all stands for all warnings. Repeatable."
+        " `passk help NAME` explains a message.",
         parse="passk_cli.commands.catalogue:parse_message_names")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Leave a message out.",
-        detail="By its name. Repeatable. The signature lists the names.",
+        detail="NAME is the name of a message. Repeatable. The signature lists the ignored names.",
         parse="passk_cli.commands.catalogue:parse_names")] = ()
     # fmt: on
 
@@ -34,7 +35,7 @@ class MessageOptions:
     ) -> None:
         """Raise a DataError for the first message that --error turns into an error.
 
-        words : makes the text of a message, with options spelled for its reader.
+        words : returns the text of a message for the command line or for Python.
         """
         for message in messages:
             applies_to_all = self.error == ("all",) and message.severity != NOTE
@@ -43,7 +44,7 @@ class MessageOptions:
                 raise DataError("", text, name=message.name, settles=message.settles)
 
     def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
-        """The report without ignored messages.
+        """The report without the messages of --ignore.
 
         Errors: DataError for the first message that --error turns into an error.
         """

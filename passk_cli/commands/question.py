@@ -1,4 +1,4 @@
-"""The base class of all questions: it reads the data, computes, and makes the report."""
+"""The base class of all commands' questions, which read the data and compute the report."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 class Read(Protocol):
-    """A function that reads the data of a request from files, a data frame or counts."""
+    """A function that reads counts from files, a data frame or other counts."""
 
     def __call__(self, request: Request, source: Any = None, /) -> Counts:
-        """source : data to read instead of that of the command, as in `SharedOptions`."""
+        """Read the data of the command, or the data of `source` if it is given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedOptions:
-    """The shared options by group, with the values that the user set.
+    """The options that commands share, by group, and the data that the user gave.
 
-    source : the data: paths, rows, columns, a table or Counts; None for no data.
-    earlier : the label of the first of two labelled runs; "" if there are no such runs.
+    source : paths, rows, columns, a table or Counts; None if no data was given.
+    earlier : the label of the first run if exactly two labelled runs were given; else "".
     """
 
     request: Request
@@ -54,7 +54,7 @@ class SharedOptions:
 
     @property
     def has_data(self) -> bool:
-        """Whether there is data to read."""
+        """Whether the user gave data."""
         return self.source is not None
 
     @property
@@ -69,47 +69,45 @@ class SharedOptions:
 
 
 class Question:
-    """Base class of questions. A subclass has the options of its command, and `report` answers.
+    """Base class of questions. A subclass adds the options of a command and its `report`.
 
-    sections : the sections of the answer in reading order. They declare columns and fields.
+    sections : the sections of the report in reading order. Sections declare columns and fields.
     """
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
-    # Whether outcomes that neither pass nor fail are counted; otherwise they are an error.
+    # Whether outcomes that neither pass nor fail are allowed. Other commands raise an error.
     tolerant: ClassVar[bool] = False
-    # Whether Counts given in Python are read again if they lack something, such as the order.
+    # Whether Counts given in Python are read again if they lack, for example, the attempts' order.
     reads_again: ClassVar[bool] = False
-    # Whether the command reports metrics, each at a single k. Commands about tasks, power laws and
-    # curves do not.
+    # Whether the command reports metrics at a single k, unlike commands about tasks or curves.
     of_metrics: ClassVar[bool] = True
-    # Why it has no answer for missing outcomes that may pass or fail; "" if it has one.
+    # Why the command has no answer for missing outcomes that may pass or fail; "" if it has one.
     unbounded: ClassVar[str] = ""
-    # Option → why the option has no answer for them, and what to do.
+    # Option → why it cannot be used with missing outcomes that may pass or fail, and what to do.
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {}
-    # Why it takes no labels; "" if it corrects a judge's verdicts by them.
+    # Why the command cannot correct a judge's verdicts by labels; "" if it can.
     uncorrected: ClassVar[str] = (
         "labels correct the rates of a judge, and this is about each verdict"
     )
-    # Option → why labels do not correct it, and what to do.
+    # Option → why labels cannot correct the result of the option, and what to do.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
-    # The maximum number of groups of an answer. More would take minutes, and nobody would read
-    # them.
+    # Maximum number of groups of --by. More groups would take minutes, and nobody would read them.
     most_groups: ClassVar[float] = math.inf
-    # Whether it has an answer for metrics that are ranges, for example cover@0.8.
+    # Whether the command supports metrics that are ranges, for example cover@0.8.
     ranged: ClassVar[bool] = False
-    # Whether to test that attempts and tasks are independent, as its intervals assume.
+    # Whether passk tests that attempts and tasks are independent, which the intervals assume.
     sampled: ClassVar[bool] = False
 
     @classmethod
     def ask(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """Make the question and the shared options from field values.
+        """The question and the shared options, from the values of their fields.
 
         values : field → value, as text from the command line or as a Python value.
-        source : the data, as in `SharedOptions`.  requires_data : whether data must be given.
-        Errors: ParameterError for an invalid value of an option, or if required files are missing.
+        source : the data, as in `SharedOptions`.  requires_data : whether the user must give data.
+        Errors: ParameterError if the value of an option is invalid or if required data is missing.
         """
         own_fields = options_by_field(cls)
         question = fill_options(cls, {k: v for k, v in values.items() if k in own_fields})
@@ -132,7 +130,7 @@ class Question:
 
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """For each table, its title, and headers and meanings of its columns, without repeats."""
+        """Title of each table with the headers and meanings of columns not yet listed."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [column.with_example for column in section.columns if column.shown != DATA]
@@ -143,16 +141,16 @@ class Question:
 
     @classmethod
     def answer_fields(cls) -> dict[str, str]:
-        """Name → meaning of the fields of the rows in csv, json and Python.
+        """Name → meaning of each field of a row in csv, json and Python.
 
-        If several sections have a field of one name, the first section defines its meaning.
+        If several sections have a field of the same name, the first section defines the meaning.
         """
         common = {column.name: column.meaning for column in FIELDS}
         meanings: dict[str, str] = {}
         for column in (column for section in cls.sections for column in section.columns):
             if column.name:
                 meanings.setdefault(column.name, column.meaning or common.get(column.name, ""))
-        # Sections without facts use their records as rows.
+        # A section without facts writes its records as rows.
         facts = not cls.sections or any(
             (section.facts, section.facts_of) != (Section.facts, Section.facts_of)
             for section in cls.sections
@@ -161,37 +159,38 @@ class Question:
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
-        """Name → message, for the messages of this answer, without those of reading."""
+        """The messages that the module of the question declares or imports, by name."""
         names = vars(sys.modules[cls.__module__]).values()
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read for this question."""
+        """The request for the data that this question needs."""
         return replace(
             options.request, cluster=options.confidence.cluster, **options.metrics.reading
         )
 
     @property
     def inputs(self) -> list[str]:
-        """Files that the question reads in addition to those that its caller names."""
+        """Files that the question reads in addition to the files that the user gave."""
         return []
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report if the question needs no data, else None."""
+        """The report if the question can be answered without data, else None."""
         return None
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
-        """The report, from the data that `read` returns or without data."""
+        """The report, either without data or from the data that `read` returns."""
         report = self.report_without_data(options)
         return self.report(self.study(options, read)) if report is None else report
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
-        """The metrics of the answer, of those that the data supports."""
+        """The requested metrics, or the metrics that the data supports if none are requested."""
         return options.metrics.choose(counts) if self.of_metrics else ()
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data with the metrics, confidence and rules of the question."""
-        _ = options.confidence.method  # An invalid method is an error before anything is read.
+        """Read the data and combine it with the metrics, confidence level and rules."""
+        # An invalid --interval raises its error before files are read.
+        _ = options.confidence.method
         counts = read(self.request(options))
         metrics = self.metrics_of(options, counts)
         confidence = options.confidence.for_metrics(metrics)
@@ -206,25 +205,20 @@ class Question:
         )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a PasskError for counts that the question cannot answer; it then offers no
-        remedies.
-        """
+        """Raise a PasskError if the question cannot be answered from the counts."""
 
     def report(self, study: Analysis) -> Report:
-        """Compute the answer."""
+        """Compute the report."""
         raise NotImplementedError
 
     def refuse_ranges(self) -> None:
-        """Raise a ParameterError for missing outcomes that may pass or fail, if the question or one
-        of
-        its options has no answer for them.
-        """
+        """Raise a ParameterError if the question or an option does not support --missing bounds."""
         names = changed_options(self)
         refuse_if_any(
             "no-bounds",
             (self.unbounded, OptionValue("--missing", BOUNDS), self.unbounded, MISSING_FIXES),
             *((option.option in names, option,
-            f"with bounds of missing outcomes {reason}",
+            f"with bounds of missing outcomes, {reason}",
                (*MISSING_FIXES, SuggestedFix({option.option: None})))
               for option, reason in self.unbounded_options.items()),
         )  # fmt: skip
@@ -236,14 +230,14 @@ def refuse_labels(question: Question) -> None:
     refuse_if_any(
         "no-labels",
         (question.uncorrected, "", f"{question.uncorrected}; leave them out", ()),
-        *((option in names, OptionValue(option), f"with labels {reason}", (SuggestedFix({
+        *((option in names, OptionValue(option), f"with labels, {reason}", (SuggestedFix({
         option: None}),))
           for option, reason in question.uncorrected_options.items()),
     )  # fmt: skip
 
 
 def _answerable(question: Question, report: Report) -> Report:
-    """The report without remedies that this question has no answer for."""
+    """The report without suggestions of --missing bounds if the question cannot use bounds."""
     if not question.unbounded:
         return report
     messages = tuple(
@@ -256,9 +250,10 @@ def _answerable(question: Question, report: Report) -> Report:
 
 
 def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
-    """Raise a ParameterError for a model or task that an option names and the data lacks.
+    """Raise a ParameterError if an option names a model or task that is not in the data.
 
-    names : pairs of an option and a name, as in `Request.chosen_names`.  data : all counts read.
+    names : pairs of an option and a name, as in `Request.chosen_names`.
+    data : all counts that were read.
     """
     nearest_names = {
         name: [c.facts.option_names.get(name, "there are none") for c in data] for name in names
@@ -269,7 +264,7 @@ def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Count
 
 
 def require_few_groups(counts: Counts, most: float) -> None:
-    """Raise a ParameterError if the data has more groups than the question answers."""
+    """Raise a ParameterError if the data has more than `most` groups."""
     names, groups = counts.group_names, {series[1:] for series in counts.series}
     condition = " AND ".join(
         f"{quote_name(name)} = {quote_text(value)}"
@@ -289,12 +284,12 @@ def answer(
     read: Read,
     judged: Callable[[Report], Report] = lambda report: report,
 ) -> Report:
-    """Answer a question about the data that `read` returns, and write its exports.
+    """Answer a question from the data that `read` returns, and write its exports.
 
-    Errors: ParameterError for outcomes that may pass or fail, if the question or one of its options
-    has no answer for them.
-    judged : makes the report with only the wanted messages, or raises an error, before anything is
-    written.
+    judged : removes the ignored messages from the report, or raises an error. It is called before
+        any file is written.
+    Errors: ParameterError if missing outcomes may pass or fail and the question, or one of its
+        options, does not support this.
     """
 
     def counts_of(request: Request, source: Any = None) -> Counts:
@@ -322,7 +317,7 @@ def answer(
     require_known_names(names, counts_read)
     report = judged(_answerable(question, report))
     if options.request.by:
-        # This raises the error for a group that is named like a column, whatever is shown.
+        # Reading `data` raises the error for a group that is named like a column.
         _ = report.data
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)

@@ -1,4 +1,4 @@
-"""The table of commands that write counts or attempts: how many were written per model."""
+"""The table that shows how many tasks and attempts of each model were written to a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.suggested_fix import OptionValue
 
 
 class WrittenModel(NamedTuple):
-    """Tasks and attempts of one model, and its passes if every attempt passes or fails."""
+    """Number of tasks, attempts and passes of one model that were written to a file."""
 
     series: Series
     tasks: int
@@ -23,7 +23,7 @@ class WrittenModel(NamedTuple):
 
 
 class WrittenTable(Section[WrittenModel]):
-    """The tasks and attempts that were written per model."""
+    """A row per model with the number of tasks and attempts that were written to a file."""
 
     separate_schema = True
     columns = (
@@ -39,9 +39,9 @@ class WrittenTable(Section[WrittenModel]):
 
 
 def refuse_reserved(names: Collection[str], reserved: Collection[str], table_name: str) -> None:
-    """Raise a ParameterError for a group that is named like a column of the output.
+    """Raise a ParameterError if a column of --by has the name of a column of the output.
 
-    reserved : names of the columns.  table_name : what is written, in words.
+    reserved : names of the columns of the output.  table_name : a noun for the output.
     """
     refuse_if_any("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),
@@ -51,7 +51,7 @@ def refuse_reserved(names: Collection[str], reserved: Collection[str], table_nam
 
 
 def written_models(counts: Counts) -> list[WrittenModel]:
-    """The rows of `WrittenTable`."""
+    """Number of tasks, attempts and passes of each model, for `WrittenTable`."""
     models = []
     for place, series in enumerate(counts.series):
         n, c = (values[counts.rows_of(place)] for values in (counts.n, counts.c))

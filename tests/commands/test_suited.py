@@ -134,7 +134,7 @@ def test_files_of_one_model_are_compared_by_what_they_differ_in(
         Path(f"run_n{night}.jsonl").write_text(text)
     result = passk("compare", "run_n1.jsonl", "run_n2.jsonl")
     assert result.error == "nothing-to-compare"
-    assert "both files are of model 'agent'" in result.err
+    assert "both files contain only the model 'agent'" in result.err
     assert f"{remedy}  # {said}: 12 shared tasks\n" in result.err
     [words] = remedies(result.err)
     assert passk(*words).out
@@ -145,7 +145,7 @@ def test_files_of_one_label_are_labelled_apart(passk: Passk, folder: Path) -> No
         rows = [f"t{t},{int((t + j * night) % 3 > 0)}" for t in range(12) for j in range(4)]
         Path(f"n{night}.csv").write_text("\n".join(["task,passed", *rows]))
     sentence = passk("compare", "a=n1.csv", "a=n2.csv").err
-    assert sentence.endswith("both files are labelled 'a'; write n1=n1.csv n2=n2.csv\n")
+    assert sentence.endswith("both files have the label 'a'; write n1=n1.csv n2=n2.csv\n")
     assert passk("compare", "n1=n1.csv", "n2=n2.csv").code == 0
     assert "--field" in passk("compare", "a=n1.csv").err
 

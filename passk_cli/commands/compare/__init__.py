@@ -17,9 +17,9 @@ from passk_cli.study.rules import Rules
 class CompareOptions:
     """Test which models differ, and which tie.
 
-    Models are compared task by task, on the tasks they share. Each difference has an interval and a
-    p-value, adjusted for the number of tests. With a baseline, every model is compared only with
-    the baseline.
+    Models are compared task by task, on the tasks that they share. Each difference has an interval
+    and a p-value that is adjusted for the number of tests. With a baseline, every model is compared
+    only with the baseline.
 
     # test all pairs of models at pass@1
     passk compare sample_data/agents.jsonl -k 1
@@ -33,23 +33,25 @@ class CompareOptions:
 
     # fmt: off
     baseline: Annotated[DATA, Option(
-        "--baseline", "FILE|NAME", "Compare every model with this one only.", file="read",
+        "--baseline", "FILE|NAME", "Compare every model only with this model.", file="read",
         of_models=True,
-        detail="A model in the data, or a file with one model; several files are read"
-        " together.")] = None
+        detail="NAME is a model in the data. FILE contains the results of one model; several"
+        " files are read together.")] = None
     crossings: Annotated[bool, Option(
-        "--crossings", help="The k at which one model overtakes another.")] = False
+        "--crossings", help="Show the k at which one model overtakes another.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Tasks that flip between models, and how many by chance.")] = False
+        "--flips", help="Count tasks that flip between models, also by chance.")] = False
     change: Annotated[str | None, Option(
-        "--change", "FROM:TO", "Do models change differently, e.g. from pass@1 to pass@100?",
+        "--change", "FROM:TO", "Compare changes of models, e.g. pass@1:pass@100.",
         parse="passk_cli.commands.compare.view:parse_change_name",
-        detail="The difference between two models at TO minus their difference at FROM. These tests"
-        " are a separate family. Without -k and -m these are the metrics that are compared.",
+        detail="passk tests whether the change from metric FROM to TO differs between models."
+        " The p-values of changes are adjusted separately from other p-values. Without -k and -m,"
+        " models are also compared at FROM and at TO.",
     )] = None
     sensitivity: Annotated[str | None, Option(
-        "--sensitivity", "COLUMN", "Repeat without each group of a column.",
-        detail="Shows whether verdicts change without a group of tasks, or with half the attempts.",
+        "--sensitivity", "COLUMN", "Repeat tests without each group of a column.",
+        detail="passk shows whether verdicts change without a group of tasks, or with half of the"
+        " attempts.",
     )] = None
     # fmt: on
 

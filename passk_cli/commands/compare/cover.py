@@ -1,4 +1,4 @@
-"""Pairs of models at metrics that are ranges: models with disjoint ranges differ significantly."""
+"""Comparison at metrics that are ranges, such as cover@0.8: disjoint ranges are significant."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE, choose_pairs
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
 
-# Rows of the table without --full.
+# Number of rows that the table shows without --full.
 FIRST = 10
 
 
@@ -30,7 +30,7 @@ FIRST = 10
 class CoverPair(PairRecord):
     """Two models at a metric that is a range.
 
-    sides : the number of each model, on the tasks that both have.
+    sides : result of each model on the tasks that both models have.
     """
 
     sides: tuple[Result, Result]
@@ -42,7 +42,7 @@ class CoverPair(PairRecord):
 
     @cached_property
     def fact(self) -> Result:
-        """The difference, as a range between the differences of opposite ends of both ranges."""
+        """The range of the difference, from the difference of opposite ends of both ranges."""
         c, (first, second) = self.comparison, self.sides
         nothing = Result(
             self.series, c.first.metric.name, None, Estimate(None, signed=True),
@@ -66,9 +66,9 @@ class CoverPair(PairRecord):
 
 
 def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
-    """Every pair of models, or each model against the baseline, at the metrics that are ranges.
+    """Compare models at the metrics that are ranges, with significant differences first.
 
-    Pairs that differ significantly come first.
+    Every pair of models is compared, or with a baseline each model with the baseline.
     """
     metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
@@ -93,7 +93,7 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
 
 
 class CoverComparison:
-    """The pairs at one metric that is a range, for the answer."""
+    """The answer about all pairs at one metric that is a range."""
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
         self.pairs, self.groups = [pair for pair in pairs if pair.has_ranges], groups
@@ -102,12 +102,12 @@ class CoverComparison:
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only pair; "" if there are several."""
+        """The verdict if there is only one pair, else ""."""
         return self.pairs[0].fact.verdict if len(self.pairs) == 1 else ""
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How many pairs differ, or the ranges of the only pair, with the better model first."""
+        """The number of pairs that differ, and the two ranges if there is only one pair."""
         fields: dict[str, Any] = {
             "metric": self.metric, "differ": self.differ, "pairs": len(self.pairs),
             "reason": self.without.fact.note,
@@ -136,20 +136,21 @@ COVER_ANSWERS = (
 
 
 class CoverPairTable(Section[CoverPair]):
-    """A row per pair and metric: both ranges, and the range of the difference."""
+    """A row per pair of models and metric with both ranges and the range of the difference."""
 
     title = "Ranges"
     columns = (
         MODEL, AGAINST, GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.fact.name),
         Column("range", "share", meaning="Range of the metric of the model on the tasks that both"
-               " have, with an estimate before it if it is narrow enough.",
+               " models have. A narrow range has an estimate before it.",
                cell=lambda pair: pair.sides[0].estimate.value_or_limits),
-        Column("range of other", "share", meaning="Range of the other model.",
+        Column("range of other", "share", meaning="Range of the metric of the other model.",
                cell=lambda pair: pair.sides[1].estimate.value_or_limits),
         Column("difference", "share", meaning="Range of the difference, from both ranges.",
                cell=lambda pair: pair.fact.estimate.value_or_limits),
-        Column("verdict", joined=True, meaning="better, worse: ranges do not overlap; else tied.",
+        Column("verdict", joined=True, meaning="better or worse if the ranges do not overlap; else"
+               " tied.",
                cell=lambda pair: pair.fact.verdict),
         data_field("low_model", "Lower end of the range of the model."),
         data_field("high_model", "Upper end of the range of the model."),
@@ -174,4 +175,4 @@ class CoverPairTable(Section[CoverPair]):
                 yield count_range(
                     [len(pair.comparison.tasks) for pair in self.records], "shared task"
                 )
-            yield f"{100 * confidence.level:g} % ranges; tied: they overlap"
+            yield f"{100 * confidence.level:g} % ranges; models with overlapping ranges are tied"

@@ -28,12 +28,13 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 @dataclass(frozen=True)
 class Crossing:
-    """The k at which one curve overtakes the other; infinity if it does not up to k_max.
+    """The k at which the curve of one model overtakes the curve of another model.
 
-    series, against : the two models.  family : of the metrics.
-    low, high : limits of k; NaN if attempts differ. The values of one model are then coarser than
-        those of the other, and resampled curves would cross too often.
-    means : of both curves at k = 1 … k_max.
+    series, against : the two models.  family : family of the metrics, for example "pass@".
+    k : infinity if the curves do not cross up to k_max.
+    low, high : limits of k; NaN if the models have different numbers of attempts. In this case
+        resampled curves would cross too often.
+    means : values of both curves at k = 1 … k_max.
     """
 
     series: Series
@@ -47,7 +48,7 @@ class Crossing:
 
     @property
     def k_text(self) -> str:
-        """The k in words, for example "k = 6"."""
+        """The k of the crossing in words, for example "k = 6"."""
         return f"none up to k = {self.k_max}" if math.isinf(self.k) else f"k = {self.k:.0f}"
 
     @property
@@ -60,7 +61,7 @@ class Crossing:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Which model overtakes which, and at which k."""
+        """The two models, the curve, and the k of the crossing for the answer."""
         return {
             "curve": f"{self.family}k", "model": SeriesName((self.against, *self.series[1:])),
             "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits_text,
@@ -70,9 +71,7 @@ class Crossing:
 def find_crossings(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> dict[tuple[Series, Series, str], Crossing]:
-    """(first, second, family of metrics) → the k at which the two curves cross, from resampled
-    tasks.
-    """
+    """(first model, second model, family of metrics) → crossing, with limits by resampled tasks."""
     crossings: dict[tuple[Series, Series, str], Crossing] = {}
     tail = (1 - confidence.level) / 2
     for c in comparisons:
@@ -98,7 +97,7 @@ def find_crossings(
 
 
 def _curve(rates: TaskValues, k_max: int) -> Floats:
-    """The values of the metric's family at k = 1 … k_max: (tasks × k_max)."""
+    """The values of each task at k = 1 … k_max: (tasks × k_max)."""
     metric = rates.metric
     if metric.family in ("pass@", "pass^"):
         at, hat = curve(rates.n, rates.c, k_max)
@@ -112,18 +111,19 @@ _OVERTAKES = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limit
 
 
 class CrossingTable(Section[Crossing]):
-    """The k at which one model of each pair overtakes the other, on each curve."""
+    """A row per pair of models and curve with the k at which the curves cross."""
 
-    title = "Where one model overtakes the other"
+    title = "The k at which one model overtakes the other"
     columns = (
         MODEL,
         AGAINST,
         GROUPS,
-        Column("curve", meaning="The metric over k.", cell=lambda cross: f"{cross.family}k"),
+        Column("curve", meaning="The metric at every k.", cell=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",
                cell=lambda cross: cross.k_text),
-        Column("interval", meaning="Interval of that k from resamples of the tasks; none: the same"
-               " model stays ahead. Empty if attempts differ.",
+        Column("interval", meaning="Interval of the k of the crossing, from resamples of the tasks."
+               " none means that the same model stays ahead. The cell is empty if models have"
+               " different numbers of attempts.",
                cell=lambda cross: cross.limits_text),
     )  # fmt: skip
 
@@ -143,17 +143,17 @@ class CrossingTable(Section[Crossing]):
 
     @property
     def crossed(self) -> list[Crossing]:
-        """The crossings."""
+        """The pairs of curves that cross."""
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property
     def has_two_crossings(self) -> bool:
-        """Whether there are exactly two crossings, which the answer names both."""
+        """Whether exactly two pairs of curves cross, so that the answer names both crossings."""
         return len(self.crossed) == 2
 
     def context(self) -> Iterator[str]:
         if any(math.isnan(cross.low) for cross in self.records):
-            yield "–: attempts differ"
+            yield "–: different numbers of attempts"
 
     def plots(self) -> tuple[Plot, ...]:
         curves_of: dict[tuple[str, str], Floats] = {}

@@ -1,4 +1,4 @@
-"""The answer of `passk compare`: who leads, who ties, and by how much two models differ."""
+"""The answer of `passk compare`: which models lead or tie, and how much two models differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from passk_cli.study.headlines import group_words
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 
-# The maximum number of models that a sentence names, and of groups of a model that it names.
+# Maximum number of models, and of groups per model, that the answer lists by name.
 _NAMED, _FEW_GROUPS = 3, 2
 _WORDS = {
     BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,
@@ -26,20 +26,20 @@ _WORDS = {
 
 
 def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs that have a test."""
+    """The pairs with a p-value."""
     return [pair for pair in pairs if pair.comparison.has_p_value]
 
 
 def count_differing(pairs: Sequence[Pair]) -> int:
-    """How many of the pairs differ significantly."""
+    """The number of pairs that differ significantly."""
     return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
 
 
 class LeadingPlaces:
-    """The ranks of models at the first metric, and the pairs that decide them.
+    """The ranks of models at the first metric, and the tests that decide the ranks.
 
-    standings : models in the order of their ranks.  pairs : all pairs.
-    metric : the first metric.  groups : the columns that split the models.
+    standings : models in the order of their ranks.  pairs : all pairs of models.
+    metric : the first metric.  groups : columns of --by.
     """
 
     def __init__(
@@ -55,24 +55,24 @@ class LeadingPlaces:
 
     @property
     def all_tested(self) -> bool:
-        """Whether there is a first place, and a test of every pair."""
+        """Whether some model comes first and every pair has a test."""
         count = len(self.ranked)
         return bool(self.top) and len(self.tested) >= count * (count - 1) // 2
 
     @cached_property
     def leader_pairs(self) -> list[Pair]:
-        """The pairs of the model that comes first, with this model first."""
+        """The pairs of the best model, with the best model first."""
         series = self.top[0].values.series
         return [pair.with_first(series) for pair in self.tested if series in pair.models]
 
     @property
     def has_leader(self) -> bool:
-        """Whether one model comes first and is significantly better than all others."""
+        """Whether one model is significantly better than every other model."""
         return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.leader_pairs)
 
     @property
     def pair_fields(self) -> Mapping[str, Any]:
-        """How many pairs differ, and at which metric."""
+        """The number of pairs, and of pairs that differ, at the first metric."""
         return {
             "metric": self.metric.name, "differ": count_differing(self.tested), "pairs": len(
             self.tested),
@@ -81,7 +81,7 @@ class LeadingPlaces:
 
     @property
     def leader_fields(self) -> Mapping[str, Any]:
-        """The smallest lead of the model that comes first, and how many other pairs tie."""
+        """The smallest lead of the best model, and the number of other pairs that tie."""
         nearest = min(self.leader_pairs, key=lambda pair: pair.lead.value or 0.0)
         ties, p = len(self.tested) - count_differing(self.tested), nearest.fact.p_adjusted or 0.0
         return {
@@ -109,7 +109,7 @@ class LeadingPlaces:
 
     @cached_property
     def groups_of_leaders(self) -> dict[str, list[str]]:
-        """Model → groups in which it comes first without a tie, most groups first."""
+        """Model → groups in which the model comes first without a tie, sorted by their number."""
         names: dict[str, list[str]] = {}
         for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
@@ -119,7 +119,7 @@ class LeadingPlaces:
 
     @property
     def group_fields(self) -> Mapping[str, Any]:
-        """Which models come first in which groups."""
+        """The models that come first in some groups, with these groups."""
         groups = len({rank.values.series[1:] for rank in self.ranked})
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
@@ -130,7 +130,7 @@ class LeadingPlaces:
 
 
 def _estimate_ends(ranks: Sequence[Rank]) -> list[float]:
-    """The estimates of models, or both ends of estimates that are ranges."""
+    """The estimate of each model, or both ends of an estimate that is a range."""
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
@@ -148,7 +148,7 @@ PLACE_ANSWERS = (
     Answer("ties-by-group", lambda places: bool(places.groups),
            "At {metric}, no model comes first by itself in {groups:group}; " + _DIFFER + ".",
            lambda places: places.group_fields),
-    # Not all pairs share tasks, or the differences form a circle.
+    # Without a first model: some pairs share no task, or each model is worse than another model.
     Answer("pairs-that-differ", lambda places: not places.all_tested,
            _DIFFER + " at {metric}.", lambda places: places.pair_fields),
     Answer("leads-ties-below", lambda places: places.has_leader and places.leader_fields["ties"],
@@ -179,8 +179,8 @@ def baseline_fields(
 ) -> Mapping[str, Any]:
     """The verdicts against a baseline, and the best difference if there are no groups.
 
-    The difference has its interval only if there is one model. The interval of the best of several
-    would be too short.
+    The difference has an interval only if one model is compared with the baseline. The interval of
+    the best of several models would be too narrow.
     """
     count = Counter(pair.fact.verdict for pair in pairs)
     sign = pairs[0].metric.sign
@@ -196,10 +196,7 @@ def baseline_fields(
 
 
 class TwoModels:
-    """The difference of two models.
-
-    pair : their pair at the first metric.
-    """
+    """The answer about two models.  pair : the two models at the first metric."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair, self.verdict = pair, pair.fact.verdict
@@ -234,7 +231,6 @@ TWO_MODEL_ANSWERS = (
 
 _CHANGE = "The change from {start} to {end}"
 _BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
-# The answers of the section of changes.
 CHANGE_COMPARISON_ANSWERS = (
     Answer("changes-that-differ", lambda section: len(section.tested_pairs) > 1,
            _CHANGE + ": {differ} of {pairs:pair} differ significantly"
@@ -266,7 +262,7 @@ class Reversals:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The metrics at which the order is reversed, and the better model there."""
+        """The metrics at which the order of models reverses, and the model that is better there."""
         return {
             "metrics": list(dict.fromkeys(pair.metric.name for pair in self.turned)),
             "better": SeriesName(self.turned[0].winner or ()), "pairs": self.pairs,
@@ -277,5 +273,5 @@ REVERSAL_ANSWERS = (
     Answer("order-reverses", lambda reversals: reversals.pairs == 1,
            "The order reverses: at {metrics}, {better} is significantly better."),
     Answer("orders-reverse", lambda reversals: reversals.pairs > 1,
-           "The order of {pairs:pair} reverses, significantly, at {metrics}."),
+           "The order of {pairs:pair} reverses significantly at {metrics}."),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Differences that a few tasks decide."""
+"""Significant differences between models that depend on a few tasks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
-# A few tasks decide a difference if a smaller share of it is left without them.
+# A difference is fragile if less than this share of its size is left without a few tasks.
 _LEFT = 0.5
-# A margin for the rounding of means.
-_NEAR = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)
 class FragileDifference:
-    """A difference that is significant only because of the tasks that changed most.
+    """A difference that is significant only because of the tasks that differ most.
 
-    tasks : indices of these ⌈T/100⌉ + 1 tasks.  remaining_difference : the mean difference without
-    them.
+    tasks : indices of the ⌈T/100⌉ + 1 tasks that differ most.
+    remaining_difference : mean difference without these tasks.
     """
 
     comparison: Comparison
@@ -36,16 +34,16 @@ def fragile_differences(
 ) -> Iterator[FragileDifference]:
     """Find significant differences that a few tasks decide.
 
-    Without these tasks, less than half of the difference is left, and it is not significant. Sound
-    differences often lose significance without their largest tasks (28 % with 13 tasks), but rarely
-    half their size (benchmarks/difference.md), so both are required.
+    Without these tasks, the difference must lose half of its size and its significance. Sound
+    differences often lose significance without the tasks that differ most (28 % with 13 tasks), but
+    rarely half of their size (benchmarks/difference.md).
     """
     from passk_cli.inference.intervals import difference_distributions
 
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        # Among corrected values, labelled tasks have the largest.
+        # With label correction, the labelled tasks always have the largest values.
         if c.hidden_variance[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.has_p_value or not c.adjusted <= 1 - confidence.level + 1e-12:
@@ -55,8 +53,9 @@ def fragile_differences(
         if count < few + 2 or c.clusters is not None:
             continue
         least, most = c.first.bounds(confidence)
-        # This few tasks cannot carry half of a large difference, whichever they are.
-        if (abs(mean) * count - few * (most - least)) / (count - few) > abs(mean) * _LEFT * _NEAR:
+        # A few tasks cannot contribute half of a large difference. 1e-9 allows for rounding.
+        largest_loss = few * (most - least)
+        if (abs(mean) * count - largest_loss) / (count - few) > abs(mean) * _LEFT * (1 + 1e-9):
             continue
         d = c.differences
         order = np.argsort(-np.abs(d), kind="stable")

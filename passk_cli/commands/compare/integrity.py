@@ -1,4 +1,4 @@
-"""The table of what sets submissions apart: agreement, equal texts, losses, certain tasks."""
+"""The table of irregular submissions: agreement, equal texts, missing attempts, certain tasks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from passk_cli.study.section import GROUPS, MODEL, Section
 
 @dataclass(frozen=True, eq=False)
 class LazySubmissions(Sequence[Submission]):
-    """The submissions of several boards, computed when the first one is used."""
+    """The submissions of several leaderboards, computed when the first submission is used."""
 
     boards: Sequence[SubmissionBoard]
 
@@ -45,7 +45,7 @@ class LazySubmissions(Sequence[Submission]):
 
 
 def _figure_text(name: str) -> Callable[[Submission], str]:
-    """The cell of a figure, for example "594 of 600; 420 expected"."""
+    """A function that returns the cell of a column, for example "594 of 600; 420 expected"."""
 
     def cell(row: Submission) -> str:
         figure = row.remarks_by_name.get(name)
@@ -62,57 +62,58 @@ def _p_value(name: str) -> Callable[[Submission], float | None]:
 
 
 class IntegrityTable(Section[Submission]):
-    """A row per submission, the least likely by chance first."""
+    """A row per submission, with the most irregular submission first."""
 
     title = "Integrity"
     shown = FULL
     columns = (
         MODEL, GROUPS,
         Column("remarks", cell=lambda row: "; ".join(row.remarks),
-               meaning=f"What chance gives less than {LEVEL:g} of honest boards. Related models"
-               " agree more than others do, so a remark is a reason to look, not a verdict."),
+               meaning=f"Irregularities that chance causes in less than {LEVEL:g} of honest"
+               " leaderboards. Related models agree more than unrelated models, so a remark is a"
+               " reason to look, not a verdict."),
         Column("agrees most with", cell=lambda row: row.remarks_by_name[AGREEMENT].against,
-               meaning="The model with which it shares most outcomes that the difficulty of the"
-               " tasks does not explain."),
+               meaning="The model that shares most outcomes with the submission, beyond what the"
+               " difficulty of the tasks explains."),
         Column("outcomes that agree", cell=_figure_text(AGREEMENT),
-               meaning="Attempts of both with the same outcome, and how many would agree between"
-               " different tasks of similar difficulty."),
+               meaning="Attempts at which both models have the same outcome, and the number that"
+               " would agree between different tasks of similar difficulty."),
         Column("p of agreement", "p", cell=_p_value(AGREEMENT),
-               meaning="p-value of the agreement, compared with that of a usual pair and adjusted"
-               " for all pairs."),
+               meaning="p-value of the agreement, compared with the agreement of a usual pair and"
+               " adjusted for all pairs."),
         Column("equal texts", cell=_figure_text(EQUAL_TEXTS),
                where=lambda section: section.study.texts is not None,
-               meaning="Attempts with a solution, or else an answer, that one other model has word"
-               " for word at the same task. Short answers are often equal: a remark needs third"
-               " models that have other texts."),
+               meaning="Attempts with the same solution, or else the same answer, as another model"
+               " at the same task. Short answers are often equal, so a remark is made only if third"
+               " models have different texts."),
         Column("missing attempts", cell=_figure_text(MISSING),
                where=lambda section: section.has_uneven_attempts,
-               meaning="Attempts that most models have and this one lacks."),
+               meaning="Attempts that most models have and the submission lacks."),
         Column("rate 0 or 1", cell=_figure_text(CERTAIN),
-        where=lambda section: section.has_repeated_attempts,
-               meaning="Tasks at which all attempts pass, or all fail, and how many its pass rate"
-               " and the difficulty of the tasks explain."),
+               where=lambda section: section.has_repeated_attempts,
+               meaning="Tasks at which all attempts pass, or all fail, and the number that the pass"
+               " rate of the submission and the difficulty of the tasks explain."),
         Column("p of these tasks", "p", cell=_p_value(CERTAIN),
-        where=lambda section: section.has_repeated_attempts,
-               meaning="p-value of the share of tasks that pass or fail whatever their difficulty,"
-               " compared with the other models and adjusted for all of them."),
+               where=lambda section: section.has_repeated_attempts,
+               meaning="p-value of the share of tasks with a pass rate of 0 or 1, compared with the"
+               " other models and adjusted for all models."),
     )  # fmt: skip
 
     @classmethod
     def from_study(cls, study: Analysis) -> Self:
-        """The section about the models of a study."""
+        """The table of all models of an analysis."""
         return cls(study, LazySubmissions(submission_boards(study.counts, study.texts)))
 
     @property
     def has_uneven_attempts(self) -> bool:
-        """Whether some model has fewer attempts at a task than another one."""
+        """Whether models have different numbers of attempts at a task."""
         counts = self.study.counts
         full = len(counts.series) * len(counts.tasks)
         return len(counts.n) < full or int(counts.n.min()) < int(counts.n.max())
 
     @property
     def has_repeated_attempts(self) -> bool:
-        """Whether some task has several attempts."""
+        """Whether a model has several attempts at a task."""
         return int(self.study.counts.n.max()) > 1
 
     def tables(self) -> Iterator[Table]:
@@ -121,9 +122,9 @@ class IntegrityTable(Section[Submission]):
 
 
 def text_reader(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
-    """A function that reads the same attempts with their solutions, or else with their answers.
+    """A function that reads the attempts with their solutions, or else with their answers.
 
-    None if not all files have them.
+    It is None if a file contains neither solutions nor answers.
     """
     inputs = counts.facts.inputs
     roles = [role for role in TEXTS if inputs and all(role in file.offered for file in inputs)]
@@ -134,7 +135,7 @@ def text_reader(counts: Counts, request: Request, read: Read) -> Callable[[], Co
         try:
             return read(replace(request, attempts=(roles[0],)))
         except PasskError:
-            # An error in this additional table must not stop the comparison.
+            # An error while reading solutions must not stop the comparison.
             return None
 
     return texts

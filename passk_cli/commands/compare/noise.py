@@ -1,4 +1,4 @@
-"""The table that splits the noise of differences into tasks and attempts."""
+"""The table that splits the variance of differences into a part of tasks and of attempts."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 
-# At k = 1, a task's value is a mean over its attempts, whose variance falls as 1 / n.
+# At k = 1, the value of a task is a mean over n attempts, so its variance decreases with 1 / n.
 _MEAN_METRICS = ("pass@1", "pass^1")
 
 
 @dataclass(frozen=True)
 class NoisyPair(PairRecord):
-    """Two models and the variance of their difference."""
+    """Two models and the variance of their difference, split into tasks and attempts."""
 
     split: NoiseSplit
 
 
 class NoiseTable(Section[NoisyPair]):
-    """A row per pair at pass@1, if both models have several attempts at all shared tasks."""
+    """A row per pair of models at pass@1 with the variance of the difference.
+
+    Both models need several attempts at every shared task.
+    """
 
     title = "Noise of the differences at pass@1"
     shown = FULL
     columns = (
         MODEL, AGAINST, GROUPS,
         Column("from attempts", "share", meaning="Share of the variance of the difference that"
-               " comes from attempts at the same tasks; the rest comes from the choice of tasks.",
+               " comes from the attempts. The remaining share comes from the choice of tasks.",
                cell=lambda pair: pair.split.share_of_attempts),
         Column("standard error", "share", meaning="Standard error of the difference.",
                cell=lambda pair: pair.split.se()),
         Column("twice the attempts", "share", meaning="Standard error with twice the attempts at"
                " each task.", cell=lambda pair: pair.split.se(attempts=2)),
-        Column("twice the tasks", "share", meaning="Standard error with twice the tasks and as many"
-               " attempts at each.", cell=lambda pair: pair.split.se(tasks=2)),
+        Column("twice the tasks", "share", meaning="Standard error with twice the tasks and the"
+               " same number of attempts per task.", cell=lambda pair: pair.split.se(tasks=2)),
     )  # fmt: skip
 
     def details(self) -> Iterator[str]:
@@ -54,9 +57,10 @@ class NoiseTable(Section[NoisyPair]):
 
 
 def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPair]:
-    """The pairs at pass@1 with a variance that can be split.
+    """The pairs at pass@1 for which the variance can be split into tasks and attempts.
 
-    For these tasks, all noise comes from attempts. Labels and missing outcomes add other noise.
+    There is no pair with --population these-tasks, because then all variance comes from attempts.
+    Pairs with labels or missing outcomes are left out, because both add variance.
     """
     if study.confidence.population == THESE_TASKS:
         return []

@@ -1,4 +1,4 @@
-"""Pairs of models that are compared, and the rank of each model."""
+"""Pairs of models with their difference, and the rank of each model."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ OPPOSITE_VERDICTS = {BETTER: WORSE, WORSE: BETTER}
 
 @dataclass(frozen=True)
 class PairRecord:
-    """A record about two models.  comparison : their comparison."""
+    """A row about the comparison of two models."""
 
     comparison: Comparison
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
+        """The first model with its groups."""
         return self.comparison.first.series
 
     @property
     def against(self) -> str:
-        """The other model of the comparison."""
+        """The name of the second model."""
         return self.comparison.second.series[0]
 
 
 @dataclass(frozen=True)
 class Pair(PairRecord):
-    """Two models at a metric: their difference and their ranks.
+    """The difference of two models at a metric, and the ranks of both models.
 
-    ranks : of the two models, if there is a ranking.
-    crossing : where one overtakes the other, if it was computed.
+    fact : the difference as a result.  ranks : ranks of the two models, or None without a ranking.
+    crossing : the k at which one model overtakes the other model, if it was computed.
     """
 
     fact: Result
@@ -60,49 +60,51 @@ class Pair(PairRecord):
 
     @property
     def metric(self) -> Metric:
-        """The metric they are compared at."""
+        """The metric at which the models are compared."""
         return self.comparison.first.metric
 
     @property
     def models(self) -> tuple[Series, Series]:
-        """Both models with their groups."""
+        """The first and the second model, with their groups."""
         return self.series, self.comparison.second.series
 
     @property
     def difference(self) -> Estimate:
-        """The difference with the sign of its verdict.
+        """The difference with "=" if it is equivalent to 0, or "~" if it is not significant.
 
-        A significant difference within the margin has the sign of equivalence, because its limits
-        already
-        show that it is significant.
+        A significant difference within the margin is marked as equivalent, because its interval
+        already shows that it is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.fact.verdict
         return replace(self.fact.estimate, verdict=VERDICT_SIGNS.get(verdict, ""))
 
     @property
     def lead(self) -> Estimate:
-        """How far the model is ahead of the other one, also if less is better."""
+        """How far the first model is ahead; positive if the first model is better."""
         ahead = self.fact.estimate if self.metric.sign > 0 else _negated(self.fact.estimate)
         return replace(ahead, signed=False)
 
     @property
     def equivalence_p(self) -> float | None:
-        """The p-value of equivalence; None without a margin."""
+        """The p-value of the test of equivalence; None without --margin."""
         p = self.comparison.equivalence
         return None if math.isnan(p) else p
 
     @property
     def winner(self) -> Series | None:
-        """The model that is significantly better."""
+        """The significantly better model; None if the models tie."""
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
 
     def crossing_k(self, name: str) -> float | None:
-        """The k at which they cross, or a limit of it; None if there is none."""
+        """The k at which the two curves cross, or a limit of this k; None if they do not cross.
+
+        name : "k", "low" or "high".
+        """
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
     def with_first(self, series: Series) -> Pair:
-        """The pair with one of its two models first."""
+        """The pair with its models in the order that puts `series` first."""
         if series == self.series:
             return self
         fact = self.fact
@@ -120,9 +122,9 @@ def _negated(e: Estimate) -> Estimate:
 
 
 def change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
-    """The change of each series, on the tasks that have values of both metrics.
+    """The change of each series between two metrics, on the tasks with values of both metrics.
 
-    Errors: ParameterError if attempts would have to be permuted in two ways.
+    Errors: ParameterError if a test for these tasks would have to permute two kinds of data.
     """
     if study.confidence.population == THESE_TASKS and " and " in change.kind.required_attempt_data:
         raise ParameterError(
@@ -148,7 +150,10 @@ def change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]
 
 @dataclass(frozen=True)
 class ModelRank:
-    """A model with its rank at each metric, and the pair with the next model below it."""
+    """A model with its rank at each metric.
+
+    ahead : the model paired with the next model below it; None for the last model.
+    """
 
     series: Series
     ranks: dict[Metric, Rank] = field(default_factory=dict)
@@ -156,7 +161,7 @@ class ModelRank:
 
     @property
     def first(self) -> Rank:
-        """The rank at the first metric, or at the first with a value."""
+        """The rank at the first metric at which the model has a value."""
         return next(iter(self.ranks.values()))
 
 
@@ -166,7 +171,7 @@ def ranked_pairs(
     crossings: Mapping[tuple[Series, Series, str], Crossing],
     confidence: Confidence,
 ) -> list[Pair]:
-    """Each comparison as a pair with its ranks and its crossing."""
+    """Combine each comparison with the ranks of both models and the crossing of their curves."""
     rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
     return [
         Pair(
@@ -180,20 +185,20 @@ def ranked_pairs(
 
 
 def first_metric(pairs: Sequence[Pair]) -> Metric:
-    """The first metric that can be tested, or the first metric if none can."""
+    """The first metric with a p-value, or the first metric if no metric has a p-value."""
     return next((p.metric for p in pairs if p.comparison.has_p_value), pairs[0].metric)
 
 
 def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs at the first metric."""
+    """The pairs at the first metric that can be tested."""
     metric = first_metric(pairs)
     return [pair for pair in pairs if pair.metric == metric]
 
 
 def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRank]:
-    """Models by their rank at the first metric that can be tested, in each group.
+    """The models in the order of their ranks at the first metric that can be tested.
 
-    Models without a value at that metric come last.
+    Models without a value of this metric come last.
     """
     first = pairs_at_first_metric(pairs)
     model_ranks: dict[Series, dict[Metric, Rank]] = {}
@@ -211,7 +216,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
 def flip_pairs(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
-    """Both models of every pair once, to find flips between them."""
+    """The two models of every pair, once for all metrics, to find tasks that flip between them."""
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))

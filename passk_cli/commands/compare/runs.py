@@ -1,4 +1,4 @@
-"""One model in several files or columns: how to compare its runs as models."""
+"""Suggestions for comparing several runs of one model, from files or columns, as models."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TRIED = 6
 
 @dataclass(frozen=True, eq=False)
 class OneModelRuns:
-    """Data of one model that may contain several runs.
+    """Data with only one model, which may contain several runs.
 
-    files : the arguments of the data.  read : reads the data of a request.
+    files : paths that the user gave, perhaps with labels.  read : function that reads counts.
     """
 
     counts: Counts
@@ -36,14 +36,14 @@ class OneModelRuns:
     read: Read
 
     def explained_error(self, error: OneModelError) -> ParameterError:
-        """The error with options that make models of files or columns. Each option was tested."""
+        """The error, with tested suggestions of options that read files or columns as models."""
         files = all_of_count(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
             labelled = " ".join(
                 map(shell_quoted, SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths))
             )
-            problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {labelled}"
+            problem = f"nothing to compare: {files} have the label {labels[0]!r}; write {labelled}"
             return error.with_changes(ParameterError, problem=problem, settles=())
         fixes = [*islice(self._fixes(), 1)]
         settles = [*fixes, *(fix for fix in error.settles if fix.is_complete or not fixes)]
@@ -55,7 +55,7 @@ class OneModelRuns:
             or request.exclude_models
         ):
             return error.with_changes(ParameterError, settles=settles)
-        problem = f"nothing to compare: {files} are of model {models.pop()!r}"
+        problem = f"nothing to compare: {files} contain only the model {models.pop()!r}"
         if not fixes:
             runs = SuggestedFix({}, labels=run_labels(self.files))
             try:
@@ -68,13 +68,11 @@ class OneModelRuns:
 
     @property
     def _has_several_files(self) -> bool:
-        """Whether several files are given, and no folder or label."""
+        """Whether the user gave several files without labels, and no folder."""
         return len(self.files) > 1 and all(map(os.path.isfile, self.files))
 
     def _fixes(self) -> Iterator[SuggestedFix]:
-        """Columns of outcomes as models; the column that differs between files; or a label for each
-        file.
-        """
+        """Possible fixes: treat columns of outcomes, values of a column, or files as models."""
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
             yield from self._tested_fix({"--field": {"model": COLUMN}})
@@ -86,7 +84,7 @@ class OneModelRuns:
     def _tested_fix(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
     ) -> Iterator[SuggestedFix]:
-        """A fix, if it makes models that share tasks, with one model per file."""
+        """The fix, if with it each file contains one model and the models share tasks."""
         settle = SuggestedFix(options, labels=labels or {})
         request = self.request.with_fix(settle)
         try:

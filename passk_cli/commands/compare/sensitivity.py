@@ -1,4 +1,4 @@
-"""Verdicts without each group of tasks, and with half of the attempts."""
+"""The sensitivity of verdicts: tests without a group of tasks, or with half of the attempts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _EMPTY, _LONE = "not computed", "n = 1"
 
 @dataclass(frozen=True)
 class VerdictStability:
-    """A verdict, and what changes it.
+    """The verdict on a pair of models, and whether less data changes it.
 
-    stable_groups : how many groups can be left out without a change, for example "4 of 5".
-    changed : the other groups, with the verdict without them.
-    half : the verdict with half of the attempts.
+    stable_groups : number of groups that do not change the verdict if left out, like "4 of 5".
+    changed : groups without which the verdict changes, with the changed verdicts.
+    half : verdict with half of the attempts.
     """
 
     series: Series
@@ -44,9 +44,9 @@ class VerdictStability:
 
 @dataclass(frozen=True)
 class SensitivityTable(Section[VerdictStability]):
-    """The verdict of each pair without each group of tasks, and with half of the attempts.
+    """A row per pair of models with its verdict without a group of tasks or half of the attempts.
 
-    group : the column of the groups.
+    group : column that splits the tasks into groups.
     """
 
     view = "with --sensitivity"
@@ -56,10 +56,10 @@ class SensitivityTable(Section[VerdictStability]):
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda row: row.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell=lambda row: row.verdict),
-        Column("verdict kept", meaning="Groups without which the verdict is the same.",
+        Column("verdict kept", meaning="Number of groups without which the verdict is the same.",
                cell=lambda row: row.stable_groups),
-        Column("changes without", meaning="Groups without which the verdict changes, and the"
-               " verdict then.",
+        Column("changes without", meaning="Groups without which the verdict changes, each with the"
+               " changed verdict.",
                cell=lambda row: row.changed),
         Column("half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
                cell=lambda row: row.half),
@@ -75,9 +75,9 @@ class SensitivityTable(Section[VerdictStability]):
 def verdict_stabilities(
     study: Analysis, group: str, baseline: str | None
 ) -> Iterator[VerdictStability]:
-    """Each pair and metric with what changes its verdict.
+    """Test each pair again without each group of tasks and with half of the attempts.
 
-    study : its counts are split by `group`; leaving out a group leaves out its cells.
+    study : analysis with counts that are split by the column `group`.
     """
     counts = study.counts
     place = 1 + counts.group_names.index(group)
@@ -108,7 +108,7 @@ def verdict_stabilities(
 
 
 def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Series, str], str]:
-    """(model, against, metric) → the verdict, in either order of the two."""
+    """(model, other model, metric) → verdict, for both orders of the two models."""
     verdicts = {}
     for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
@@ -119,7 +119,7 @@ def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Serie
 
 
 def halve_attempts(counts: Counts, seed: int) -> Counts:
-    """Counts with n // 2 of the attempts of each cell, drawn without replacement."""
+    """Draw n // 2 of the attempts of each model at each task, without replacement."""
     n = counts.n // 2
     rng = named_generator(seed, "half the attempts")
     fewer = rng.hypergeometric(counts.c, counts.n - counts.c, n)
@@ -131,7 +131,6 @@ def halve_attempts(counts: Counts, seed: int) -> Counts:
 
 
 def _sample_attempts(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
-    """n of each cell's attempts, drawn without replacement."""
     row = np.repeat(np.arange(len(bag.cell)), bag.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(bag.count) - bag.count, bag.count)
     passed = copy < bag.passed[row]

@@ -1,4 +1,4 @@
-"""A comparison as people read it: the ranking or the baseline's table, the pairs, the changes."""
+"""The report of `passk compare`: the ranking or the table of the baseline, pairs and changes."""
 
 from __future__ import annotations
 
@@ -105,21 +105,21 @@ from passk_cli.study.section import (
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# A metric for references, which describe columns without data.
+# Placeholder for a metric in the help, which describes columns without data.
 _METRIC = NumberColumn("METRIC", "A metric of -k or -m.", "share")
-# The maximum number of pairs of a chart, and of rows of changes.
+# Maximum number of rows that the table of changes shows.
 _FIRST = 28
-# A picture of more models shows only the pairs of the leader.
+# Maximum number of models in a chart of all pairs. With more, it shows the leader's pairs.
 _MOST_DRAWN = 8
 _SIGNIFICANT = (BETTER, WORSE)
-# Verdicts on changes. A model that changes more is not better.
+# A model that changes more is not better, so verdicts on changes have their own words.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
-    meaning="These pairs have no difference and no test at this metric. Their models share no"
-    " task, or one of them has fewer than k attempts.",
-    why="The ranking and the number of tests count only the pairs that are compared.",
+    meaning="These pairs of models have no difference and no test at this metric. The models share"
+    " no task, or one of the models has fewer than k attempts.",
+    why="The ranking and the number of tests include only the pairs that are compared.",
     advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the"
     " remaining tasks. If they share no task, check with `passk describe` that the files name"
     " tasks in the same way.",
@@ -130,8 +130,8 @@ NOT_IN_GROUPS = DiagnosticType(
     "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
     meaning="With --by, models are compared within each group. These groups have no attempt of"
     " the baseline.",
-    why="The result contains no difference for these groups, even if all other models have them.",
-    advice="Run the baseline on these groups, or choose a baseline that has all of them.",
+    why="The result contains no difference for these groups, even if all other models are in them.",
+    advice="Run the baseline on these groups, or choose a baseline that is in all groups.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature"
     " --baseline codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
     "warning[baseline-not-in-groups]: not compared: codellama-7b is not in the groups 0.8",
@@ -142,8 +142,8 @@ FEW_TASKS_DECIDE = DiagnosticType(
     " significant{?more|; likewise {more:more difference}}",
     meaning="Without about 1 % of the tasks, this significant difference would lose half of its"
     " size and its significance.",
-    why="These tasks may be mislabelled, or of a kind that is rare in the benchmark. Then the"
-    " difference shows little about the models.",
+    why="If these tasks are mislabelled, or of a kind that is rare in the benchmark, the difference"
+    " shows little about the models.",
     advice="Look at the attempts at these tasks before you report the difference."
     " `--exclude-task TASKS` shows the result without them.",
     example="warning[few-tasks-decide]: few tasks decide alpha against beta at pass@1: without"
@@ -164,8 +164,8 @@ POWERLESS = DiagnosticType(
     "no result of {tests:test} at {metric} could be significant with so few tasks",
     meaning="Even the smallest p-value that these tests can have is above the significance"
     " level.",
-    why="Every pair is tied, however different the models are. These ties are not evidence that"
-    " the models are equally good.",
+    why="Every pair is reported as tied, even if the models differ a lot. These ties do not show"
+    " that the models are equally good.",
     advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
     example="passk compare sample_data/agents.jsonl -k 1 --only-task 01-interval-merge\n"
     "note[powerless-tests]: no result of 28 tests at pass@1 could be significant with so few"
@@ -178,7 +178,6 @@ def _level(section: Section[Pair] | RankingTable | BaselineTable) -> str:
 
 
 def _mean_number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
-    """A mean as a number with its unit."""
     if isinstance(cell, Estimate):
         return replace(cell, letters=letters)
     value = cell if isinstance(cell, float) else None
@@ -186,7 +185,6 @@ def _mean_number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
 
 
 def _why_untested(pairs: Sequence[Pair]) -> str:
-    """Why no test of these pairs is possible."""
     lacking = [pair.comparison for pair in pairs if pair.comparison.reason]
     limits = pairs[0].comparison.interval
     reason = (limits and limits.reason) or "a test without p"
@@ -211,7 +209,7 @@ _PLAIN = replace(
     cell=lambda standing, metric: _mean_number(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
-# Columns of the metrics after the first: those without --full, and those with --full only.
+# When metrics after the first metric are shown (always or with --full) → these metrics.
 _FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...] = (
     (ALWAYS, lambda section: section.brief_metrics),
     (FULL, lambda section: section.full_metrics),
@@ -219,7 +217,7 @@ _FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...
 
 
 def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
-    """Whether a metric is shown without --full."""
+    """Whether the tables show a metric without --full."""
     return isinstance(metric, MetricChange) or study.is_k_in_short_table(
         metric.k, [m.k for m in study.metrics]
     )
@@ -227,7 +225,7 @@ def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
 
 @dataclass(frozen=True)
 class RankedModelTable(Section[Record]):
-    """A row per model: its first metric in detail, and one number for each other metric.
+    """A row per model with the first metric in detail and one number per further metric.
 
     pairs : all pairs that were compared.
     """
@@ -236,48 +234,48 @@ class RankedModelTable(Section[Record]):
 
     @property
     def metric(self) -> Metric:
-        """The first metric that can be tested."""
+        """The first metric that can be tested, which the table shows in detail."""
         return first_metric(self.pairs)
 
     @property
     def other_metrics(self) -> list[Metric]:
-        """The other metrics."""
+        """The metrics except the first metric that can be tested."""
         return [metric for metric in self.study.metrics if metric != self.metric]
 
     @property
     def brief_metrics(self) -> list[Metric]:
-        """The other metrics with a column without --full."""
+        """The further metrics that have a column even without --full."""
         return [m for m in self.other_metrics if shown_in_brief(self.study, m)]
 
     @property
     def full_metrics(self) -> list[Metric]:
-        """The other metrics with a column only with --full."""
+        """The further metrics that have a column only with --full."""
         return [m for m in self.other_metrics if not shown_in_brief(self.study, m)]
 
 
 @dataclass(frozen=True)
 class RankingTable(RankedModelTable[ModelRank]):
-    """Models by the first metric, the best first. Models that tie share a letter.
+    """The models in the order of the first metric. Models that tie share a letter.
 
-    single_model : whether there are only two models, whose difference has its own table.
+    single_model : whether there are only two models. Their difference has its own table.
     """
 
     columns = (
-        Column("rank", meaning="Possible places at the first metric: one, or a range.",
+        Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
                cell=lambda standing: standing.first.places),
         MODEL,
         GROUPS,
         replace(_LETTERED, across=lambda section: [section.metric]),
         Column(
             "ahead of next", "share",
-            meaning="Difference to the model below, on the tasks that both have, with its interval;"
-            " ~ not significant, = equivalent.",
+            meaning="Difference to the model in the next row, on the tasks that both models have,"
+            " with its interval; ~ not significant, = equivalent.",
             cell=lambda standing: standing.ahead.difference if standing.ahead else ""),
         Column("tasks", meaning="Tasks with attempts of the model.",
                cell=lambda standing: str(len(standing.first.values.tasks)),
                where=lambda section: section.has_different_tasks),
         *(replace(_PLAIN, shown=shown, across=across) for shown, across in _FURTHER),
-        Column("rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
+        Column("rank at {0.name}", shown=FULL, meaning="Possible ranks at {0.name}.",
                cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
                across=lambda section: section.other_metrics, example=_METRIC),
         Column("ties at {0.name}", shown=FULL, across=lambda section: section.other_metrics,
@@ -286,7 +284,8 @@ class RankingTable(RankedModelTable[ModelRank]):
                    getattr(standing.ranks.get(metric), "letters", None) or ""), example=_METRIC),
         Column("first in resamples ({0.name})", "share", shown=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"
-               " {0.name}, ties split. It is not a test, nor the probability of being best.",
+               " {0.name}. Ties are split. This share is not a test or the probability of being"
+               " best.",
                cell=lambda standing, metric: standing.ranks[metric].leads
                if metric in standing.ranks else None,
                across=lambda section: [section.metric, *section.other_metrics], example=_METRIC),
@@ -296,7 +295,6 @@ class RankingTable(RankedModelTable[ModelRank]):
 
     @property
     def has_different_tasks(self) -> bool:
-        """Whether models have different tasks."""
         return len({standing.first.values.tasks.tobytes() for standing in self.records}) > 1
 
     def tables(self) -> Iterator[Table]:
@@ -308,7 +306,7 @@ class RankingTable(RankedModelTable[ModelRank]):
             yield f"~ or same letter: tied at {_level(self)}"
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The model that comes first, and whether other models tie."""
+        """Which model comes first, and whether other models tie with it."""
         groups = self.study.counts.group_names
         places = LeadingPlaces(self.records, self.pairs, self.metric, groups)
         if places.tested and not self.single_model:
@@ -317,8 +315,10 @@ class RankingTable(RankedModelTable[ModelRank]):
 
 @dataclass(frozen=True)
 class BaselineRow:
-    """A model compared with the baseline: its pairs by metric. The row of the baseline has its
-    values.
+    """A model compared with the baseline, or the baseline itself.
+
+    pairs : metric → the model and the baseline; empty for the baseline itself.
+    baseline_values : metric → values of the baseline; empty for the other models.
     """
 
     series: Series
@@ -326,26 +326,27 @@ class BaselineRow:
     baseline_values: Mapping[Metric, TaskValues]
 
     def difference(self, metric: Metric) -> Estimate:
-        """The difference to the baseline; for the baseline itself, its estimate."""
+        """The difference between the model and the baseline, or the estimate of the baseline."""
         if metric in self.pairs:
             return self.pairs[metric].difference
         values = self.baseline_values.get(metric)
         return _mean_number(values.estimate if values and values.has_values else None, metric)
 
     def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
-        """A value of the pair at a metric; "" for the baseline."""
+        """The cell that `value` returns for the pair at a metric; "" for the baseline itself."""
         return value(self.pairs[metric]) if metric in self.pairs else ""
 
 
 _TO_BASELINE = Column(
-    "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its estimate."
-    " ~ not significant, = equivalent.", cell=lambda line, metric: line.difference(metric),
+    "{0.name}", meaning="Difference to the baseline at {0.name}. The row of the baseline shows its"
+    " estimate. ~ not significant, = equivalent.",
+    cell=lambda line, metric: line.difference(metric),
     units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class BaselineTable(RankedModelTable[BaselineRow]):
-    """Each model's difference to the baseline on shared tasks, and the baseline's estimates."""
+    """A row per model with the difference to the baseline, on the tasks that both models have."""
 
     view = "with --baseline"
     columns = (
@@ -355,13 +356,14 @@ class BaselineTable(RankedModelTable[BaselineRow]):
         Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
                cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
                across=lambda section: [section.metric], example=_METRIC),
-        Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
+        Column("verdict", joined=True, meaning="better, worse, equivalent (with --margin) or tied.",
                cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
                across=lambda section: [section.metric], example=_METRIC),
         *(replace(_TO_BASELINE, shown=shown, across=across,
                   cell=lambda line, metric: line.difference(metric).without_interval)
           for shown, across in _FURTHER),
-        Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
+        Column("tasks", meaning="Tasks that both models have. The row of the baseline shows the"
+               " tasks of the baseline.",
                cell=lambda line: _tasks_text(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
                    or [len(values.tasks) for values in line.baseline_values.values()]),
@@ -388,7 +390,7 @@ class BaselineTable(RankedModelTable[BaselineRow]):
 
 
 def baseline_rows(pairs: Sequence[Pair], baseline: str) -> list[BaselineRow]:
-    """The rows of each group: the baseline, then the models compared with it."""
+    """The rows of each group, with the baseline before the other models."""
     rows: list[BaselineRow] = []
     for group in dict.fromkeys(pair.series[1:] for pair in pairs):
         group_pairs = [pair for pair in pairs if pair.series[1:] == group]
@@ -410,12 +412,13 @@ def _tasks_text(sizes: Sequence[int]) -> str:
 
 
 _DIFFERENCE = Column(
-    "difference", "share", meaning="The model minus the other model, on the tasks that both have,"
-    " with its interval; ~ not significant, = equivalent.", cell=lambda pair: pair.difference,
+    "difference", "share", meaning="Estimate of the model minus estimate of the other model, on the"
+    " tasks that both models have, with its interval; ~ not significant, = equivalent.",
+    cell=lambda pair: pair.difference,
 )  # fmt: skip
 _RATIO = Column(
-    "ratio", "ratio", meaning="The model's value divided by the other model's, with its interval,"
-    " for a ratio of means such as cost-per-success.",
+    "ratio", "ratio", meaning="Value of the model divided by the value of the other model, with its"
+    " interval, for a ratio of means such as cost-per-success.",
     cell=lambda pair: ratio_estimate(pair.comparison.ratio, "ratio")
     if pair.comparison.ratio else "",
     where=lambda section: any(pair.comparison.ratio for pair in section.records))  # fmt: skip
@@ -426,16 +429,18 @@ _P_EQUIVALENCE = Column(
     meaning="p-value of two one-sided tests that the difference lies within the margin.",
     where=lambda section: bool(section.study.rules.margin))  # fmt: skip
 _SHARED = Column(
-    "tasks", meaning="Tasks that both have.", cell=lambda pair: str(len(pair.comparison.tasks)),
+    "tasks", meaning="Tasks that both models have.",
+    cell=lambda pair: str(len(pair.comparison.tasks)),
     where=lambda section: len({len(pair.comparison.tasks) for pair in section.records}) > 1,
 )  # fmt: skip
 
 
 def _model_column(place: int) -> Column:
-    """The column with the estimate of one of the two models."""
+    """The column with the estimate of the first (place 0) or second model (place 1)."""
     return Column(
         "{}", "share",
-        meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both have.",
+        meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both models"
+        " have.",
         cell=lambda pair, _: _mean_number(pair.comparison.estimates[place], pair.metric),
         across=lambda section: [section.names[place]],
         example=("estimate", "of other")[place],
@@ -443,44 +448,45 @@ def _model_column(place: int) -> Column:
 
 
 _FIELDS = (
-    data_field("estimate_model", "Estimate of the model on the tasks that both have.",
+    data_field("estimate_model", "Estimate of the model on the tasks that both models have.",
                lambda pair: pair.comparison.estimates[0]),
-    data_field("estimate_against", "Estimate of the other model on the tasks that both have.",
+    data_field("estimate_against", "Estimate of the other model on the tasks that both models"
+               " have.",
                lambda pair: pair.comparison.estimates[1]),
     data_field("p_equivalence", _P_EQUIVALENCE.meaning, lambda pair: pair.equivalence_p),
-    data_field("family", "Tests adjusted together: primary, secondary or all.",
+    data_field("family", "Family of tests that are adjusted together: primary, secondary or all.",
                lambda pair: pair.comparison.family if pair.comparison.test else None),
-    data_field("only_model", "Tasks that the other model lacks, left out.",
+    data_field("only_model", "Number of tasks left out because the other model lacks them.",
                lambda pair: pair.comparison.only_first),
-    data_field("only_against", "Tasks that the model lacks, left out.",
+    data_field("only_against", "Number of tasks left out because the model lacks them.",
                lambda pair: pair.comparison.only_second),
     data_field("letters", "Models that share a letter do not differ significantly.",
                lambda pair: getattr(pair.ranks[0], "letters", None)),
     data_field("letters_against", "Letters of the other model.",
                lambda pair: getattr(pair.ranks[1], "letters", None)),
-    data_field("leads", "Share of the resamples of the tasks in which the model comes first, ties"
-               " split; empty if attempts differ between models, which can put a model first by"
-               " itself, or if the models share no task.",
+    data_field("leads", "Share of the resamples of the tasks in which the model comes first. Ties"
+               " are split. Empty if the models share no task, or if they have different numbers of"
+               " attempts, because then a model can come first without being better.",
                lambda pair: getattr(pair.ranks[0], "leads", None)),
     data_field("leads_against", "Share of the resamples in which the other model comes first.",
                lambda pair: getattr(pair.ranks[1], "leads", None)),
-    data_field("rank_low", "Best place that the tests leave open.",
+    data_field("rank_low", "Best rank that the tests do not exclude.",
                lambda pair: getattr(pair.ranks[0], "low", None)),
-    data_field("rank_high", "Worst place that the tests leave open.",
+    data_field("rank_high", "Worst rank that the tests do not exclude.",
                lambda pair: getattr(pair.ranks[0], "high", None)),
-    data_field("crosses_at", "First k at which the other model overtakes (--crossings).",
+    data_field("crosses_at", "First k at which the other model overtakes the model (--crossings).",
                lambda pair: pair.crossing_k("k")),
-    data_field("crosses_low", "Lower limit of that k.", lambda pair: pair.crossing_k("low")),
-    data_field("crosses_high", "Upper limit of that k.", lambda pair: pair.crossing_k("high")),
+    data_field("crosses_low", "Lower limit of crosses_at.", lambda pair: pair.crossing_k("low")),
+    data_field("crosses_high", "Upper limit of crosses_at.", lambda pair: pair.crossing_k("high")),
 )  # fmt: skip
 
 
 class PairSection(Section[Pair]):
-    """Pairs of models with their tests: their rows, and messages about pairs without a test."""
+    """A section about pairs of models, with messages about pairs without a test or interval."""
 
     @property
     def names(self) -> tuple[str, str]:
-        """The headers of the two columns of estimates."""
+        """The headers of the columns with the estimates of the two models."""
         return "estimate", "of other"
 
     def facts_of(self, record: Pair) -> Iterator[Result]:
@@ -521,12 +527,12 @@ class PairSection(Section[Pair]):
 
 @dataclass(frozen=True)
 class PairTable(PairSection):
-    """The difference of every pair at every metric.
+    """A row per pair of models and metric with the difference and its test.
 
-    adjustment : of all tests together.  baseline : the model that all models are compared with; ""
-    for
-    all pairs.  single_model : whether there are only two models.
-    draws_differences : whether the picture shows the differences.
+    adjustment : adjustment of the p-values for the number of tests.
+    baseline : model that every model is compared with; "" if all pairs are compared.
+    single_model : whether there are only two models.
+    draws_differences : whether the chart shows the differences.
     """
 
     title = "Pairs"
@@ -536,11 +542,11 @@ class PairTable(PairSection):
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
         _model_column(0), _model_column(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
-        Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
+        Column("verdict", joined=True, meaning="better, worse, equivalent (with --margin) or tied.",
                cell=_verdict, where=lambda section: not section.single_model),
         _SHARED, *_FIELDS,
         data_field("test", "Name of the test."),
-        data_field("adjustment", "Adjustment of p for the number of tests."),
+        data_field("adjustment", "Adjustment of the p-value for the number of tests."),
     )  # fmt: skip
 
     adjustment: Adjustment
@@ -550,12 +556,11 @@ class PairTable(PairSection):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The headers of the two columns of estimates: the two models, if there are only two."""
+        """The headers of the columns with the estimates: names of models if there are only two."""
         first = self.records[0]
         return (first.series[0], first.against) if self.single_model else super().names
 
     def tables(self) -> Iterator[Table]:
-        """All pairs with --full. With only two models, their table is always shown."""
         brief = (
             [p for p in self.records if shown_in_brief(self.study, p.metric)]
             if self.single_model
@@ -569,7 +574,6 @@ class PairTable(PairSection):
         )
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The difference of only two models, metrics with a reversed order, or "no test"."""
         first = pairs_at_first_metric(self.records)
         if not testable_pairs(first):
             yield NO_TEST.sentence_about(first)
@@ -641,7 +645,7 @@ class PairTable(PairSection):
             of = first_few([SeriesName(series) for series in leaders.values()])
             part = f"the {plural(len(names), 'pair')} of {of}, of {len(all_pairs):,}"
         chart_pairs = [pair for pair in brief if pair.models in names]
-        # A difference that is a range gets a point at each end.
+        # The chart shows a difference that is a range as a point at each end of the range.
         points = [
             (pair.fact, value)
             for pair in chart_pairs
@@ -665,7 +669,7 @@ class PairTable(PairSection):
                 }
             )  # fmt: skip
         margin, level = self.study.rules.margin, self.study.confidence.interval_level
-        # Pairs of one model are listed under its name.
+        # The chart groups pairs under the name of their first model.
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
@@ -689,7 +693,7 @@ class PairTable(PairSection):
 
 @dataclass(frozen=True)
 class ChangeTable(PairSection):
-    """How both models of each pair change, and by how much their changes differ."""
+    """A row per pair with the change of each model between two metrics, and their difference."""
 
     view = "with --change"
     columns = (
@@ -702,7 +706,7 @@ class ChangeTable(PairSection):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The headers of the two columns of changes."""
+        """The headers of the columns with the changes of the two models."""
         return "change", "change of other"
 
     def tables(self) -> Iterator[Table]:
@@ -713,17 +717,17 @@ class ChangeTable(PairSection):
 
     @property
     def tested_pairs(self) -> list[Pair]:
-        """The pairs with a test of their changes."""
+        """The pairs for which the difference of the changes has a p-value."""
         return testable_pairs(self.records)
 
     @property
     def verdict(self) -> str:
-        """The verdict on the only tested pair; "" if there are several."""
+        """The verdict if exactly one pair was tested, else ""."""
         return self.tested_pairs[0].fact.verdict if len(self.tested_pairs) == 1 else ""
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How many changes differ, or by how much the changes of one pair differ."""
+        """The number of pairs with different changes, and the difference of the first pair."""
         tested = self.tested_pairs
         first = tested[0]
         return {
@@ -734,7 +738,6 @@ class ChangeTable(PairSection):
 
 
 def _no_shared_tasks_error(counts: Counts, pair: Comparison) -> ParameterError:
-    """The error if no two models share a task, with some tasks of the first two models."""
     tasks = (
         f"{rates.name} has {first_few([counts.tasks[t] for t in rates.tasks])}"
         for rates in (pair.first, pair.second)
@@ -748,10 +751,10 @@ def _no_shared_tasks_error(counts: Counts, pair: Comparison) -> ParameterError:
 def _reasons_not_compared(
     lacking: Sequence[Comparison],
 ) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Why pairs are not compared, and how many of them.
+    """Yield (reason why pairs are not compared, number of pairs, reasons of the models).
 
-    Yields (reason, number of pairs, reasons of the models). All pairs with too few attempts share
-    one reason. Only this reason comes with the reasons of the models.
+    All pairs with too few attempts have one common reason. Only these pairs also have reasons of
+    the models.
     """
     short, models, other_reasons = list[str](), dict[Series, str](), list[str]()
     for c in lacking:
@@ -770,7 +773,7 @@ def _reasons_not_compared(
 
 
 def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
-    """The results of models that leave out tasks with too few attempts, with the reason."""
+    """The results of models for which tasks with too few attempts were left out."""
     values = {
         (r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.has_values
     }
@@ -781,7 +784,7 @@ def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
 
 
 def parse_change_name(value: Any) -> str:
-    """Check a change such as "pass@1:pass@100" and return it as text."""
+    """Check that the text is a change such as "pass@1:pass@100", and return the text."""
     try:
         parse_change(value)
     except ParameterError as error:
@@ -790,10 +793,7 @@ def parse_change_name(value: Any) -> str:
 
 
 class CompareQuestion(Question, CompareOptions):
-    """The question of `passk compare`.
-
-    pairs : the section of the pairs.
-    """
+    """The question of `passk compare`.  pairs : class of the section about pairs of models."""
 
     pairs: ClassVar[type[PairTable]] = PairTable
     most_groups = MOST_GROUPS
@@ -810,13 +810,13 @@ class CompareQuestion(Question, CompareOptions):
         OptionValue(
             "--change"
         ): "a change may be largest with some missing outcomes passing and others failing",
-        OptionValue("--crossings"): "curves are ranges, which cross at no one k",
-        OptionValue("--flips"): "a task may flip with each missing outcome",
+        OptionValue("--crossings"): "curves are ranges, which do not cross at a single k",
+        OptionValue("--flips"): "each missing outcome may make a task flip",
     }
 
     uncorrected = ""
     uncorrected_options: ClassVar[Mapping[str, str]] = {
-        option: f"{subject} counts verdicts, which labels leave as they are"
+        option: f"{subject} uses the verdicts of attempts, which labels do not change"
         for option, subject in (
             ("--crossings", "the k of a crossing"), ("--flips", "a flip"),
             ("--sensitivity", "half of the attempts"),
@@ -824,24 +824,21 @@ class CompareQuestion(Question, CompareOptions):
     }  # fmt: skip
 
     def request(self, options: SharedOptions) -> Request:
-        """What to read, including the baseline and the groups of --sensitivity."""
         request = super().request(self._options_with_change(options))
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics of the answer, of those that all data together supports."""
         all_counts = self._unsplit(counts)
         if self._change is None:
             return super().metrics_of(options, all_counts)
-        metrics = super().metrics_of(
-            self._options_with_change(options), all_counts
-        )  # refuses a k that no task supports
+        # This call raises an error if --change has a k that no task supports.
+        metrics = super().metrics_of(self._options_with_change(options), all_counts)
         names_metrics = options.metrics.k or options.metrics.metrics
         return super().metrics_of(options, all_counts) if names_metrics else metrics
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data with the metrics and rules; the intervals are those of differences."""
+        """Read the data and the baseline, and choose metrics and an interval for differences."""
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
         runs = (
@@ -868,7 +865,7 @@ class CompareQuestion(Question, CompareOptions):
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
-        """The report. With only one model, the error shows how to compare its runs."""
+        """The report; the error about a single model suggests how to compare its runs."""
         try:
             return super().report_from(options, read)
         except OneModelError as error:
@@ -880,7 +877,7 @@ class CompareQuestion(Question, CompareOptions):
             ) from None
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a ParameterError if there is only one model and no file to compare it with."""
+        """Raise a ParameterError if there is only one model and no file with a baseline."""
         if (
             self.baseline is None
             or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
@@ -888,7 +885,7 @@ class CompareQuestion(Question, CompareOptions):
             require_several_models(self._unsplit(counts))
 
     def report(self, study: Analysis) -> Report:
-        """The ranking or the baseline's table, the pairs, and the requested further sections."""
+        """The ranking or the table of the baseline, all pairs, and the sections of options."""
         baseline, change = self.baseline, self._change
         if study.baseline is not None:
             baseline = study.baseline.series[0][0]
@@ -966,14 +963,12 @@ class CompareQuestion(Question, CompareOptions):
         )  # fmt: skip
 
     def _range_report(self, study: Analysis, baseline: str | None) -> Report:
-        """The pairs at metrics that are ranges, if there are no other metrics.
+        """The report if all metrics are ranges.
 
-        Errors: ParameterError for an option about tests.
+        Errors: ParameterError if an option about tests is given.
         """
-        name, options_set = (
-            study.metrics[0].name,
-            [*changed_options(self), *changed_options(study.rules)],
-        )
+        name = study.metrics[0].name
+        options_set = [*changed_options(self), *changed_options(study.rules)]
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
         untested = [o for o in options_set if o not in ("--baseline", "--unpaired")]
         refuse_if_any("contradicting-options", *(
@@ -994,19 +989,19 @@ class CompareQuestion(Question, CompareOptions):
         return None if self.change is None else parse_change(self.change)
 
     def _options_with_change(self, options: SharedOptions) -> SharedOptions:
-        """The options, with the metrics of --change among the requested metrics."""
+        """The options with the two metrics of --change added to the requested metrics."""
         if (change := self._change) is None:
             return options
         metrics = (*options.metrics.metrics, change.start, change.end)
         return replace(options, metrics=replace(options.metrics, metrics=metrics))
 
     def _unsplit(self, counts: Counts) -> Counts:
-        """The counts without the split by the groups of --sensitivity."""
+        """The counts before they are split by the column of --sensitivity."""
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
 class UnlistedPairsSection(PairTable):
-    """The answer about all pairs, without a row per pair."""
+    """The answer about all pairs of models, without a table that lists the pairs."""
 
     def tables(self) -> Iterator[Table]:
         return iter(())
@@ -1016,6 +1011,6 @@ class UnlistedPairsSection(PairTable):
 
 
 class CompareWithoutPairsQuestion(CompareQuestion):
-    """The ranking of many models, with too many pairs to list."""
+    """The comparison of many models, with a ranking and without a table of all pairs."""
 
     pairs = UnlistedPairsSection

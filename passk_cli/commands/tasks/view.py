@@ -197,7 +197,7 @@ class PassCountTable(Section[PassCountGroup]):
                where=lambda section: all(passes.limits for passes in section.records),
                meaning="Pass rates that these attempts do not rule out (Clopper–Pearson)."),
         Column("which", cell=lambda passes: names_that_fit(passes.names, _WIDE),
-        meaning="Their names."),
+               meaning="Their names."),
     )  # fmt: skip
 
     answers = (
@@ -622,7 +622,7 @@ class SuspectTable(Section[SuspectTask]):
         Column("finding", name="verdict", cell=lambda task: task.kind,
                meaning="What the task shows about differences between models."),
         data_field("models", "Models with attempts at the task.",
-        lambda task: task.models_with_attempts),
+                   lambda task: task.models_with_attempts),
         data_field("n", "Attempts of all models at the task.", lambda task: task.n),
         data_field("c", "Passes of all models at the task.", lambda task: task.c),
         data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
