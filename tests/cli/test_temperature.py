@@ -43,14 +43,14 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--gamma", "2", "x.jsonl"], "--gamma: it is for the toy model"),
+        (["--gamma", "2", "x.jsonl"], "--gamma: it is only for the toy model"),
         (
             ["--toy", "normal"],
             "there is no family 'normal'; there are gaussian, exponential, power-law",
         ),
-        (["--toy", "gaussian", "--temperature", "t"], "reads no data"),
-        (["--toy", "gaussian", "--seed", "3"], "draws nothing"),
-        (["--toy", "gaussian", "--fit", "--spread", "2"], "a fit uses the k and spreads"),
+        (["--toy", "gaussian", "--temperature", "t"], "without data and without resampling"),
+        (["--toy", "gaussian", "--seed", "3"], "without data and without resampling"),
+        (["--toy", "gaussian", "--fit", "--spread", "2"], "--fit uses the k's and spreads"),
         (["--toy", "gaussian", "--spread", "wide"], "write numbers, for example 4,16"),
         (["--toy", "gaussian", "--spread", "0"], "must be above 0 and at most 16384; got 0"),
         (["--toy", "gaussian", "-k", "0"], "write a whole number, at least 1"),

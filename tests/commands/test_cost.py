@@ -163,7 +163,9 @@ def test_no_success_leaves_a_lower_limit() -> None:
     assert math.isnan(row.estimate)
     assert 0 < row.low < 0.2
     assert math.isnan(row.high)
-    assert "No attempt passed: the cost of a solved task has only a lower limit." in str(findings)
+    assert "No attempt passed, so the cost of a solved task has only a lower limit." in str(
+        findings
+    )
     assert "at least $" in str(findings)
     assert "pass@$1" in str(findings)
 
@@ -173,7 +175,7 @@ def test_a_model_without_a_price_is_never_the_cheapest() -> None:
     priced = [[(True, 0.5), (False, 0.5 + t / 10)] for t in range(4)]
     text = str(passk_cli.cost(made(("free", free), ("priced", priced)), at=1))
     assert text.startswith("priced solves a task for $")
-    assert "No number: free (every attempt costs 0)." in text
+    assert "There is no cost per solved task for free (every attempt costs 0)." in text
     (row,) = [line.split() for line in text.splitlines() if line.startswith("free")]
     assert row[1:] == ["–", "1.000", "[0.410,", "1.000]", "$0", "–"]
     assert "Every attempt costs 0" in str(passk_cli.cost(made(("free", free))))
@@ -187,7 +189,7 @@ def test_a_missing_price_is_no_low_one() -> None:
         passk_cli.cost(data)
     text = str(passk_cli.cost(data, missing_cost="bounds", at=1))
     assert text.startswith("dear solves a task for $1.10 [")
-    assert "cheap may need less: attempts lack their cost." in text
+    assert "cheap may need less, because some attempts have no cost." in text
     assert "at least $0.100" in text
     row = numbers(data, missing_cost="bounds", at=1)["cheap", "cost"]
     assert (row.estimate_low, row.note) == (
@@ -374,7 +376,10 @@ def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     big = [[(True, 1.0 + t / 100), (True, 1.0)] for t in range(30)]
     findings = passk_cli.cost(made(("cheap", cheap), ("big", big)), at=0.5, resamples=500)
     sentence = str(findings).splitlines()[0]
-    words = r"With up to \$(\S+) per task, cheap solves more tasks; from \$(\S+), big does\.$"
+    words = (
+        r"With up to \$(\S+) per task, cheap solves more tasks\."
+        r" From \$(\S+) on, big solves more\.$"
+    )
     actual = re.search(words, sentence)
     assert actual is not None
     assert 0.5 < float(actual[1]) < 1 < float(actual[2]) < 1.4
@@ -412,7 +417,7 @@ def test_models_of_other_tasks_take_no_test_from_those_that_share_tasks() -> Non
     assert list(of_beside.index) == ["cheap", "c"]
     assert of_beside["p"]["cheap"] == of_alone["p"]["cheap"]
     assert of_beside["p_adjusted"]["cheap"] == pytest.approx(2 * of_beside["p"]["cheap"])
-    assert "; dear takes" in str(beside)
+    assert "; dear needs" in str(beside)
     assert "uncommon-tasks" in str(beside.messages)
     assert not single.messages
 
@@ -477,7 +482,7 @@ def test_the_cheapest_is_that_on_shared_tasks(passk: Passk, write: Write) -> Non
              for t in range(20)]  # fmt: skip
     lines += [f"part,0{t},{t % 2},{0.2 + t / 1e3}" for t in range(20)]
     result = passk("cost", write("x.csv", "\n".join(["model,task,passed,cost", *lines])))
-    assert result.out.startswith("whole is cheapest per solved task on shared tasks; part takes ")
+    assert result.out.startswith("whole is cheapest per solved task on shared tasks; part needs ")
     assert result.out.splitlines()[3].startswith("whole")
     assert "warning[unshared-tasks]: some models lack 20 of 40 tasks" in result.err
 
@@ -493,6 +498,6 @@ def test_every_model_that_ties_with_the_cheapest_is_counted_and_marked() -> None
     tied = list(pairs[pairs.verdict == "tied"]["against"])
     assert tied == ["b", "c"]
     answer, *lines = str(actual).splitlines()
-    assert re.search(r"; [bc], [bc] tie \(up to \$[\d.]+\)\.$", answer)
+    assert re.search(r"; [bc], [bc] are tied with it \(up to \$[\d.]+\)\.$", answer)
     assert [line.split()[0] for line in lines if "  ~ $" in line] == tied
     assert any("~ tied with the first" in line for line in lines)

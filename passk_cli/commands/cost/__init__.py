@@ -14,14 +14,14 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
-# The amounts of `metrics.registry.AMOUNTS`, which the help does not import.
+# These are the names in `metrics.registry.AMOUNTS`. Importing that module would slow down `--help`.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
-    """Parse budgets from numbers or texts such as "0.05,$2", ascending.
+    """Parse budgets such as "0.05,$2", in increasing order.
 
-    Errors: ParameterError for anything that is not an amount above 0.
+    Errors: ParameterError for a value that is not an amount above 0.
     """
     text = ",".join(map(str, value))
     try:
@@ -39,7 +39,7 @@ class CostOptions:
     """Measure what a solved task costs.
 
     The cost per solved task is the mean cost of an attempt divided by pass@1. pass@$b is the
-    probability that a task is solved by repeated attempts before b is spent.
+    probability that repeated attempts solve a task before the budget b is spent.
 
     # compute the cost of a solved task
     passk cost sample_data/costs.csv
@@ -54,12 +54,12 @@ class CostOptions:
     # fmt: off
     of: Annotated[str, Option(
         "--of", help="The amount to analyse.", choices=OF,
-        detail="cost is in US dollars, duration in seconds. --field cost=COLUMN names the column.",
+        detail="cost is in US dollars, duration in seconds. --field cost=COLUMN sets the column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
         "--at", "B,…", "Budgets per task for pass@$b, e.g. 0.05,0.50,2.",
         parse=parse_budgets,
-        detail="In the unit of --of. Default: three amounts, chosen from the data.")] = ()
+        detail="In the unit of --of. By default, passk chooses three budgets from the data.")] = ()
     # fmt: on
 
 

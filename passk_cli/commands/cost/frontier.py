@@ -12,25 +12,23 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 
-# Costs and rates that differ by a smaller share are equal.
+# Costs and rates are equal if their relative difference is at most this.
 _TIE = 1e-12
-# The maximum number of values that are compared at once.
+# Maximum number of values per block of resamples, to limit memory.
 _TOGETHER = 1 << 22
 
 
 class Frontier(NamedTuple):
-    """The Pareto frontier of mean cost and mean rate, with one entry per model.
+    """The Pareto frontier of mean cost and mean pass rate, with one entry per model.
 
-    on : whether no other model is at least as good in both and better in one. Equal models are all
-    on
-        the frontier.
-    share : share of the resamples of the tasks in which the model is on the frontier. It describes
-        the draws and is neither a probability nor a test.
-    p : p-value of the test that the model is on the frontier, against a model that is cheaper and
-        better: the larger one-sided p of both, the smallest over the other models, times the number
-        of
-        pairs. It is 1 for a single model.
-    behind : place of that other model; −1 if none is cheaper and better in the estimates.
+    on_frontier : whether no rival is at least as good in cost and rate and better in one of them.
+        Equal models are on the frontier together.
+    share : share of the resamples of the tasks in which the model is on the frontier. It is neither
+        a probability nor a test.
+    p : p-value of the hypothesis that the model is on the frontier. For each rival it is the larger
+        of the two one-sided p-values (rival cheaper, rival better). The smallest p over all rivals
+        is multiplied by the number of pairs. It is 1 for a single model.
+    behind : index of the rival with the smallest p; −1 if no rival is both cheaper and better.
     """
 
     on_frontier: Bools
@@ -40,10 +38,10 @@ class Frontier(NamedTuple):
 
 
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
-    """Whether no other model costs at most as much, passes at least as often, and is better in one.
+    """Whether no rival costs at most as much, passes at least as often, and is better in one.
 
-    cost, rate : (… × models). Values that differ by 1e-12 of themselves are equal, and equal models
-    are on the frontier together.
+    cost, rate : (… × models). Relative differences up to 1e-12 count as equal, and equal models are
+    on the frontier together.
 
     >>> is_on_frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
@@ -60,10 +58,10 @@ def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
 def frontier_shares(
     cost: Floats, rate: Floats, clusters: Ints | None = None, resamples: int = 10_000, seed: int = 0
 ) -> Frontier:
-    """The frontier of mean costs and rates over tasks, and how certain each model's place on it is.
+    """The frontier of mean costs and rates over tasks, with shares of resamples and p-values.
 
     cost, rate : (tasks × models), on the tasks that all models share.  clusters : a code per task;
-    whole clusters are then drawn. All models use the same draws.
+    whole clusters are then resampled. All models use the same resamples.
     Source: the intersection–union test of both differences, Berger 1982; Bonferroni over pairs.
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
@@ -104,7 +102,7 @@ class BudgetLead(NamedTuple):
 
 
 class BudgetCrossing(NamedTuple):
-    """A range of budgets in which the lead may change.  certain : whether it must change."""
+    """A range of budgets in which the lead may change.  certain : whether the lead must change."""
 
     low: float
     high: float
@@ -112,15 +110,14 @@ class BudgetCrossing(NamedTuple):
 
 
 class LeadCrossings(NamedTuple):
-    """The budgets at which one of two curves over budgets overtakes the other.
+    """The budgets at which the lead changes between two models' pass@$b.
 
-    at : budgets at which the lead in the estimates changes, ascending.
-    sets : ranges that contain all crossings together at the confidence level.
+    at : budgets at which the lead in the estimates changes, in increasing order.
+    sets : ranges that together contain all crossings, at the confidence level.
     leads : ranges in which one model is significantly ahead, at the same level.
-    gap, low, high : (budgets,), the first model's curve minus the second's, with a simultaneous
-    band.
-        If the attempts end before the budget, the gap is a range, and the band contains both of its
-        ends.
+    gap, low, high : (budgets,), pass@$b of the first model minus pass@$b of the second, with a
+        simultaneous band. If attempts end before the budget is spent, the gap is a range, and the
+        band contains both limits of this range.
     """
 
     at: tuple[float, ...]
@@ -136,18 +133,16 @@ def lead_crossings(
     clusters: Ints | None = None, *, highest: tuple[Floats, Floats] | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> LeadCrossings:  # fmt: skip
-    """Find the budgets at which the lead between two models' pass@$b over shared tasks may change.
+    """Find the budgets at which the lead between two models' pass@$b may change.
 
-    The band of the difference is simultaneous over the budgets: it has the limits of
-    `difference_distribution` at the pointwise level at which the share `level` of the resampled
-    curves
-    lies inside everywhere. The lead can change only if the band contains 0, or between two budgets
-    at
-    which the band has opposite signs.
+    The band of the difference is simultaneous over the budgets. It consists of the limits of
+    `difference_distribution` at a pointwise level. At this level, the share `level` of the
+    resampled curves is inside the band at all budgets. The lead can change only if the band
+    contains 0, or between two budgets at which the band has opposite signs.
 
-    budgets : ascending.  first, second : (budgets × tasks), lowest values from `pass_within`.
-    highest : the highest values of both. A model then leads if it does for all values between.
-    There is no result for budgets before the first or beyond the last.
+    budgets : in increasing order.  first, second : (budgets × tasks), lowest possible values from
+    `pass_within_budget`.  highest : highest possible values of both models. A model then leads only
+    if it leads for all possible values. Nothing is known below the first or above the last budget.
 
     >>> budgets, early = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [0.5], [0.5]])
     >>> late, noise = np.array([[0.0], [0.4], [1.0]]), np.linspace(-0.1, 0.1, 20)
@@ -157,7 +152,7 @@ def lead_crossings(
     """
     tops = (first, second) if highest is None else highest
     ends = [first - tops[1], tops[0] - second]
-    # If both ends are the same curve, it is resampled once.
+    # If the lowest and highest curves are equal, only one of them is resampled.
     ranged = (tops[0] != first).any(axis=1) | (tops[1] != second).any(axis=1)
     end_curves = np.concatenate([ends[0], ends[1][ranged]])
     draws = bootstrap_means(end_curves.T, resamples, seed, clusters=clusters)

@@ -19,7 +19,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import group_words, name_with_groups
 from passk_cli.study.values import Series
 
-# Amount → the words for the model that needs least of it per solved task.
+# For each amount, the words about the model with the least of it per solved task.
 _LEAST = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",
@@ -31,14 +31,12 @@ def cost_fields(
     study: Analysis, records: Sequence[CostSummary], pairs: Sequence[CostComparison],
     ties: Mapping[Series, CostComparison], amount: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """The fields of the answer: the cheapest model, the models that tie with it, and those without
-    a
-    number.
+    """The fields of the answer: the cheapest model, tied models, and models without a number.
 
-    records : the cheapest first.  pairs : of models that have a price.  ties : the models that tie
-    with the first of their group → their pair.
-    An estimate that was chosen from several has no interval. If models have different tasks, the
-    answer contains only numbers from the tasks of the test.
+    records : the cheapest model first.  pairs : comparisons of models that have a price.
+    ties : series of a model that ties with the first of its group → comparison of the two models.
+    An estimate that was selected as the lowest of several has no interval. If models have different
+    tasks, the answer contains only numbers for the tasks of the test.
     """
     groups, noun, least = study.counts.group_names, NOUNS[amount], _LEAST[amount]
     message_names = {message.name for message in study.counts.facts.messages}
@@ -60,7 +58,7 @@ def cost_fields(
     if not ranked:
         return fields
     best, first = ranked[0], group_by(ranked, lambda summary: summary.series[1:])
-    # Pairs of the cheapest model with the models of its group that solved a task.
+    # The test compares the cheapest model only with models of its group that solved a task.
     best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
     tied = [pair for pair in best_pairs if pair.second.series in ties]
     tested = [pair for pair in best_pairs if pair.difference.p_adjusted is not None]
@@ -76,7 +74,7 @@ def cost_fields(
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
         else "no task that both models have",
         "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
-        # Models are not ranked across groups.
+        # passk does not rank models of different groups.
         "leaders": [f"{models[0].series[0]} ({group_words(group, groups)})"
                     for group, models in first.items()] if groups else [],
     }  # fmt: skip
@@ -90,7 +88,7 @@ def cost_fields(
             "times": Estimate(1 / (second or math.inf), unit="ratio"),
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip
-    # The first pair with a lead that changes significantly with the budget.
+    # The answer names only the first pair for which the budget decides which model leads.
     for pair in pairs if len(ranked) > 1 and not groups else ():
         ahead = [(pair.budgets_ahead(True), pair.first), (pair.budgets_ahead(False), pair.second)]
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
@@ -101,38 +99,38 @@ def cost_fields(
 
 
 _CONDITION = (
-    "{?dropped|Of the attempts with a {dropped}, }{?estimated|With means for each missing"
+    "{?dropped|For attempts with a {dropped}, }{?estimated|With mean values for each missing"
     " {estimated}, }"
 )
 _CHEAPEST = _CONDITION + "{model} {least} per solved task"
 _BY = "{?shared| on shared tasks}{?alike|: {estimate}}"
 CHEAPEST = (
     Answer("no-price", lambda fields: not fields["known"] and fields["unpriced"],
-           "Every attempt costs 0: without a price, a solved task has no cost."),
+           "Every attempt costs 0. Without a price, a solved task has no cost."),
     Answer("no-attempt-passed", lambda fields: not fields["known"] and not fields["passed"],
-           "No attempt passed: the cost of a solved task has only a lower limit."),
+           "No attempt passed, so the cost of a solved task has only a lower limit."),
     Answer("costs-not-known", lambda fields: not fields["known"],
-           "No model that solved a task has a cost of every attempt: costs have only a lower"
+           "Every model that solved a task has attempts without a cost, so costs have only a lower"
            " limit."),
     Answer("cost-of-one", lambda fields: fields["known"] == 1,
-           _CONDITION + "{model} solves a task for {estimate}: {cost} an attempt, pass@1 {rate}."),
+           _CONDITION + "{model} solves a task for {estimate}: {cost} per attempt, pass@1 {rate}."),
     Answer("cheapest-by-group", lambda fields: fields["groups"],
            _CONDITION + "{most} per solved task: {leaders}."),
     Answer("cheapest-untested", lambda fields: not fields["tested"],
-           _CHEAPEST + ": {estimate}; not tested: {reason}."),
+           _CHEAPEST + ": {estimate}. This was not tested: {reason}."),
     Answer("cheapest", lambda fields: not fields["ties"],
-           _CHEAPEST + _BY + "; {other} takes {times} times as much, p {relation}."),
+           _CHEAPEST + _BY + "; {other} needs {times} times as much, p {relation}."),
     Answer("cheapest-tie", lambda fields: len(fields["ties"]) == 1,
-           _CHEAPEST + _BY + "; {other} ties, p {relation}."),
+           _CHEAPEST + _BY + "; {other} is tied with it, p {relation}."),
     Answer("cheapest-ties", lambda _: True,
-           _CHEAPEST + _BY + "; {ties} tie (up to {highest})."),
+           _CHEAPEST + _BY + "; {ties} are tied with it (up to {highest})."),
 )  # fmt: skip
 FURTHER = (
     Answer("budgets-decide", lambda fields: "low" in fields,
-           "With up to {low:=@unit} per task, {cheap} solves more tasks; from {high:=@unit}, {big}"
-           " does."),
+           "With up to {low:=@unit} per task, {cheap} solves more tasks. From {high:=@unit} on,"
+           " {big} solves more."),
     Answer("no-number", lambda fields: fields["known"] and fields["without"],
-           "No number: {without}."),
+           "There is no cost per solved task for {without}."),
     Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],
-           "{unsure} may need less: attempts lack their {amounts}."),
+           "{unsure} may need less, because some attempts have no {amounts}."),
 )  # fmt: skip

@@ -28,23 +28,23 @@ from passk_cli.study.result import Result, range_between, ratio_estimate
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
 FRONTIER = "frontier"
-# Usual budgets are these multiples of powers of ten.
+# Usual budgets are these multiples of a power of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
-# The largest usual budget is at least this many times the smallest.
+# The largest usual budget is at least _REACH times the smallest usual budget.
 _REACH = 4.0
-# Leads are computed at this many budgets, and for all pairs of up to this many models.
+# Number of budgets at which leads are computed, and maximum number of models in a group for which
+# the leads of all pairs are computed.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 
 @dataclass(frozen=True, eq=False)
 class CostSummary:
-    """Costs of the attempts of a model.
+    """Costs of the attempts of one model.
 
-    tasks : its tasks.  attempts : its attempts at each task, with their costs.
-    rate : pass@1.  cost : cost of an attempt.  per_success : cost of a solved task, which is the
-    cost
-        of an attempt divided by pass@1.
-    within : pass@$b at each budget, a range if the attempts ended before the budget.
+    tasks : codes of its tasks.  attempts : its attempts at each task, with their costs.
+    rate : pass@1.  cost : mean cost of an attempt.  per_success : cost of a solved task, which is
+        the mean cost of an attempt divided by pass@1.
+    within : pass@$b at each budget; a range if the attempts ended before the budget was spent.
     """
 
     series: Series
@@ -56,41 +56,37 @@ class CostSummary:
     within: tuple[Result, ...]
 
     def attempts_at(self, tasks: Ints) -> Attempts:
-        """The attempts at some of its tasks."""
+        """The attempts of this model at the given tasks."""
         return self.attempts.take(np.searchsorted(self.tasks, tasks))
 
     @property
     def has_no_price(self) -> bool:
-        """Whether there is no price: every attempt costs 0, or none has a cost."""
+        """Whether every attempt costs 0, or no attempt has a cost."""
         return not self.attempts.value.any()
 
     @property
     def cost_carrying_tasks(self) -> int:
-        """Number of tasks that carry its costs if these are few, otherwise 0."""
+        """The effective number of tasks that cause most of the cost if it is small, otherwise 0."""
         return _spending(self.attempts, None).effective_tasks_if_few
 
     @property
     def has_known_cost(self) -> bool:
-        """Whether the cost of a solved task is known: an attempt passed, and every attempt has a
-        cost.
-        """
+        """Whether an attempt passed and every attempt has a cost."""
         estimate = self.per_success.estimate
         return estimate.value is not None and estimate.upper is None
 
     def may_be_below(self, rival: CostSummary) -> bool:
-        """Whether its cost per solved task may be below a rival's because of missing costs."""
+        """Whether missing costs may make this model cheaper per solved task than the rival."""
         estimate, least = self.per_success.estimate, rival.per_success.estimate.value
         unknown = estimate.upper is not None and estimate.value is not None
         return unknown and least is not None and (estimate.value or 0.0) < least
 
     def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
-        """Sort key by the cost of a solved task.
+        """Sort key: the cost of a solved task.
 
-        Models with missing costs come after those with known costs, then models that solved
-        nothing, then
-        models without a price.
-        shared : that cost on the tasks that all models have; None if the model has only these
-        tasks.
+        Models with known costs come first, then models with missing costs, then models that solved
+        no task, then models without a price.
+        shared : cost on the tasks that all models have; None if the model has only these tasks.
         """
         estimate = self.per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
@@ -100,12 +96,10 @@ class CostSummary:
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
-    """Costs of each series, sorted by the cost of a solved task on the tasks that all models of a
-    group
-    have.
+    """Costs of each model, sorted by the cost of a solved task on shared tasks.
 
-    amount : one of AMOUNTS.  budgets : above 0, ascending.
-    Errors: ParameterError if the counts were read without the amount.
+    amount : one of AMOUNTS.  budgets : above 0, in increasing order.
+    Errors: ParameterError if the counts do not contain the amount.
     """
     rates = study.results(study.values((Metric("pass@", 1),)))
     summaries = [
@@ -161,13 +155,13 @@ def _spending(attempts: Attempts, clusters: Ints | None) -> TaskCosts:
 def _mean_costs(
     study: Analysis, amount: str, rate: Result, spending: TaskCosts
 ) -> tuple[Result, Result]:
-    """The cost of an attempt and of a solved task."""
+    """The cost of an attempt and the cost of a solved task."""
     confidence, unit = study.confidence, AMOUNTS[amount][0]
     about = confidence.level, confidence.population
     blank = replace(
         rate, k=None, values=None, flaw="", se=None, method=FIELLER, level=confidence.level
     )
-    # The same interval as in `estimate -m cost`.
+    # `passk estimate -m cost` uses the same interval methods.
     method = "guard" if confidence.population == NEW_TASKS else "jackknife"
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
@@ -187,11 +181,9 @@ def _mean_costs(
 
 
 def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
-    """Up to three round budgets, from the least mean cost of an attempt to the most that all
-    attempts at
-    a task cost.
+    """Up to three round budgets, from the lowest mean cost of an attempt to the highest of a task.
 
-    costs : for each model, the mean cost of an attempt and of all attempts at a task.
+    costs : for each model, the mean cost of an attempt and the mean cost of all attempts at a task.
 
     >>> usual_budgets([np.array([0.27, 0.8]), np.array([2.1, 6.2])])
     (0.2, 1.0, 5.0)
@@ -210,7 +202,7 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
     high = max(high, _REACH * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
-        # The nearest round amount, by ratio.
+        # The nearest round amount is the one with the smallest ratio to this amount.
         power = 10.0 ** math.floor(math.log10(amount))
         nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
         budgets.append(float(f"{nearest * power:.3g}"))
@@ -219,12 +211,11 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """Two models on the tasks that all models of their group have.
+    """Two models, compared on the tasks that all models of their group have.
 
-    difference, ratio : of the costs of a solved task, first to second, with p, at the level that
-    the
-        adjustment leaves.
-    lead : which model solves more at which budgets; None if it was not computed.
+    difference, ratio : difference and ratio of the costs of a solved task (first model to second
+        model), with p-values and simultaneous intervals.
+    lead : which model solves more tasks at which budgets; None if this was not computed.
     """
 
     first: CostSummary
@@ -235,12 +226,11 @@ class CostComparison:
 
     @property
     def significant(self) -> bool:
-        """Whether the costs of a solved task differ significantly."""
         return self.difference.verdict in (BETTER, WORSE)
 
     @property
     def crossing_budget(self) -> Estimate:
-        """The budget from which the other model solves more, with its limits."""
+        """The budget above which the second model solves more tasks, with its limits."""
         unit = self.difference.estimate.unit
         if self.lead is None or not self.lead.at:
             return Estimate(None, unit=unit)
@@ -250,10 +240,8 @@ class CostComparison:
         return Estimate(at, low=low, high=high, unit=unit)
 
     def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
-        """The lowest and highest budget at which one model solves significantly more; None if there
-        is none.
-
-        first : whether this is the first model.
+        """The lowest and highest budget at which the first (or second) model solves more; else
+        None.
         """
         leads = [] if self.lead is None else [
             lead for lead in self.lead.leads if lead.leader == (1 if first else -1)
@@ -262,9 +250,8 @@ class CostComparison:
 
 
 def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
-    """All pairs of models with a price in each group, in the order of `summaries`.
-
-    Errors: ParameterError for too many pairs.
+    """Compare all pairs of models with a price in each group; a ParameterError if there are too
+    many.
     """
     priced = [summary for summary in summaries if not summary.has_no_price]
     groups = group_by(priced, lambda summary: summary.series[1:])
@@ -274,10 +261,10 @@ def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[
 
 
 def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterator[CostComparison]:
-    """All pairs of a group on the tasks that all models have, as one family of tests.
+    """Compare all pairs of a group on the tasks that all models have, as one family of tests.
 
-    If there are fewer than two of these tasks, each pair uses its own shared tasks, adjusted by the
-    number of pairs (Bonferroni).
+    If there are fewer than two of these tasks, each pair uses the tasks that both models have. The
+    p-values are then multiplied by the number of pairs (Bonferroni).
     """
     confidence, common = study.confidence, shared_tasks(rivals)
     pairs = list(combinations(rivals, 2))
@@ -313,7 +300,7 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
 
 
 def shared_tasks(rivals: Sequence[CostSummary]) -> Ints:
-    """The tasks that all of these models have."""
+    """The tasks that all rivals have."""
     return reduce(np.intersect1d, [rival.tasks for rival in rivals])
 
 
@@ -322,9 +309,10 @@ def _lead_crossings(
     rivals: Sequence[CostSummary], *,
     together: bool,
 ) -> Iterator[LeadCrossings | None]:  # fmt: skip
-    """For each pair, which model solves more at which budgets; None if it is not computed.
+    """For each pair, which model solves more tasks at which budgets; None if not computed.
 
-    A band needs tasks that are a sample. With many models, only the cheapest is compared.
+    A band requires that the tasks are a random sample. In large groups, only pairs with the
+    cheapest model are compared.
     together : whether all pairs have the same tasks, and therefore the same budgets.
     """
     confidence = study.confidence
@@ -338,7 +326,7 @@ def _lead_crossings(
         if not together:
             solved = {}
         if not solved:
-            # Budgets go from the least cost of an attempt to the most for all attempts at a task.
+            # Budgets go from the lowest cost of an attempt to the highest total cost of a task.
             group_attempts = [rival.attempts_at(tasks) for rival in (rivals if together else pair)]
             least = min(
                 model_attempts.value[model_attempts.value > 0].min()
@@ -364,10 +352,10 @@ def _lead_crossings(
 
 
 def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
-    """Series → the share of the resamples in which no model is both cheaper and better.
+    """For each model, the share of resamples in which no rival is both cheaper and better.
 
-    This uses the models of each group with known costs, on the tasks that all of them have. p tests
-    that a model is on the frontier against a model that is cheaper and better.
+    The frontier is computed for models with known costs, per group, on the tasks that these models
+    share. A small p means that some rival is significantly cheaper and better.
     """
     priced = [o for o in summaries if not o.has_no_price and o.cost.estimate.upper is None]
     groups = group_by(priced, lambda summary: summary.series[1:])
@@ -378,7 +366,7 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
             continue
         clusters = cluster_codes(study.counts, shared)
         spent = [_spending(rival.attempts_at(shared), clusters) for rival in rivals]
-        # The pass rate uses all attempts, also those without a cost.
+        # The pass rate also uses attempts without a cost.
         rates = [rival.rate.values for rival in rivals]
         cost = np.stack([spending.cost for spending in spent], axis=1)
         rate = np.stack(

@@ -50,68 +50,68 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import join_names
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
-# Names of the frontier in a chart; the ratio of costs from which the scale is logarithmic; points
-# of a curved line.
+# Names of the frontier in a chart, ratio of costs above which the cost axis is logarithmic, and
+# number of points of a curved line.
 _FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
-# The maximum number of models with a name in a picture.
+# Maximum number of models with a name in a chart.
 _MOST_NAMED = 7
 _OWN_TASKS = (
     "Each row of the table uses all tasks of its model. Pairs and the frontier use only the tasks"
-    " that all models have. If there are fewer than two of these, each pair uses the tasks that"
+    " that all models have. If all models share fewer than two tasks, each pair uses the tasks that"
     " both of its models have, and there is no frontier."
 )
-_CHEAPER_TASKS = "A model with cheaper tasks looks cheaper."
+_CHEAPER_TASKS = "A model that was tested on cheaper tasks looks cheaper."
 _SAME_TASKS = (
     "Compare rows only if the models have the same tasks. `--full` shows the pairs on shared tasks."
 )
 FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
-    "{models:and}: about {fewest:task} of {tasks} {fewest:carries|carry} the cost",
-    "limits of costs may be too narrow; more tasks are the remedy",
-    "The number of tasks that carry the cost is (Σx)² / Σx², with x the mean cost of each task. It"
+    "about {fewest:task} of {tasks} {fewest:causes|cause} most of the cost of {models:and}",
+    "limits of costs may be too narrow; add tasks",
+    "The effective number of tasks is (Σx)² / Σx², with x the mean cost of each task. This number"
     " is below 10 and below a quarter of the tasks.",
-    why="A sample may contain too few of the expensive tasks. In simulations, one of 20 or 50 tasks"
-    " cost 50 or 100 times as much as the others. Limits of costs then contained the true cost in"
-    " 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86 to 96 % with 100 tasks. A"
-    " run that contains none of the expensive tasks cannot show this.",
+    why="A sample may contain too few of the expensive tasks. In simulations, 1 in 20 or 1 in 50"
+    " tasks cost 50 or 100 times as much as the other tasks. Limits of costs then contained the"
+    " true cost in 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86 to 96 % with"
+    " 100 tasks. A run that contains no expensive task cannot show this problem.",
     advice="Add tasks. More attempts at the same tasks do not help.",
-    example="warning[few-tasks-cost]: alpha: about 2 tasks of 40 carry the cost; limits of costs"
-    " may be too narrow; more tasks are the remedy",
+    example="warning[few-tasks-cost]: about 2 tasks of 40 cause most of the cost of alpha; limits"
+    " of costs may be too narrow; add tasks",
 )  # fmt: skip
 UNSHARED_TASKS = DiagnosticType(
     "unshared-tasks", WARNING,
-    "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, tests and the"
-    " frontier use only the tasks that all models have",
+    "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, but tests and"
+    " the frontier use only the tasks that all models have",
     meaning=_OWN_TASKS, why=_CHEAPER_TASKS, advice=_SAME_TASKS,
     example="warning[unshared-tasks]: some models lack 20 of 40 tasks; each row uses all tasks of"
-    " its model, tests and the frontier use only the tasks that all models have",
+    " its model, but tests and the frontier use only the tasks that all models have",
 )  # fmt: skip
 UNCOMMON_TASKS = DiagnosticType(
     "uncommon-tasks", WARNING,
-    "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, tests use the"
-    " tasks that both models have, and there is no frontier",
+    "some models lack {tasks} of {every} tasks; each row uses all tasks of its model, but tests use"
+    " only the tasks that both models have, and there is no frontier",
     meaning=_OWN_TASKS, why=_CHEAPER_TASKS, advice=_SAME_TASKS,
     example="warning[uncommon-tasks]: some models lack 39 of 40 tasks; each row uses all tasks of"
-    " its model, tests use the tasks that both models have, and there is no frontier",
+    " its model, but tests use only the tasks that both models have, and there is no frontier",
 )  # fmt: skip
 _WITHIN = NumberColumn(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
-    " attempt counts only if all of its cost fits. It is a range if the attempts ended before the"
-    " budget was spent.", "share",
+    " attempt counts only if its full cost is within the budget. The number is a range if the"
+    " attempts ended before the budget was spent.", "share",
 )  # fmt: skip
 
 
 _RATE = Column("pass@1", "share", meaning="Probability that an attempt passes.",
                cell=lambda summary: summary.rate.estimate)  # fmt: skip
 _COST = Column(
-    "{} per attempt", "$", meaning="Mean {} of an attempt; every task counts once.",
+    "{} per attempt", "$", meaning="Mean {} of an attempt, with equal weights of all tasks.",
     across=lambda section: [AMOUNTS[section.amount][1]], example="cost",
     units=lambda section, _: AMOUNTS[section.amount][0],
     cell=lambda summary, _: amount_or_minimum(summary.cost.estimate),
 )  # fmt: skip
 _PER_SUCCESS = Column(
-    "per solved task", "$", meaning="Mean of an attempt divided by pass@1: what is spent for each"
-    " attempt that passes, failures included.",
+    "per solved task", "$", meaning="Mean cost of an attempt divided by pass@1. It includes the"
+    " cost of failed attempts.",
     cell=lambda summary: amount_or_minimum(summary.per_success.estimate),
 )  # fmt: skip
 _SOLVED = Column(
@@ -123,29 +123,29 @@ _SOLVED = Column(
 
 @dataclass(frozen=True)
 class CostTable(Section[CostSummary]):
-    """Cost of an attempt and of a solved task, and pass@$b at each budget, sorted by the cost of a
-    solved
-    task.
+    """Cost of an attempt, cost of a solved task, and pass@$b at each budget, the cheapest first.
 
-    amount : what is counted.  budgets_from_data : whether the budgets were chosen from the data.
-    pairs : of models that have a price.  frontiers : by model.
+    amount : the amount to analyse.  budgets_from_data : whether passk chose the budgets.
+    pairs : comparisons of models that have a price.  frontiers : results by model.
     """
 
     columns = (
         MODEL, GROUPS,
-        replace(_PER_SUCCESS, meaning=f"{_PER_SUCCESS.meaning} ~ not significantly more than the"
-                " least of its group.", across=lambda section: [section.ties], example="",
+        replace(_PER_SUCCESS, meaning=f"{_PER_SUCCESS.meaning} A ~ marks costs that are not"
+                " significantly higher than the lowest cost of the group.",
+                across=lambda section: [section.ties], example="",
                 cell=lambda summary, ties: amount_or_minimum(summary.per_success.estimate)
                 if summary.series not in ties
                 else replace(summary.per_success.estimate, verdict="~")),
         _RATE, _COST, _SOLVED,
-        Column("frontier", shown=FULL, meaning="The frontier of cost per attempt and pass@1. on: no"
-               " model is both cheaper and better; behind: a model is, significantly after"
-               " adjustment for the number of pairs; undecided: a model is, not significantly.",
+        Column("frontier", shown=FULL, meaning="Position relative to the frontier of cost per"
+               " attempt and pass@1. on: no model is both cheaper and better. behind: a model is"
+               " cheaper and better, significantly after adjustment for the number of pairs."
+               " undecided: a model is cheaper and better, but not significantly.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda summary, facts: _frontier_part(summary, facts, "verdict")),
         Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
-               " the tasks in which the model is on the frontier. It is not a test.",
+               " the tasks in which the model is on the frontier. This share is not a test.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda summary, facts: _frontier_part(summary, facts, "estimate")),
         data_field("budget", "Budget of pass@$b, in the unit of the amount."),
@@ -158,7 +158,7 @@ class CostTable(Section[CostSummary]):
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """pass@$b at each budget. Only the first column has the explanation."""
+        """pass@$b at each budget. Only the first column has an explanation."""
         names = [fact.name for fact in self.records[0].within]
         return [
             NumberColumn(name, "" if place else _WITHIN.meaning, "share")
@@ -167,7 +167,7 @@ class CostTable(Section[CostSummary]):
 
     @cached_property
     def ties(self) -> dict[Series, CostComparison]:
-        """The models that tie with the first model of their group → their pair."""
+        """Models that tie with the first model of their group, with the comparison of both."""
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
@@ -207,7 +207,7 @@ class CostTable(Section[CostSummary]):
             if end
         ]
         log = max(costs) > _LOG * min(costs)
-        # A line shows the number of the answer. Below it, a solved task costs more.
+        # The line shows the lowest cost of a solved task. Points below the line cost more.
         least = next((o.per_success.estimate.value for o in self.records if o.has_known_cost), None)
         rows: list[dict[str, Any]] = []
         if least:
@@ -244,13 +244,13 @@ class CostTable(Section[CostSummary]):
             x_title=noun + " of an attempt" * (unit in _UNITS) + f" ({scale})" * bool(scale),
             y_title="pass@1",
         )  # fmt: skip
-        # A long frontier has too many colours, so only some models from end to end get one.
+        # There are too few colours for a long frontier, so only some of its models get a colour.
         places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MOST_NAMED)).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
     def context(self) -> Iterator[str | OptionHint]:
-        # Every cell already shows the sign of dollars and seconds.
+        # Every cell already contains the unit if it is dollars or seconds.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
         if self.ties:
@@ -258,14 +258,14 @@ class CostTable(Section[CostSummary]):
             yield f"~ tied with the first{of_group}"
         yield from self.study.sizes_and_intervals_text(summary.rate for summary in self.records)
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
-            yield "range: attempts ran out before the budget"
+            yield "range: attempts ended before the budget was spent"
         elif self.budgets_from_data and self.numbers:
             yield OptionHint("other budgets", OptionValue("--at"))
 
     def details(self) -> Iterator[str]:
         yield _UNITS.get(AMOUNTS[self.amount][0], "")
-        yield "per solved task: Fieller's limits; budgets: bands over all budgets, for each pair"
-        yield "p: Student's t, adjusted over all pairs of a group"
+        yield "per solved task: Fieller's limits; budgets: a simultaneous band per pair"
+        yield "p: Student's t, adjusted for all pairs of a group"
 
     def messages(self) -> Iterator[Diagnostic]:
         groups = group_by(self.records, lambda summary: summary.series[1:])
@@ -285,7 +285,7 @@ class CostTable(Section[CostSummary]):
 
 
 def _frontier_points(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
-    """Cost of an attempt, pass@1 and name of the models on the frontier."""
+    """Cost of an attempt, pass@1 and name of each model on the frontier."""
     points = sorted(
         (
             summary.cost.estimate.value or 0.0,
@@ -307,9 +307,8 @@ def _frontier_part(summary: CostSummary, facts: Mapping[Series, Result], part: s
 
 
 def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
-    """The budgets at which one of two models solves significantly more, for example "$0.05–$0.30";
-    None
-    if there are none.
+    """The budgets at which one model solves significantly more, for example "$0.05–$0.30"; else
+    None.
     """
     texts = (
         amount_text(float(f"{end:.3g}"), pair.difference.estimate.unit)
@@ -319,7 +318,7 @@ def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
 
 
 class CostPairTable(Section[CostComparison]):
-    """Pairs of models by the cost of a solved task."""
+    """Comparisons of the cost of a solved task for pairs of models."""
 
     title = "Cost of a solved task: pairs"
     shown = FULL
@@ -327,21 +326,22 @@ class CostPairTable(Section[CostComparison]):
         Column("model", cell=lambda pair: pair.first.series[0]),
         Column("against", meaning=AGAINST.meaning, cell=lambda pair: pair.second.series[0]),
         replace(GROUPS, cell=lambda pair, item: pair.first.series[1 + item[0]]),
-        Column("difference", "$", meaning="Difference of the costs per solved task, on shared"
+        Column("difference", "$", meaning="Difference between the costs per solved task, on shared"
                " tasks.",
                cell=lambda pair: pair.difference.estimate),
         Column("ratio", "ratio", meaning="Ratio of the costs per solved task.",
                cell=lambda pair: pair.ratio.estimate),
-        Column("p", "p", joined=True, meaning="p-value of equal costs of a solved task, adjusted"
-               " for the number of pairs.", cell=lambda pair: pair.difference.p_adjusted),
-        Column("verdict", joined=True, meaning="better (less), worse or tied.",
+        Column("p", "p", joined=True, meaning="p-value of the hypothesis that the costs of a solved"
+               " task are equal, adjusted for the number of pairs.",
+               cell=lambda pair: pair.difference.p_adjusted),
+        Column("verdict", joined=True, meaning="Verdict: better (costs less), worse or tied.",
                cell=lambda pair: pair.difference.verdict),
         Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
-               " more tasks: by a band that is simultaneous over budgets, for this pair.",
+               " more tasks. The band for each pair is simultaneous over all budgets.",
                across=lambda section: ("first", "other"), example="first",
                cell=lambda pair, position: _budgets_ahead_text(pair, first=position == "first")),
-        Column("crosses at", "$", meaning="Budget at which the lead changes, with the limits of"
-               " that budget.", cell=lambda pair: pair.crossing_budget),
+        Column("crosses at", "$", meaning="Budget at which the lead changes, with confidence"
+               " limits.", cell=lambda pair: pair.crossing_budget),
     )  # fmt: skip
 
     def facts_of(self, record: CostComparison) -> Iterator[Result]:
@@ -355,8 +355,6 @@ class CostPairTable(Section[CostComparison]):
 
 
 class CostQuestion(Question, CostOptions):
-    """The question of `passk cost`."""
-
     sections = (CostTable, CostPairTable)
 
     unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
@@ -365,7 +363,7 @@ class CostQuestion(Question, CostOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data. If it lacks the amount, the error names the amounts that it has."""
+        """Read the data. If the amount is missing, the error names the available amounts."""
         try:
             return super().study(options, read)
         except DataError as error:
@@ -375,7 +373,7 @@ class CostQuestion(Question, CostOptions):
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
             except DataError:
-                # Report the first problem, whatever else is wrong.
+                # If reading fails for a different reason, the first error is reported.
                 raise error from None
             amounts_in_data = [
                 name for name in AMOUNTS if any(name in file.offered for file in inputs)
@@ -409,7 +407,7 @@ class CostQuestion(Question, CostOptions):
 
 
 def _cost_scales(counts: Counts, amount: str) -> list[Any]:
-    """For each series, the mean cost of an attempt and of all attempts at a task."""
+    """For each model, the mean cost of an attempt and the mean cost of all attempts at a task."""
     attempts = counts.attempts[amount]
     total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
     attempt_counts = np.bincount(attempts.cell, attempts.count, len(counts.n))

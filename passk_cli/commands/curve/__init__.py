@@ -20,7 +20,7 @@ _MOST_POINTS = 100_000
 def parse_points(value: Any) -> str:
     """Parse a number of points, or "all".
 
-    Errors: ParameterError for anything else.
+    Errors: ParameterError for any other value.
     """
     text = str(value)
     if text == "all":
@@ -33,7 +33,7 @@ class CurveOptions:
     """Show pass@k and pass^k over k.
 
     pass@k (coverage) rises with k and pass^k (reliability) falls. The gap between them shows
-    whether many tasks are solved sometimes or few always; --delta puts numbers on it.
+    whether many tasks are solved sometimes or few tasks always. --delta measures this difference.
 
     # print pass@k and pass^k for each k
     passk curve sample_data/tau_airline.csv
@@ -45,33 +45,34 @@ class CurveOptions:
     passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
     """
 
-    # The types of families and metrics would take too long to import here.
+    # Importing the types of families and metrics would slow down `--help`.
     # fmt: off
     rates: Annotated[tuple[Any, ...], Option(
-        "--rates", "NAME=P,P,…", "Exact success rates, e.g. mixed=0,1.",
+        "--rates", "NAME=P,P,…", "Exact success rates of tasks, e.g. mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
-        detail="They replace files; a file may also have a column rate. Repeatable.",
+        detail="Use it instead of files. A file can also have a column rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
-        "--points", "N|all", "How many k's: all up to N, else about N.", parse=parse_points,
-        detail="Beyond N they are on a log scale.")] = "40"
+        "--points", "N|all", "Number of k's: all if at most N, else about N.", parse=parse_points,
+        detail="If there are more than N, the k's are spread over a logarithmic scale.")] = "40"
     max_k: Annotated[int | None, Option(
-        "--max-k", "K", "The last k.", low=1, high=MOST_ATTEMPTS,
-        detail="Default: the smallest n of each model (the largest with --short-tasks drop); 10 for"
-        " exact rates.")] = None
+        "--max-k", "K", "Largest k of the curves.", low=1, high=MOST_ATTEMPTS,
+        detail="Default: the smallest number of attempts at any task of a model, or the largest"
+        " number with --short-tasks drop. For exact rates, the default is 10.")] = None
     band: Annotated[str, Option(
-        "--band", help="Intervals hold for each k, or for all k", choices=BANDS,
-        detail="simultaneous: for both curves of a model at all k together.")] = POINTWISE
+        "--band", help="Intervals hold at each k, or at all k", choices=BANDS,
+        detail="Simultaneous intervals hold for both curves of a model at all k.")] = POINTWISE
     delta: Annotated[bool, Option(
-        "--delta", help="Δ_k, coverage deficit and moments.",
-        detail="They measure the effect of uneven tasks.")] = False
+        "--delta", help="Show Δ_k, coverage deficit and moments.",
+        detail="These numbers measure the effect of differences in difficulty.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
-        detail="pass@k and pass^k are always shown, unless you name one of them. cover: the share"
-        " of tasks that reach a true success rate, over that rate.")] = ()
+        detail="passk always shows pass@k and pass^k, unless you name one of them. Write cover for"
+        " the share of tasks that reach a true success rate, as a curve over that rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points.")] = ()
+        "-k", "1,2,5,10", "Compute only these k's.", parse=parse_k,
+        detail="Use it instead of --points.")] = ()
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""Cover@τ over τ: the share of tasks with a true success rate of at least τ, as a range."""
+"""The curve of cover@τ: the share of tasks with a true success rate of at least τ."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from passk_cli.study.notes import lacking_tasks_message
 from passk_cli.study.section import NumberColumn, NumberTable, build_report, rows_by_series
 
 _TENTHS = range(1, 10)
-# Thresholds of the table without --full, and the threshold of the answer.
+# Thresholds in the table without --full, and the threshold in the answer.
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 
 class CoverCurveTable(NumberTable):
-    """A row per model and a column per threshold of cover@τ."""
+    """One row per model and one column per threshold of cover@τ."""
 
     view = "with -m cover"
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """The thresholds; those between the usual ones appear with --full only."""
+        """One column per threshold. Only `--full` shows all of them."""
         visibility = {True: ALWAYS, False: FULL}
         return [
             number._replace(shown=visibility[number.name in _BRIEF]) for number in super().numbers
@@ -58,7 +58,7 @@ class CoverCurveTable(NumberTable):
 
 
 def cover_report(study: Analysis) -> Report:
-    """The report of all thresholds, with the models that have the highest ranges at 0.8 first."""
+    """The report of cover@τ for all thresholds. Models with the highest cover@0.8 come first."""
     metrics = [Metric("cover@", 1, Fraction(tenth, 10)) for tenth in _TENTHS]
     confidence = study.confidence.for_metrics(metrics)
     study = replace(study, metrics=tuple(metrics), confidence=confidence)

@@ -1,4 +1,4 @@
-"""The curves of every model: from counts, with intervals, or from exact success rates."""
+"""pass@k and pass^k of each model over k, from counts or from exact success rates."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
-# The suffix of the gain if all tasks had the model's pass@1.
+# Suffix of the name of the gain that pass@k would have if all tasks had the model's pass@1.
 EVEN = " if all tasks were equally hard"
-# The methods of limits of Δ_k, the deficit and the moments, and of the skewness for these tasks.
+# Interval methods of Δ_k, the coverage deficit and the moments. For the same tasks, the interval of
+# the skewness is a jackknife interval.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS = "jackknife"
-# The flaw of a number that has no sampling error.
+# Value of Result.flaw for a number that has no sampling error.
 EXACT = "exact"
-# The largest k of --points all.
+# Largest k that `--points all` accepts.
 _MOST_POINTS = 100_000
-# Limits of memory: models that are resampled at once, and k's (or tasks × k's without draws) at
-# which
-# Δ_k is computed at once.
+# Memory limits: number of models per resampling, number of k's per block of Δ_k, and number of
+# tasks × k's per block if there are no resamples.
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
 class StepGain(NamedTuple):
-    """The gain of pass@k from one k to another, and that if all tasks were equally hard."""
+    """The gain of pass@k from one k to a larger k, and the gain if all tasks were equally hard."""
 
     start: int
     gain: Result
@@ -63,18 +63,18 @@ class StepGain(NamedTuple):
 
     @property
     def series(self) -> Series:
-        """The series of the gain."""
         return self.gain.series
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The curves of one series, the gains of further attempts, and the success rates of its tasks.
+    """The curves of one model: pass@k and pass^k over k, gains, and success rates of the tasks.
 
-    points : curve → its numbers, by k. A number of DELTA or DEFICIT has its largest possible value.
-    never, always : shares of tasks that no attempt passes, and that every attempt passes.
-    moments : mean, sd and skewness of the success rates, if they are requested.
-    table_ks : the k's of tables.
+    points : name of the curve → its results, by increasing k. The results of Δ_k and of the
+        deficit contain the largest possible value.
+    never, always : shares of tasks that failed every attempt and that passed every attempt.
+    moments : mean, standard deviation and skewness of the success rates, if requested.
+    table_ks : the k's that tables show.
     """
 
     series: Series
@@ -86,7 +86,7 @@ class Curves:
     table_ks: Sequence[int] = ()
 
     def ranges_to(self, upper: Curves) -> Curves:
-        """Ranges from these curves to others of the same series at the same k's, without gains."""
+        """Ranges from these curves (lower bounds) to the curves `upper`, without gains."""
         points = {
             name: [range_between(*pair) for pair in zip(ends, upper.points[name], strict=True)]
             for name, ends in self.points.items()
@@ -98,37 +98,36 @@ class Curves:
 
     @property
     def exact(self) -> bool:
-        """Whether the success rates are known, so that nothing has an interval."""
+        """Whether the success rates of the tasks are known exactly."""
         return self.never.flaw == EXACT
 
     @cached_property
     def measured_curves(self) -> list[str]:
-        """Its curves without the differences from equally hard tasks."""
+        """Names of the curves, without Δ_k and the deficit."""
         return [name for name in self.points if name not in UNEVEN]
 
     @property
     def measured_points(self) -> list[Result]:
-        """The points of these curves."""
+        """The results of all curves, without Δ_k and the deficit."""
         return [point for name in self.measured_curves for point in self.points[name]]
 
     @property
     def main_curve(self) -> str:
-        """pass@k, or pass^k if there is no pass@k."""
+        """The name pass@k, or pass^k if pass@k was not requested."""
         return self.measured_curves[0]
 
     @cached_property
     def ks(self) -> list[int]:
-        """The k's of its curves, increasing."""
         return [point.k or 0 for point in self.points[self.main_curve]]
 
     @cached_property
     def complete_k(self) -> int:
-        """The largest k at which the curve includes all of its tasks."""
+        """The largest k at which the curve still includes all tasks of its first point."""
         first, *_ = points = self.points[self.main_curve]
         return max(point.k or 0 for point in points if point.size.tasks == first.size.tasks)
 
     def at(self, name: str, k: int) -> Result:
-        """A curve's number at one of its k's."""
+        """The result of the curve `name` at k."""
         return next(point for point in self.points[name] if point.k == k)
 
 
@@ -136,9 +135,10 @@ class Curves:
 class KGrid:
     """The k's at which curves are computed.
 
-    points : about how many, or every k if there are no more; None for every k.
-    max_k : the largest k; None for the largest that the data supports.
-    ks : only these k's, if there are any.
+    points : approximate number of k's; None for every k. If the curve has no more k's than this
+        number, every k is used.
+    max_k : largest k; None for the largest k that the data supports.
+    ks : if not empty, only these k's are used.
     """
 
     points: int | None = 40
@@ -146,7 +146,7 @@ class KGrid:
     ks: tuple[int, ...] = ()
 
     def up_to(self, last: int) -> Ints:
-        """The k's from 1 to the last, or to max_k.
+        """The k's from 1 to `last`, or to `max_k` if it is smaller.
 
         >>> KGrid(points=4).up_to(100).tolist()
         [1, 2, 5, 10, 22, 100]
@@ -167,12 +167,12 @@ class KGrid:
         return np.union1d(spread, round_ks(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
-        """The k's that a table shows."""
+        """The k's of `ks` that a table shows."""
         return [k for k in ks if self.ks or k in round_ks(ks[-1])]
 
 
 def round_ks(last: int) -> list[int]:
-    """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last.
+    """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last k.
 
     >>> round_ks(30), round_ks(2000)
     ([1, 2, 5, 10, 30], [1, 2, 5, 10, 100, 1000, 2000])
@@ -182,10 +182,10 @@ def round_ks(last: int) -> list[int]:
 
 
 def k_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
-    """The k's between which gains are measured.
+    """Pairs (start, k) between which the gains of pass@k are reported.
 
-    These are 1 → 10 → 100 as far as a curve goes, or 1 to its end; from its first to its last k;
-    and to the last k that all curves share.
+    The pairs are 1 → 10 and 10 → 100 as far as the curve reaches, or 1 → the last k. Further pairs
+    go from the first to the last k of the curve, and to the last k that all curves share.
 
     >>> k_steps([1, 2, 250]), k_steps([1, 7]), k_steps([1]), k_steps([1, 2, 3], [1, 2])
     ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
@@ -200,9 +200,9 @@ def k_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class KRange:
-    """k's at which one series has values on the same tasks.
+    """A range of k in which one model has values for the same tasks.
 
-    rates : pass@1 of these tasks.  level : confidence level of each interval by itself.
+    rates : pass@1 of these tasks.  level : confidence level of the interval at each single k.
     """
 
     rates: TaskValues
@@ -211,38 +211,38 @@ class KRange:
 
     @property
     def size(self) -> SampleSize:
-        """Tasks, fewest and most attempts."""
         return SampleSize(len(self.rates.n), *self.rates.attempts_range)
 
 
 @dataclass(frozen=True)
 class GainOverStart(Metric):
-    """How much pass@k exceeds pass@start at each task."""
+    """The metric pass@k − pass@start of a task."""
 
     start: int = 1
 
     @property
     def name(self) -> str:
-        """The name in rows of csv and json."""
+        """The name of this metric in csv and json, for example pass@10-pass@1."""
         return f"pass@{self.k}-pass@{self.start}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """Its values at each (n, c) pair, in [0, 1]; NaN if n < k."""
+        """The metric of each pair (n, c), in [0, 1]; NaN if n < k."""
         return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start)
 
     @property
     def expectation(self) -> Expectation | None:
-        """(1 − p)^start − (1 − p)^k, at every k."""
+        """The expectation (1 − p)^start − (1 − p)^k as a polynomial in the failure rate 1 − p."""
         return Polynomial(((0.0, 1.0, 0, self.start), (0.0, -1.0, 0, self.k))), False
 
 
 @dataclass(frozen=True)
 class CurveComputation:
-    """Computes the curves of a study.
+    """Computes the curves of all models of an analysis.
 
-    further : curves of other metrics, each as the metric at k = 1.  names : which of CURVES.
-    together : whether intervals hold for both curves of a model at all k's together.
-    delta : whether to compute the effect of uneven tasks.
+    further : metrics other than pass@k and pass^k, given at k = 1.
+    names : which of the curves pass@k and pass^k to compute.
+    together : whether the intervals of both curves of a model hold at all k's simultaneously.
+    delta : whether to compute Δ_k, the coverage deficit and the moments.
     """
 
     study: Analysis
@@ -253,13 +253,12 @@ class CurveComputation:
     delta: bool = False
 
     def curves(self) -> tuple[list[Curves], list[Curves], list[float]]:
-        """Curves of each series, best first; the curves to draw; and the levels of intervals in
-        bands.
+        """Compute the curves of each model (best model first), the curves to draw, and band levels.
 
-        If outcomes are missing that may pass or fail, curves are ranges, and their ends are drawn.
-        Errors: ParameterError for a k beyond the attempts or beyond the largest k of curves, and
-        for
-        intervals or metrics that may lie outside such a range.
+        If outcomes are missing and `--missing bounds` is set, each curve is a range. The curves to
+        draw are then the lower and upper bounds of that range.
+        Errors: ParameterError for a k above the number of attempts or above the limit for curves,
+        and for intervals or metrics that are not defined for ranges.
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
@@ -295,7 +294,8 @@ class CurveComputation:
         ks_by_series = [
             {k for k_range in several for k in k_range.ks.tolist()} for several in stretches
         ]
-        # The k's at which all models have values, and those at which no task is left out.
+        # `shared` contains the k's that all models have, `complete_ks` the k's that no task is too
+        # short for.
         shared = sorted(set.intersection(*ks_by_series))
         complete_ks = sorted(
             set.intersection(*(set(ranges[0].ks.tolist()) for ranges in stretches))
@@ -308,7 +308,7 @@ class CurveComputation:
         )
 
     def _k_ranges(self, s: int) -> list[KRange]:
-        """The ranges of k of a series: one, or with `drop` one per number of tasks."""
+        """One range of k, or with `--short-tasks drop` one range per number of tasks."""
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
         if rates.degrees is not None:
@@ -325,7 +325,7 @@ class CurveComputation:
         ]
 
     def _labelled_range(self, rates: TaskValues) -> list[KRange]:
-        """The only range of k of a series that labels correct.
+        """The only range of k of a model with outcomes corrected by human labels.
 
         Errors: ParameterError for a k beyond this range.
         """
@@ -342,7 +342,7 @@ class CurveComputation:
         return [KRange(rates, ks, self.study.confidence.level)]
 
     def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
-        """The ranges of k, one per series, at the pointwise levels of simultaneous bands."""
+        """The ranges of k with the pointwise levels that simultaneous bands need."""
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.resample_arguments}
         cells = [
@@ -353,7 +353,7 @@ class CurveComputation:
                 replace(k_range, level=band_level_these_tasks(*cell, confidence.level, **draws))
                 for k_range, cell in zip(k_ranges, cells, strict=True)
             ]
-        # Models with the same number of tasks (and clusters) share the resampled tasks.
+        # The resampled tasks are shared by all models with equal numbers of tasks and clusters.
         same_tasks = group_pairs(
             ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
             for i, r in enumerate(k_range.rates for k_range in k_ranges)
@@ -369,7 +369,7 @@ class CurveComputation:
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
     def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
-        """The curves of one series.  shared : the k's that all series have, as in `k_steps`."""
+        """Compute the curves of one model.  shared : k's that all models have, as in `k_steps`."""
         first, study = stretches[0], self.study
         points: dict[str, list[Result]] = {name: [] for name in self.names}
         for stretch in stretches:
@@ -385,7 +385,7 @@ class CurveComputation:
             points |= group_pairs(
                 point for stretch in stretches for point in self._unevenness(stretch)
             )
-        # Labels correct means, not single tasks.
+        # Labels correct the mean of all tasks, but not the success rate of a single task.
         corrected = first.rates.degrees is not None
         pairs = k_steps(ks, *shared) if AT in self.names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
@@ -397,11 +397,10 @@ class CurveComputation:
         )  # fmt: skip
 
     def _pointwise(self, fact: Result, **more: Cell) -> Result:
-        """The result with the level of its pointwise interval, and without its values.
+        """The result with its pointwise level stored separately, and without its task values.
 
-        In a band, the pointwise level differs from the confidence level. The values of a long curve
-        would
-        fill the memory.
+        In a simultaneous band, the pointwise level differs from the confidence level. The task
+        values of a long curve would need too much memory.
         """
         if fact.level is not None:
             more = {"pointwise_level": fact.level, **more}
@@ -409,7 +408,7 @@ class CurveComputation:
         return replace(fact, level=level, values=None, more=more)
 
     def _points(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
-        """pass@k and pass^k at each k of a range, as in `passk estimate` at its level."""
+        """Yield the results of pass@k and pass^k at each k of a range."""
         rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
         if rates.degrees is not None:
             s = self.study.counts.series.index(rates.series)
@@ -426,7 +425,8 @@ class CurveComputation:
                 if name not in self.names:
                     continue
                 if bare:
-                    # The same as `Analysis.result`, but for thousands of k's at once.
+                    # These results equal those of `Analysis.result`, which is too slow for
+                    # thousands of k's.
                     errors: list[float | None] = [None] * len(ks)
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
@@ -458,7 +458,7 @@ class CurveComputation:
         )
 
     def _unevenness(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
-        """(curve, Δ_k or coverage deficit) at each k of a range."""
+        """Yield (name of the curve, Δ_k or coverage deficit) for each k of a range."""
         setting, rates = self._interval_setting(stretch), stretch.rates
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
@@ -485,7 +485,7 @@ class CurveComputation:
     def _corrected(
         self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
-        """A number that is corrected for the noise of attempts, with its limits."""
+        """The result of a number that is corrected for the noise of attempts, with its limits."""
         confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
         level = confidence.interval_level
         estimate = Estimate(
@@ -497,12 +497,11 @@ class CurveComputation:
         return Result(series, name, k, estimate, spread.se, stretch.size, method, level)
 
     def _step_gain(self, stretch: KRange, start: int, k: int) -> StepGain:
-        """The gain of pass@k from one k to another."""
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Differences between tasks cost coverage. Equally hard tasks would not lose it, so their
-        # gain is larger by the loss between the two k's.
+        # Coverage is lower if tasks differ in difficulty. Equally hard tasks would gain more by the
+        # difference of this loss between the two k's.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
@@ -512,7 +511,6 @@ class CurveComputation:
         return StepGain(start, replace(self._pointwise(gain), values=gain.values), even_result)
 
     def _moments(self, stretch: KRange) -> Iterator[Result]:
-        """Mean, standard deviation and skewness of the success rates."""
         rates = stretch.rates
         yield self._pointwise(replace(self.study.result(rates), name="mean", k=None))
         shapes = sd_and_skewness_of_rates(rates.n, rates.c, self._interval_setting(stretch))
@@ -520,9 +518,7 @@ class CurveComputation:
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 
     def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
-        """A share of tasks. It has an interval if the tasks are a sample, and no value if labels
-        correct.
-        """
+        """The share of tasks in `mask`, with an interval only if the tasks are a random sample."""
         rates = stretch.rates
         if corrected:
             reason = "labels do not correct single tasks"
@@ -544,9 +540,9 @@ def exact_curves(
     *,
     delta: bool = False,
 ) -> Curves:
-    """The curves of tasks with known success rates: plug-in values without intervals.
+    """The curves of tasks with known success rates, without intervals.
 
-    last : the largest k.  names, delta : as in `CurveComputation`.
+    last : largest k.  names, delta : see `CurveComputation`.
     """
     rates, ks = family.rates, grid.up_to(last)
 

@@ -1,4 +1,4 @@
-"""The answer of `passk curve`: how one model's curves go on, or which model gains most."""
+"""The answer of `passk curve`: how the curves of one model change, or which model gains most."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.result import Result
 
-# Gains that differ by less are equal; the maximum number of models that a sentence names.
+# Gains that differ by at most _EQUAL are equal. A sentence names at most _NAMED models.
 _EQUAL, _NAMED = 1e-12, 3
 
 
 class ModelGains(NamedTuple):
-    """The gains of several models from one number of attempts to another.
+    """The gains of several models between two numbers of attempts.
 
-    facts : a gain per model.  metric : of which curve.  start, k : the numbers of attempts.
-    where : the tasks in words, if these are not all.  rising : whether more attempts can only help.
-    exact : whether success rates are given.
+    facts : one gain per model.  metric : name of the curve.  start, k : numbers of attempts.
+    where : description of the tasks, if some tasks are left out.
+    rising : whether more attempts can only increase the metric.
+    exact : whether the success rates are known exactly.
     """
 
     facts: Sequence[Result]
@@ -37,17 +38,15 @@ class ModelGains(NamedTuple):
 
     @property
     def sizes(self) -> list[float]:
-        """The size of each gain, without its sign."""
+        """The absolute value of each gain."""
         return [abs(fact.estimate.value or 0.0) for fact in self.facts]
 
     @property
     def most(self) -> list[Result]:
-        """The largest gains."""
         return self._facts_of_size(max(self.sizes))
 
     @property
     def least(self) -> list[Result]:
-        """The smallest gains."""
         return self._facts_of_size(min(self.sizes))
 
     def _facts_of_size(self, end: float) -> list[Result]:
@@ -56,19 +55,20 @@ class ModelGains(NamedTuple):
 
     @property
     def overlapping(self) -> list[Result]:
-        """Models with a smaller gain and an interval that overlaps the largest gain's interval."""
+        """Models with a smaller gain, but with an interval that overlaps the interval of the
+        largest gain.
+        """
         lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
         smaller = [fact for fact in self.facts if fact not in self.most]
         return [fact for fact in smaller if _limits(fact, exact=self.exact)[1] >= lower]
 
     @property
     def untested(self) -> bool:
-        """Whether a gain has no interval."""
         return any(math.isinf(_limits(fact, exact=self.exact)[1]) for fact in self.facts)
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The extreme gains with their models, and models with overlapping intervals."""
+        """The smallest and the largest gain with their models, and overlapping intervals."""
         names = [self._name(fact) for fact in (*self.most, *self.overlapping)]
         return {
             "metric": self.metric, "start": self.start, "k": self.k, "where": self.where,
@@ -83,7 +83,7 @@ class ModelGains(NamedTuple):
         return name_with_groups(fact.series, self.groups, " at ")
 
     def _names(self, facts: Sequence[Result]) -> list[str]:
-        """The models of some gains, or their number if there are many."""
+        """The names of the models, or the number of models if there are many."""
         return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
 
 
@@ -95,7 +95,7 @@ _RANGE = (
 GAINS = (
     Answer("gains-alike", lambda gains: len(gains.most) == len(gains.facts),
            "The {rising:gain|change} " + _STEP + " is the same for {most:and}: {metric} {high}."),
-    # Models are not ranked across groups.
+    # passk does not rank models of different groups.
     Answer("gains-range", lambda gains: bool(gains.groups), _RANGE + "."),
     Answer("gains-untested", lambda gains: gains.untested, _RANGE + "; not tested."),
     Answer("gains-overlap", lambda gains: bool(gains.overlapping),
@@ -110,9 +110,9 @@ GAINS = (
 
 
 class OneCurve:
-    """The curves of one model, for the answer.
+    """The curves of one model as fields of the answer.
 
-    model : its curves.  groups : the columns that split models.
+    groups : the columns that split a model into groups.
     """
 
     def __init__(self, model: Curves, groups: Sequence[str]) -> None:
@@ -123,8 +123,8 @@ class OneCurve:
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)
         self.fewer = self.last.size.tasks != self.first.size.tasks
-        # The start uses the tasks at the end of the curve, because the curve may turn when tasks
-        # are left out.
+        # The start of the curve is computed from the tasks at its end. Otherwise a change of the
+        # tasks could look like a change of the metric.
         last = self.last.estimate.value
         gains = (step.gain.estimate.value for step in model.step_gains
                  if (step.start, step.gain.k) == (self.first.k, self.last.k))  # fmt: skip
@@ -136,7 +136,7 @@ class OneCurve:
 
     @property
     def flat(self) -> bool:
-        """Whether all points of the curves are equal."""
+        """Whether all points of pass@k and pass^k have the same value."""
         points = [*self.points, self.hat]
         values = {(point.estimate.value or 0.0) for point in points}
         ranges = any(point.estimate.upper is not None for point in points)
@@ -144,7 +144,9 @@ class OneCurve:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The ends of the curves, and whether they rise or fall from the first to the last k."""
+        """The first and last values of the curves, and whether the curves rise or fall between
+        them.
+        """
         start = self.start.value or 0.0
         rises, falls = (
             _sign((fact.estimate.value or 0.0) - start) for fact in (self.last, self.hat)
@@ -179,12 +181,12 @@ OF_ONE = (
 
 
 def _sign(change: float) -> int:
-    """1 for a rise, −1 for a fall, 0 for neither."""
+    """The sign of a change: 1 for a rise, −1 for a fall, 0 for no change."""
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 
 def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
-    """The limits of the size of a gain; infinite if nothing bounds it."""
+    """The limits of the absolute value of a gain; infinite if the gain has no interval."""
     value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
     if exact:
         return abs(value), abs(value)
@@ -194,5 +196,4 @@ def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
 
 
 def _signed(fact: Result) -> Estimate:
-    """A gain without an interval."""
     return replace(fact.estimate.without_interval, signed=True)

@@ -1,4 +1,4 @@
-"""pass@k and pass^k over k: the table, points, gains, the effect of uneven tasks, and charts."""
+"""Tables, messages and charts of `passk curve`: pass@k and pass^k over k."""
 
 from __future__ import annotations
 
@@ -64,56 +64,59 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import __version__
 
-# The tasks from which μ^k is estimated.
+# Which tasks the estimate of μ^k (pass^k of equally hard tasks) uses, by population.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
-# With more k's, tables with a column per k show round ones. A chart has at most _MOST_DRAWN k's.
+# If there are more than _MOST_ACROSS k's, tables with one column per k show only round k's. A chart
+# shows at most _MOST_DRAWN k's.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _EQUAL = 1e-12
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
 
 CURVE_ENDS = DiagnosticType(
-    "curve-ends", NOTE, "the curves of {models} end at k = {k}, before {most}",
-    meaning="A curve goes up to the fewest attempts at a task of its model. Beyond that k, pass@k"
-    " of that task is undefined.",
-    why="At larger k, you can compare only the models with more attempts.",
+    "curve-ends", NOTE, "the curves of {models} end at k = {k}, before the requested k = {most}",
+    meaning="A curve ends at the smallest number of attempts that any task of its model has. At a"
+    " larger k, pass@k of that task is undefined.",
+    why="At a larger k, you can compare only the models with more attempts.",
     advice="Make more attempts, or use a smaller `--max-k`.",
-    example="note[curve-ends]: the curves of alpha end at k = 5, before 10",
+    example="note[curve-ends]: the curves of alpha end at k = 5, before the requested k = 10",
 )  # fmt: skip
 SHORT_CURVE = DiagnosticType(
     "short-curve", NOTE,
-    "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
-    " {most}",
-    SuggestedFix({"--short-tasks": "drop"}, "goes on with the other tasks"),
-    "A curve goes as far as every task has attempts, so that all of its points are about the same"
-    " tasks.",
+    "the curves of {models} end at k = {k}, the smallest number of attempts at a task, although"
+    " other tasks have up to {most} attempts",
+    SuggestedFix({"--short-tasks": "drop"}, "continues the curves with these other tasks"),
+    "A curve ends at the smallest number of attempts that any task of its model has. In this way"
+    " all points of the curve use the same tasks.",
     why="One task with few attempts ends the curve for all tasks.",
-    advice="Make more attempts at the short tasks. `--short-tasks drop` continues the curve with"
-    " the tasks that have more attempts. A point may then be about fewer tasks than the point"
-    " before it.",
-    example="note[short-curve]: the curves of alpha end at k = 2, the fewest attempts at a task;"
-    " other tasks have up to 4; --short-tasks drop goes on with the other tasks",
+    advice="Make more attempts at the tasks with few attempts. `--short-tasks drop` continues the"
+    " curve with the tasks that have more attempts. A point at a larger k may then use fewer tasks"
+    " than a point at a smaller k.",
+    example="note[short-curve]: the curves of alpha end at k = 2, the smallest number of attempts"
+    " at a task, although other tasks have up to 4 attempts; --short-tasks drop continues the"
+    " curves with these other tasks",
 )  # fmt: skip
 CHANGING_TASKS = DiagnosticType(
     "changing-tasks", WARNING,
-    "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may"
+    "beyond k = {k}, the curves of {models} leave out tasks with too few attempts, so they may"
     " change direction",
-    meaning="With --short-tasks drop, points at larger k use the tasks that have that many"
+    meaning="With `--short-tasks drop`, a point at a larger k uses only the tasks with at least k"
     " attempts.",
-    why="These tasks may be easier or harder than the others, so a step of the curve may be due to"
-    " the tasks and not to k.",
-    advice="Look at the column tasks of `--full` or csv, or make more attempts at the short tasks.",
-    example="warning[changing-tasks]: beyond k = 2, curves of alpha leave out tasks with too few"
-    " attempts, and may change direction",
+    why="The tasks with many attempts may be easier or harder than the tasks that are left out. A"
+    " step of the curve may therefore be due to the tasks and not to k.",
+    advice="Look at the column tasks of `--full` or csv, or make more attempts at the tasks with"
+    " few attempts.",
+    example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
+    " few attempts, so they may change direction",
 )  # fmt: skip
 NO_GAINS = DiagnosticType(
-    "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
-    tuple(replace(settle, why="gives them") for settle in MISSING_FIXES),
-    "With --missing bounds, every number is a range, from all missing outcomes failing to all"
-    " passing.",
-    why="A gain of pass@k need not lie between its values at these two ends. It may be largest if"
-    " some of the missing outcomes pass and others fail.",
-    example="note[gains-without-range]: gains of pass@k are left out: outcomes are missing;"
-    " --missing fail gives them; --missing drop gives them",
+    "gains-without-range", NOTE, "gains of pass@k are left out because outcomes are missing",
+    tuple(replace(settle, why="shows the gains") for settle in MISSING_FIXES),
+    "With `--missing bounds`, every number is a range. Its lower limit counts all missing outcomes"
+    " as failures, and its upper limit counts them as passes.",
+    why="A gain of pass@k need not be between its values at these two limits. It may be largest if"
+    " only some of the missing outcomes are passes.",
+    example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
+    " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
 MISSING_UNEVEN = DiagnosticType(
     "no-even-tasks", NOTE, "Δ_k and deficit are empty from k = {k} on: {reason}",
@@ -125,18 +128,18 @@ MISSING_UNEVEN = DiagnosticType(
     " tasks; there are 4",
 )  # fmt: skip
 MISSING_MOMENT = DiagnosticType(
-    "no-moment", NOTE, "{moment} of {models}: {reason}",
+    "no-moment", NOTE, "{moment} of {models} is missing: {reason}",
     meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
     " the noise of the attempts.",
-    why="They need two or three attempts at every task, and success rates that differ by more than"
-    " that noise.",
+    why="The standard deviation needs at least two attempts at every task, and the skewness three."
+    " The success rates must also differ by more than the noise.",
     advice="Make more attempts at every task.",
-    example="note[no-moment]: skewness of alpha: it needs three attempts at every task",
+    example="note[no-moment]: skewness of alpha is missing: it needs three attempts at every task",
 )  # fmt: skip
 
 
 class CurveColumn(NamedTuple):
-    """A column of numbers: a curve at a k, or its change from `start` to k."""
+    """A column of the curve table: the value of a curve at k, or its change from `start` to k."""
 
     name: str
     k: int
@@ -144,7 +147,7 @@ class CurveColumn(NamedTuple):
 
     @property
     def header(self) -> str:
-        """The header, for example "pass@10", or "gain 1 → 10"."""
+        """The header of the column, for example "pass@10", or "gain 1 → 10"."""
         if self.start:
             return f"{'gain' if self.name == AT else 'change'} {self.start} → {self.k}"
         head, sign, tail = self.name.partition("@" if "@" in self.name else "^")
@@ -152,15 +155,13 @@ class CurveColumn(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """The meaning of its metric, or of the gain."""
         if not self.start:
             return parse_metric(self.header).meaning
-        return (
-            f"{self.name} at k = {self.k} minus that at {self.start}, on tasks with n ≥ {self.k}."
-        )
+        name, k = self.name, self.k
+        return f"{name} at k = {k} minus {name} at k = {self.start}, for tasks with n ≥ {k}."
 
     def fact(self, model: Curves) -> Result:
-        """The number of a model; empty if the model's curve does not reach that k."""
+        """The result of a model in this column; empty if the curve of the model ends before k."""
         points = {point.k: point for point in model.points[self.name]}
         first, last = points.get(self.start or self.k), points.get(self.k)
         if first is None or last is None:
@@ -175,7 +176,7 @@ class CurveColumn(NamedTuple):
         return Result(model.series, self.header, self.k, Estimate(change, signed=True))
 
     def value(self, model: Curves) -> Estimate:
-        """The number without its interval, which --full shows; a gain keeps its interval."""
+        """The estimate for the table cell. Only a gain is shown with its interval."""
         fact = self.fact(model)
         return fact.estimate if self.start else fact.estimate.without_interval
 
@@ -188,11 +189,10 @@ _OVER_K = Column(
 
 @dataclass(frozen=True)
 class CurveTable(Section[Curves]):
-    """A row per model: pass@k over k, the gain of further attempts, and pass^k at the largest k.
+    """One row per model: pass@k over k, the gain from more attempts, and pass^k at the largest k.
 
-    grid : the requested k's.  levels : the pointwise levels of simultaneous bands; empty for
-    pointwise
-    intervals.  chart_curves : the curves to draw.
+    grid : the requested k's.  levels : pointwise confidence levels of simultaneous bands; empty for
+    pointwise intervals.  chart_curves : the curves to draw.
     """
 
     grid: KGrid
@@ -206,28 +206,29 @@ class CurveTable(Section[Curves]):
                 example=CurveColumn(AT, 10, 1)),
         replace(_OVER_K, across=lambda section: section.other_columns,
                 example=CurveColumn(HAT, 10)),
-        Column("tasks at k = {0}", "count", meaning="Tasks with {0} attempts or more.", example=10,
+        Column("tasks at k = {0}", "count", example=10,
+               meaning="Number of tasks with at least {0} attempts.",
                across=lambda section: section.unreached_k,
                cell=lambda model, k: model.at(model.main_curve, k).size.tasks),
         Column("passed every attempt", "share", shown=FULL,
-               meaning="Share of tasks that passed every attempt: more attempts gain nothing"
-               " there.", cell=lambda model: model.always.estimate),
+               meaning="Share of tasks that passed every attempt. More attempts at these tasks"
+               " gain nothing.", cell=lambda model: model.always.estimate),
         Column("failed every attempt", "share", shown=FULL,
                meaning="Share of tasks that failed every attempt.",
                cell=lambda model: model.never.estimate),
-        data_field("pointwise_level", "Level of the interval at each k by itself, in a band."),
-        data_field("at_most", "The most that Δ_k or the deficit could be at this mean."),
+        data_field("pointwise_level", "Confidence level at each single k of a simultaneous band."),
+        data_field("at_most", "Largest possible Δ_k or deficit at this mean success rate."),
     )  # fmt: skip
 
     def unit(self, name: str) -> str:
-        """The kind of the numbers of a curve."""
+        """The unit of a curve."""
         points = (model.points[name][0] for model in self.records)
         units = {point.estimate.unit for point in points}
         return units.pop() if len(units) == 1 else "score"
 
     @cached_property
     def ks(self) -> list[int]:
-        """The k's that all models share; if there are many, only round ones."""
+        """The k's that all models share. If there are many, only round k's are shown."""
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.ks:
@@ -237,20 +238,21 @@ class CurveTable(Section[Curves]):
 
     @property
     def main_columns(self) -> list[CurveColumn]:
-        """The main curve over k."""
+        """The columns of the main curve, one per k."""
         ks = sorted({*self.ks, *(gain.k for gain in self.gain_columns)})
         return [CurveColumn(self.records[0].main_curve, k) for k in ks]
 
     @property
     def other_columns(self) -> list[CurveColumn]:
-        """The other curves at the last k."""
+        """The columns of all other curves, at the last k."""
         return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured_curves[1:]]
 
     @property
     def gain_columns(self) -> list[CurveColumn]:
-        """The gain from the first to the last k; none for a single k or for ranges.
+        """The gain from the first to the last k. There is none for a single k or for ranges.
 
-        If no task has the last k of all models, a gain without left-out tasks comes before it.
+        If no task of all models has enough attempts for the last k, the gain up to the largest k
+        without left-out tasks comes first.
         """
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.has_ranges:
@@ -263,7 +265,9 @@ class CurveTable(Section[Curves]):
 
     @property
     def unreached_k(self) -> list[int]:
-        """The last k, if some tasks have too few attempts for it."""
+        """The last k as a list, if some tasks have fewer attempts than that k; otherwise an empty
+        list.
+        """
         return self.ks[-1:] if any(model.complete_k < self.ks[-1] for model in self.records) else []
 
     def facts(self) -> list[Result]:
@@ -275,11 +279,9 @@ class CurveTable(Section[Curves]):
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The gain from further attempts: of one model, or of the models with the most and the
-        least gain.
+        """The gain from more attempts: for one model, or for the models with extreme gains.
 
-        If numbers are ranges, or there is only one k, the answer is about the numbers at the last
-        k.
+        If the numbers are ranges, or if there is only one k, the answer reports the last k instead.
         """
         groups = self.study.counts.group_names
         if len(self.records) == 1:
@@ -299,7 +301,7 @@ class CurveTable(Section[Curves]):
         if not gains:
             return
         if not where and gain.name != AT and any(lacking_tasks_message(self.study.counts)):
-            # Changes of other curves are not computed again on shared tasks.
+            # Only the change of pass@k can be computed again for the shared tasks.
             where = "each model's own tasks"
         curve_gains = ModelGains(
             in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
@@ -330,7 +332,7 @@ class CurveTable(Section[Curves]):
 
     def details(self) -> Iterator[str]:
         if not self.records[0].exact and self.study.confidence.method != "none":
-            together = "simultaneous: for both curves of a model at all k"
+            together = "simultaneous intervals, for both curves of a model at all k together"
             yield together if self.levels else "pointwise intervals"
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -395,7 +397,7 @@ K = Column("k", "count", meaning="Number of attempts.",
 
 
 def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[SeriesRow]:
-    """A row per model and k of the tables.  names : the curves; empty for the measured ones."""
+    """One row per model and k of the tables.  names : the curves; empty for the measured curves."""
     return [
         SeriesRow(
             model.series, {name: model.at(name, k) for name in names or model.measured_curves}
@@ -407,7 +409,7 @@ def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Serie
 
 
 class EveryKTable(NumberTable):
-    """A row per model and k: every curve with its interval."""
+    """One row per model and k: every curve with its interval."""
 
     title = "Every k"
     shown = FULL
@@ -418,7 +420,6 @@ class EveryKTable(NumberTable):
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """The curves."""
         numbers = super().numbers
         return [
             number._replace(meaning=f"{number.name} at the k of the row.") for number in numbers
@@ -426,26 +427,26 @@ class EveryKTable(NumberTable):
 
 
 class StepGainTable(Section[StepGain]):
-    """A row per model and step of k: the gain of pass@k, and that of equally hard tasks."""
+    """One row per model and step of k: the gain of pass@k, and the gain of equally hard tasks."""
 
     title = "Gains of pass@k"
     shown = FULL
     columns = (
         MODEL,
         GROUPS,
-        Column("attempts", meaning="The step of k.",
+        Column("attempts", meaning="The number of attempts before and after this step.",
                cell=lambda step: f"{step.start} → {step.gain.k}"),
-        Column("gain", "share", meaning="What pass@k gains from this step.",
+        Column("gain", "share", meaning="Increase of pass@k in this step.",
                cell=lambda step: step.gain.estimate),
         Column(
             "if all tasks were equally hard", "share", cell=lambda step: step.even.estimate.value,
-            meaning="What it would gain if every task had the mean success rate; uneven tasks gain"
-            " less."),
+            meaning="Increase of pass@k if every task had the mean success rate. Tasks that differ"
+            " in difficulty gain less."),
     )  # fmt: skip
 
 
 class UnevennessTable(Section[SeriesRow]):
-    """A row per model and k: Δ_k and the coverage deficit."""
+    """One row per model and k: Δ_k and the coverage deficit."""
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
     columns = (
@@ -453,13 +454,13 @@ class UnevennessTable(Section[SeriesRow]):
         GROUPS,
         K,
         Column("Δ_k", "share", cell=lambda row: row.numbers[DELTA].estimate,
-               meaning="How much of pass^k exists only because tasks differ."),
+               meaning="Part of pass^k that exists only because tasks differ in difficulty."),
         Column("at most", "share", True, cell=lambda row: row.numbers[DELTA].more["at_most"],
-               meaning="The most that the number before it could be, at this mean success rate."),
+               meaning="Largest possible Δ_k at this mean success rate."),
         Column("deficit", "share", cell=lambda row: row.numbers[DEFICIT].estimate,
-               meaning="How much pass@k lacks because tasks differ."),
+               meaning="Part of pass@k that is lost because tasks differ in difficulty."),
         Column("at most", "share", True, cell=lambda row: row.numbers[DEFICIT].more["at_most"],
-               meaning="The most that the number before it could be, at this mean success rate."),
+               meaning="Largest possible deficit at this mean success rate."),
     )  # fmt: skip
 
     def details(self) -> Iterator[str]:
@@ -473,7 +474,7 @@ class UnevennessTable(Section[SeriesRow]):
 
 
 class RateMomentTable(Section[Curves]):
-    """A row per model: mean, spread and skewness of the success rates."""
+    """One row per model: mean, standard deviation and skewness of the success rates."""
 
     title = _RATES
     columns = (
@@ -483,14 +484,15 @@ class RateMomentTable(Section[Curves]):
             Column(name, kind, meaning=meaning, cell=lambda m, at=at: m.moments[at].estimate)
             for at, (name, kind, meaning) in enumerate((
                 ("mean", "share", "Mean success rate of the tasks."),
-                ("sd", "share", "Standard deviation of the success rates, without attempt noise."),
-                ("skewness", "number", "Their skewness: above 0, few tasks have high rates."),
+                ("sd", "share", "Standard deviation of the success rates, corrected for noise."),
+                ("skewness", "number",
+                 "Skewness of the success rates. Above 0, only few tasks have high rates."),
             ))
         ),
         Column("at 0", "share", cell=lambda model: model.never.estimate,
-               meaning="Share of tasks whose success rate is 0, or that failed every attempt."),
+               meaning="Share of tasks with success rate 0, or that failed every attempt."),
         Column("at 1", "share", cell=lambda model: model.always.estimate,
-               meaning="Share of tasks whose success rate is 1, or that passed every attempt."),
+               meaning="Share of tasks with success rate 1, or that passed every attempt."),
     )  # fmt: skip
 
 
@@ -498,7 +500,7 @@ def sections_of(
     study: Analysis, models: Sequence[Curves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
-    """The sections of these curves. The arguments are those of `CurveTable`."""
+    """The sections of the report. The arguments are those of `CurveTable`."""
     return [
         CurveTable(study, models, grid, levels, chart_curves),
         EveryKTable(study, rows_of_k(models)),
@@ -509,7 +511,7 @@ def sections_of(
 
 
 def _complete_k_rules(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
-    """The line beyond which points include fewer tasks."""
+    """A vertical line in the chart, beyond which points include fewer tasks."""
     complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
     if complete_ks:
         later = {point.size.tasks or 0 for m in models for point in m.points[m.main_curve]}
@@ -520,7 +522,7 @@ def _complete_k_rules(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
 def _chart_rows(
     models: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
-    """The points of a chart, at the marked k's and as many others as it can show."""
+    """The points of a chart: all points at the marked k's, and further points up to a maximum."""
     ks = np.unique([k for model in models for k in model.ks])
     chart_ks = {*log_spaced_ks(ks, _MOST_DRAWN).tolist(), *marked}
     rows: list[dict[str, Cell]] = []
@@ -532,27 +534,28 @@ def _chart_rows(
                     "value", model=SeriesName(model.series), curve=name, k=point.k
                 )
                 if before not in (None, point.size.tasks):
-                    # No line connects points of different sets of tasks.
+                    # The gap in the line separates points that use different sets of tasks.
                     rows.append({**row, "value": None, "low": None, "high": None})
                 rows.append(row)
                 before = point.size.tasks
     return rows
 
 
-# The families of the two curves that are shown by default.
+# Metric families of the two curves that passk shows by default.
 _PASS_FAMILIES = ("pass@", "pass^")
 
 
 def parse_families(value: Any) -> tuple[Any, ...]:
-    """Parse families of tasks from ["mixed=0,1"] or {"mixed": [0, 1]}."""
+    """Parse the value of `--rates`, for example ["mixed=0,1"] or {"mixed": [0, 1]}."""
     if isinstance(value, Mapping):
         value = [f"{name}={','.join(map(str, rates))}" for name, rates in value.items()]
     return parse_rates(value)
 
 
 def parse_curves(value: Any) -> tuple[Metric, ...]:
-    """Parse metrics with "k" instead of a number, as metrics at k = 1, and cover over all
-    thresholds.
+    """Parse the value of `-m`: names such as pass@k become metrics at k = 1.
+
+    The name "cover" is the curve of cover@τ over all thresholds τ.
 
     >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
     ['maj@1', 'gpass@1:0.5', 'pass@1']
@@ -579,13 +582,11 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     return tuple(dict.fromkeys(metrics))
 
 
-# The last k of exact rates.
+# Largest k of curves from exact success rates, if `--max-k` is not set.
 _USUAL_MAX_K = 10
 
 
 class CurveQuestion(Question, CurveOptions):
-    """The question of `passk curve`."""
-
     sections = (
         CurveTable,
         EveryKTable,
@@ -614,18 +615,16 @@ class CurveQuestion(Question, CurveOptions):
 
     @property
     def grid(self) -> KGrid:
-        """The k's that are computed."""
         points = None if self.points == "all" else int(self.points)
         return KGrid(points, max(self.k, default=self.max_k), self.k)
 
     @property
     def further_metrics(self) -> tuple[Any, ...]:
-        """The curves of other metrics."""
         return tuple(metric for metric in self.metrics if metric.family not in _PASS_FAMILIES)
 
     @property
     def pass_curves(self) -> tuple[str, ...]:
-        """pass@k and pass^k, or only the one that is named."""
+        """The names pass@k and pass^k, or only the name that `-m` contains."""
         families_named = {metric.family for metric in self.metrics}
         return tuple(
             f"{family}k"
@@ -640,7 +639,7 @@ class CurveQuestion(Question, CurveOptions):
         )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The curves of exact rates, from --rates or from data that contains rates."""
+        """The report for exact success rates from `--rates` or from a file with a column rate."""
         self._check(options)
         families = exact_rates(self.rates, options.source, self.request(options))
         if not families:
@@ -658,7 +657,6 @@ class CurveQuestion(Question, CurveOptions):
         return self.exact_report(families)
 
     def exact_report(self, families: Sequence[RateFamily]) -> Report:
-        """The curves of tasks with known success rates."""
         grid = self.grid
         last = grid.max_k or _USUAL_MAX_K
         models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
@@ -675,7 +673,7 @@ class CurveQuestion(Question, CurveOptions):
                        sign=lambda: signature, methods=None)  # fmt: skip
 
     def _check(self, options: SharedOptions) -> None:
-        """Raise a ParameterError for options that no data can satisfy."""
+        """Raise a ParameterError for options that contradict each other for any data."""
         k_options = [
             option for option in ("--max-k", "--points") if option in changed_options(self)
         ]

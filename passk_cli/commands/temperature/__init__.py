@@ -16,10 +16,7 @@ from passk_cli.suggested_fix import OptionValue
 
 
 def parse_spreads(value: Any) -> tuple[float, ...]:
-    """Parse spreads from numbers or texts such as "4,16".
-
-    Errors: ParameterError for anything else.
-    """
+    """Parse spreads such as "4,16". A ParameterError names a value that is not a number."""
     parts = split_at_commas([str(spread) for spread in value])
     try:
         return tuple(dict.fromkeys(map(float, parts)))
@@ -33,9 +30,9 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
 class TemperatureOptions:
     """Find the best temperature for each k.
 
-    A low temperature is often best for one attempt, a higher one for many. Tests, for each model
-    and k, the best temperature against the others, and models against each other. The toy model
-    needs no data.
+    A low temperature is often best for one attempt, and a higher temperature for many attempts.
+    For each model and k, the command tests the best temperature against all other temperatures. It
+    also compares the models with each other. The toy model needs no data.
 
     # find the best temperature for 1 and for 10 attempts
     passk temperature sample_data/cruxeval.jsonl.gz -k 1,10
@@ -49,25 +46,27 @@ class TemperatureOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,10,100", "pass@k at these k (pass^k: use -m).", parse=parse_k,
-        detail="Default: those of 1, 10, 100 that every task of most models supports; for the toy"
-        " model 1, 2, 4, … 16384.")] = ()
+        "-k", "1,10,100", "pass@k at these k's (for pass^k, use -m).",
+        parse=parse_k,
+        detail="Default: 1, 10 and 100, if every task of most models has that many attempts. For"
+        " the toy model, the default is 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",
-        detail="Default: temperature or temp. From the names of files:"
-        " --path '{model}_T{temperature}.jsonl'.")] = None
+        detail="Default: temperature or temp. If file names contain the temperature, use for"
+        " example --path '{model}_T{temperature}.jsonl'.")] = None
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",
-        detail="No data: T*(k) for tasks of these families; several by commas.")] = ()
+        detail="passk computes the best temperature T*(k) for these families of tasks, without"
+        " data. Separate families by commas.")] = ()
     spread: Annotated[tuple[float, ...], Option(
         "--spread", "S", "Toy: standard deviation of the tasks.", parse=parse_spreads,
-        detail="Several by commas, e.g. 4,16. Default: 16.")] = ()
+        detail="Separate several values by commas, e.g. 4,16. Default: 16.")] = ()
     gamma: Annotated[float | None, Option(
         "--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2.")] = None
     fit: Annotated[bool, Option(
         "--fit", help="Toy: regression of T* on k and spread.",
-        detail="Over the grid of the article.")] = False
+        detail="The regression uses the grid of k's and spreads of the article.")] = False
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""Temperatures of models: the best at each metric, models against each other, the power law."""
+"""Best temperatures of models, comparisons of models at each temperature, and power laws."""
 
 from __future__ import annotations
 
@@ -35,26 +35,24 @@ from passk_cli.study.rules import SECONDARY
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# The number of k's, on a logarithmic scale, at which T* is taken for a power law.
+# Number of k's, spaced logarithmically, at which the power law of T* is fitted.
 _KS = 64
-# There is an interval only if a power law can be fitted in at least this share of resamples. An
-# interval from only the resamples that happen to have one would be biased.
+# Minimum share of resamples in which a power law can be fitted. With a smaller share, an interval
+# from only these resamples would be biased, so none is reported.
 _MOSTLY = 0.95
-# Means that differ by less are equal, except for rounding.
+# Means whose difference is smaller are equal except for rounding errors.
 _EQUAL = 1e-12
 TEMPERATURE = "temperature"
 _PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
 def by_temperature(counts: Counts, column: str) -> Counts:
-    """The counts with temperatures as the first group, from the group of this name.
+    """The counts with the values of `column` as temperatures in the first group.
 
-    Temperatures are written shortly, for example "0.20" as "0.2", and counts that then have the
-    same
-    temperature are added up.
-    Errors: DataError for a temperature that is not a number of at least 0; ParameterError if
-    another
-    group is named temperature.
+    Temperatures are written in their shortest form, for example "0.20" as "0.2". Counts with equal
+    temperatures are added up.
+    Errors: DataError for a temperature that is not a number of at least 0. ParameterError if a
+    different group is named temperature.
     """
     place = 1 + counts.group_names.index(column)
     temperatures = [
@@ -79,7 +77,7 @@ def by_temperature(counts: Counts, column: str) -> Counts:
 
 
 def format_temperature(temperature: float) -> str:
-    """A temperature as the shortest text of the same number.
+    """Format a temperature as the shortest text for this number.
 
     >>> format_temperature(0.2), format_temperature(1.0)
     ('0.2', '1')
@@ -105,13 +103,13 @@ def _parse_temperature(column: str, text: str) -> float:
 
 @dataclass(frozen=True)
 class TemperatureVerdict:
-    """The best temperature T* of a model at a metric, and its lead over the others.
+    """The best temperature T* of a model at one metric, and its lead over other temperatures.
 
     ranked : the temperatures, T* first, as in `rankings`.
-    shares : series → share of the resamples of the tasks in which its temperature comes first;
-        None if attempts differ between the temperatures.
-    against : T* against each other temperature, the second best first.  lead : the first of these
-        comparisons as a result.
+    shares : series → share of resamples in which its temperature is first; None if the number of
+        attempts differs between temperatures.
+    against : comparisons of T* with each other temperature, the second-best temperature first.
+    lead : the first comparison as a result.
     """
 
     ranked: Sequence[TaskValues]
@@ -126,26 +124,25 @@ class TemperatureVerdict:
 
     @property
     def best(self) -> list[str]:
-        """The temperatures with the highest mean, increasing: one, or several with equal means."""
+        """The temperatures with the highest mean, in increasing order."""
         differences = ((temperature_text(c.second), c.difference) for c in self.against)
         equal = [temperature for temperature, d in differences if d is not None and abs(d) < _EQUAL]
         return sorted((temperature_text(self.ranked[0]), *equal), key=float)
 
     @property
     def leads(self) -> bool:
-        """Whether T* is significantly better than the second-best temperature."""
         return self.against[0].verdict == BETTER
 
     @property
     def ties(self) -> list[str]:
-        """The temperatures that are not significantly worse than T*, increasing."""
+        """The temperatures that are not significantly worse than T*, in increasing order."""
         return sorted(
             (temperature_text(c.second) for c in self.against if c.verdict != BETTER), key=float
         )
 
 
 def temperature_text(rates: TaskValues) -> str:
-    """The temperature of a series: its first group."""
+    """The temperature of a series, which is its first group."""
     return rates.series[1]
 
 
@@ -159,10 +156,10 @@ def without_temperature(series: Series) -> Series:
 
 
 def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
-    """Rank the temperatures of each model at each metric, if there are two or more with values.
+    """Rank the temperatures of each model at each metric, if two or more temperatures have values.
 
-    T* comes first: the highest mean on the tasks that all of them share, and the lowest temperature
-    if means are equal. The others follow by their means.
+    T* is the temperature with the highest mean on the tasks that all temperatures share. If means
+    are equal, the lowest temperature is T*. The remaining temperatures follow by their means.
     """
     estimable = filter(lambda rates: rates.has_values, values)
     cells = group_by(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
@@ -180,11 +177,10 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Two models of one group at all metrics and temperatures that both have.
+    """Two models of one group, compared at all metrics and temperatures that both models have.
 
-    at_equal : comparisons at one temperature, by temperature.  at_best : metric → comparison of
-    both
-    models at their own T*, first − second.
+    at_equal : comparisons at the same temperature, by increasing temperature.
+    at_best : metric → comparison of the first with the second model, each at its own T*.
     """
 
     first: Series
@@ -194,16 +190,16 @@ class ModelComparison:
 
     @property
     def flips(self) -> bool:
-        """Whether each model is significantly better than the other at some point."""
+        """Whether each model is significantly better at some temperature and metric."""
         return {BETTER, WORSE} <= {c.verdict for c in self.at_equal}
 
 
 def model_pairs(
     values: Sequence[TaskValues], best: Sequence[TaskValues]
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """All pairs of models of a group at each metric: at equal temperatures, and at their own T*.
+    """All pairs of models of a group at each metric, at equal temperatures and at T*.
 
-    best : T* of each model and metric. The model with the better mean over all metrics and
+    best : T* of each model and metric. The model with the higher mean over all metrics and
     temperatures comes first.
     """
     comparable: dict[tuple[Metric, Series], list[TaskValues]] = {}
@@ -227,7 +223,7 @@ def model_pairs(
 def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """The comparisons of `model_pairs` by pair of models; pairs that flip come first."""
+    """Group the comparisons of `model_pairs` by pair of models. Pairs that flip come first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = group_by(
         comparisons,
@@ -256,8 +252,8 @@ class BestTemperaturePowerLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
     series : the model and its groups, without the temperature.
-    best : the temperatures that are T* at some k, increasing.  k_max : the largest k.
-    exponent : the exponent with its limits, or the reason why there are none.
+    best : the temperatures that are T* at some k, in increasing order.  k_max : largest k.
+    exponent : the exponent with its limits, or the reason why they are missing.
     """
 
     series: Series
@@ -269,11 +265,10 @@ class BestTemperaturePowerLaw:
 def fit_power_laws(
     values: Sequence[TaskValues], confidence: Confidence
 ) -> list[BestTemperaturePowerLaw]:
-    """Fit the power law of pass@k's best temperature for each model with two temperatures or more.
+    """Fit the power law of T* for pass@k, for each model with two or more temperatures.
 
-    T*(k) is taken at every k up to the fewest attempts of any temperature, or at 64 of them.
-    Temperatures with one attempt at some task have no k to vary and are left out. The limits come
-    from resampled tasks.
+    T*(k) is computed at every k up to the smallest number of attempts, or at 64 of these k's.
+    Temperatures with only one attempt at some task are left out. Resampled tasks give the limits.
     """
     models: dict[Series, dict[str, TaskValues]] = {}
     for rates in values:
@@ -293,7 +288,7 @@ def fit_power_laws(
 def _fit_power_law(
     model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> BestTemperaturePowerLaw:
-    """Fit one model.  shared : its temperatures, increasing, on the tasks that they share."""
+    """Fit one model.  shared : its temperatures in increasing order, on their shared tasks."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)  # tasks × temperatures × k's
@@ -349,13 +344,13 @@ def temperatures_of(
 
     study : counts with the temperature as first group, from `by_temperature`.
     table_metrics : metrics in the table. The leads at these metrics are one family of tests. All
-        other tests, which only --full shows, are a second family.
-    Returns the means of each series and metric; all comparisons, of two temperatures of a model and
-    of two models; and the results that follow from them.
+        other tests, which only `--full` shows, are a second family.
+    Returns the estimates, the comparisons, the verdicts, the comparisons by pair of models, and
+    the power laws.
     Errors: ParameterError if no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series
-    # Models are sorted by their best pass rate at any temperature, then by temperature.
+    # Models are sorted by the pass rate at their best temperature, then by temperature.
     top: dict[Series, float] = {}
     for name, rate in zip(series, study.pass_rates, strict=True):
         top[without_temperature(name)] = max(rate, top.get(without_temperature(name), 0.0))
@@ -398,7 +393,7 @@ def temperatures_of(
     compared = [answers[at] for at in range(len(pairs))]
     verdicts, remaining = [], iter(compared)
     for ranking in ranked:
-        # Pairs come in the order of the ranking, so the pairs of T* come first.
+        # Pairs are in the order of the ranking, so the pairs with T* come first.
         against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
         increasing = sorted(ranking, key=_temperature_value)
         shares = shares_of_lead(increasing, confidence)
@@ -410,10 +405,10 @@ def temperatures_of(
 
 
 def _estimates(facts: Sequence[Result], verdicts: Sequence[TemperatureVerdict]) -> list[Result]:
-    """The estimates with the shares of resamples in which their temperature comes first.
+    """Add to each estimate the share of resamples in which its temperature is first.
 
-    The best temperatures have a verdict, and a mark if they are significantly better than all
-    others.
+    The estimate of a best temperature gets a verdict. It gets a mark if T* is significantly better
+    than all other temperatures of the model.
     """
     shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}
     is_sole_best = {(v.lead.name, v.ranked[0].series): not v.ties for v in verdicts}

@@ -1,4 +1,4 @@
-"""The toy model of pass@k and temperature: T*(k), and the regression of its article."""
+"""The toy model of pass@k and temperature: the best temperature T*(k) and its regression."""
 
 from __future__ import annotations
 
@@ -33,66 +33,70 @@ from passk_cli.version import __version__
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
-# The maximum number of columns of k in the table without --full.
+# Maximum number of columns for k in the table without --full.
 _KS_SHOWN = 5
-# Factor, exponents of k and s, and R² as the article prints them.
+# Factor, exponents of k and s, and R² of the power law as printed in the article.
 _ARTICLE = {
     "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
     "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),
 }
-_CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c where g = c"
+_CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c if g = c"
 _FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
 _SPREAD = "Standard deviation of the tasks."
 
 CUT_POWER_LAW = DiagnosticType(
     "cut-power-law", NOTE,
-    "the power law with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
+    "the power law of tasks with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
     meaning="If gamma is 3 or less, a power law has no finite standard deviation. passk therefore"
-    " cuts it off at the |c| that gives the spread that you asked for.",
+    " cuts the power law off at the |c| that gives the requested spread.",
     why="The best temperature depends on this largest |c| as well as on gamma.",
-    advice="For tasks without a cut, use a gamma above 3, for example `--gamma 4`.",
+    advice="If you want tasks without a cutoff, use a gamma above 3, for example `--gamma 4`.",
     example="passk temperature --toy power-law\n"
-    "note[cut-power-law]: the power law with gamma 2 is cut off at |c| = 421 (spread 16.01)",
+    "note[cut-power-law]: the power law of tasks with gamma 2 is cut off at |c| = 421 (spread"
+    " 16.01)",
 )  # fmt: skip
 NOTHING_TO_CHOOSE = DiagnosticType(
     "nothing-to-choose", NOTE,
-    "no best temperature T* at {lost} of {points} points, from k = {k} at spread {spread}"
-    " ({family})",
-    meaning="At these points, all tasks except a share of 1e-12 pass at the best temperatures.",
-    why="Any of these temperatures is as good as another, so there is no best one.",
+    "there is no best temperature T* at {lost} of {points} points, the first at k = {k} and spread"
+    " {spread} ({family})",
+    meaning="At these combinations of k and spread, all tasks pass at many temperatures, except for"
+    " a share of 1e-12.",
+    why="All of these temperatures are equally good, so there is no best temperature.",
     advice="Use a smaller k or a larger spread.",
     example="passk temperature --toy gaussian --spread 1 -k 1,16384\n"
-    "note[nothing-to-choose]: no best temperature T* at 1 of 2 points, from k = 16,384 at spread 1"
-    " (gaussian)",
+    "note[nothing-to-choose]: there is no best temperature T* at 1 of 2 points, the first at k ="
+    " 16,384 and spread 1 (gaussian)",
 )  # fmt: skip
 SCALES_OF_GRID = DiagnosticType(
     "scales-of-grid", NOTE,
-    "exponential tasks: the grid is of scales b, the regression of standard deviations s ≈ √2·b",
+    "for exponential tasks, the grid has scales b, and the regression uses standard deviations"
+    " s ≈ √2·b",
     meaning="The article's grid for exponential tasks is b = 2⁰ … 2⁹ in exp(−|c|/b). The regression"
     " uses the standard deviation s of the tasks.",
-    why="The spreads of the points are therefore √2 times the powers of two of the article.",
+    why="The spreads of the points are therefore √2 times the scales b of the article.",
     advice="Nothing. Divide a spread by √2 if you compare it with the scales of the article.",
     example="passk temperature --toy exponential --fit\n"
-    "note[scales-of-grid]: exponential tasks: the grid is of scales b, the regression of standard"
-    " deviations s ≈ √2·b",
+    "note[scales-of-grid]: for exponential tasks, the grid has scales b, and the regression uses"
+    " standard deviations s ≈ √2·b",
 )  # fmt: skip
 POWER_LAW_GRID = DiagnosticType(
     "power-law-grid", NOTE,
-    "power-law tasks: only k > {k}, and {spreads} of {all} spreads of the grid, are fitted",
-    meaning="The article finds no power law of T* below that k. A power law of tasks that is cut"
-    " off can have only some standard deviations.",
-    why="The regression has fewer points than the regressions of the other families, and the"
-    " article prints none that you could compare it with.",
+    "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
+    " grid",
+    meaning="The article finds no power law of T* for small k. A power law of tasks that is cut off"
+    " can have only some standard deviations.",
+    why="The regression uses fewer points than the regressions for gaussian and exponential tasks."
+    " The article contains no regression for power-law tasks to compare it with.",
     advice="Nothing. The rows of csv and json list all points, with the points of the regression"
     " marked in the column kept.",
     example="passk temperature --toy power-law --fit\n"
-    "note[power-law-grid]: power-law tasks: only k > 20, and 10 of 10 spreads of the grid, are"
-    " fitted",
+    "note[power-law-grid]: for power-law tasks, the regression uses only k > 20 and 10 of 10"
+    " spreads of the grid",
 )  # fmt: skip
 
 
 class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
-    """A row per set of tasks, with T* at some k."""
+    """One row per set of toy tasks, with the best temperature T* at some k's."""
 
     view = "with --toy"
     columns = (
@@ -105,7 +109,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     @property
     def ks(self) -> list[int]:
-        """The k's with a column: all, or some from the first to the last."""
+        """The k's that have a column: all k's, or a selection from the first to the last k."""
         ks = list(dict.fromkeys(p.k for p in self.records[0]))
         last, columns = len(ks) - 1, min(len(ks), _KS_SHOWN)
         return [ks[round(i * last / max(columns - 1, 1))] for i in range(columns)]
@@ -126,12 +130,11 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     @property
     def points_with_best(self) -> list[BestTemperaturePoint]:
-        """The points that have a best temperature."""
         return [p for points in self.records for p in points if p.temperature is not None]
 
     @property
     def points_at_common_k(self) -> list[BestTemperaturePoint]:
-        """The points at the k that most sets of tasks have, the lowest T* first."""
+        """The points at the k that most sets of tasks have, sorted by T*."""
         ks = Counter(p.k for p in self.points_with_best)
         k = max(ks, key=lambda k: (ks[k], k))
         points_at_k = (p for p in self.points_with_best if p.k == k)
@@ -139,7 +142,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
 
 def _end_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, Any]:
-    """The fields of the first and the last point."""
+    """The fields of the first and the last point, for the answer."""
     return {
         f"{end}{name}": value
         for end, p in (("low", points[0]), ("high", points[-1]))
@@ -150,7 +153,7 @@ def _end_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, Any]:
 
 
 class ToyPointTable(Section[BestTemperaturePoint]):
-    """T* and pass@k at T*, for every k."""
+    """The best temperature T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
     shown = FULL
@@ -167,7 +170,7 @@ class ToyPointTable(Section[BestTemperaturePoint]):
         yield "exact sums"
 
     def plots(self) -> tuple[Plot, ...]:
-        """T* and pass@k at T*, over k."""
+        """Charts of T* and of pass@k at T*, over k."""
         several = len({p.family for p in self.records}) > 1
         rows = [
             {"k": p.k, "T*": p.temperature or None, "pass@k at T*": p.pass_at_k,
@@ -191,10 +194,10 @@ class ToyPointTable(Section[BestTemperaturePoint]):
 
 
 class FittedPointTable(ToyPointTable):
-    """The points that the regression uses."""
+    """The points that the regression of T* uses."""
 
     def plots(self) -> tuple[Plot, ...]:
-        """T* over k by spread, and over spread by k, as in the article."""
+        """Charts of T* over k by spread, and of T* over spread by k, as in the article."""
         charts = []
         fourfold = {1 << i for i in range(0, 15, 2)}
         for family in dict.fromkeys(p.family for p in self.records):
@@ -219,7 +222,7 @@ class FittedPointTable(ToyPointTable):
 
 
 class Regression(NamedTuple):
-    """A regression for one family of tasks, from exact sums or from the article."""
+    """The regression of T* for one family of tasks, computed by passk or printed in the article."""
 
     family: str
     gamma: float | None
@@ -228,20 +231,20 @@ class Regression(NamedTuple):
 
 
 class RegressionTable(Section[Regression]):
-    """T* = factor · k^power · s^power, next to the numbers of the article."""
+    """The fitted power law T* = factor · k^power · s^power, next to the one of the article."""
 
     title = "T* = factor · k^power · s^power"
     columns = (
-        data_field("fact", "With --fit: regression, or point."),
+        data_field("fact", "With --fit: regression or point."),
         Column("tasks", name="family", meaning=_FAMILY, cell=lambda line: line.family),
-        data_field("gamma", "Exponent γ of a power law of tasks."),
-        data_field("largest", "Largest |c| of a power law of tasks."),
+        data_field("gamma", "Exponent γ of the power law of tasks."),
+        data_field("largest", "Largest |c| of the power law of tasks."),
         data_field("spread", _SPREAD),
         data_field("k", "Number of attempts."),
-        data_field("temperature", "T*; empty if every task passes."),
+        data_field("temperature", "Best temperature T*; empty if every task passes."),
         data_field("pass_at_k", "pass@k at T*."),
         data_field("kept", "Whether the regression uses the point."),
-        Column("source", name="source", meaning="Exact sums, or the article.",
+        Column("source", name="source", meaning="exact sums (computed by passk) or article.",
                cell=lambda line: line.source),
         Column("factor", "number", name="factor", meaning="Factor of the power law.",
                cell=lambda line: line.fit.factor),
@@ -252,9 +255,9 @@ class RegressionTable(Section[Regression]):
                cell=lambda line: line.fit.s_exponent),
         Column("R²", "number", name="r2", cell=lambda line: line.fit.r2,
                meaning="Share of the variance of log T* that the power law explains."),
-        Column("points", "count", name="points", meaning="Points of the regression.",
+        Column("points", "count", name="points", meaning="Number of points in the regression.",
                cell=lambda line: line.fit.points),
-        data_field("note", "Why a value is missing."),
+        data_field("note", "Reason why a value is missing."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -270,12 +273,11 @@ FITTED = Answer(
                   "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent},
 )  # fmt: skip
 SECTIONS = (BestByKTable, ToyPointTable, RegressionTable)
-# The sections need an analysis, although the toy model has no data.
+# A section needs an Analysis, although the toy model has no data.
 NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
 def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
-    """A point as a row of csv and json."""
     lost = "" if p.temperature is not None else "every task passes at the best temperatures"
     return {**p._asdict(), "note": lost}
 
@@ -296,7 +298,7 @@ def _report(
     Mapping[str, Any]],
     messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
-    """The report of two sections, the second one with --full only, and the rows of csv and json."""
+    """Combine two sections (the second one only for --full) and the rows of csv and json."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
@@ -308,11 +310,11 @@ def _report(
 def toy_report(
     families: Sequence[str], spreads: Sequence[float], gamma: float, ks: Sequence[int]
 ) -> Report:
-    """T*(k) and pass@k at T*, for each family × spread × k.
+    """The report of T*(k) and pass@k at T*, for each combination of family, spread and k.
 
     families : some of "gaussian", "exponential", "power-law".  spreads : standard deviations of the
     tasks.  gamma : exponent of the power law.  ks : numbers of attempts, at least 1.
-    Errors: ParameterError for values that the model does not have.
+    Errors: ParameterError for values outside the range of the toy model.
     """
     sets = [
         best_temperature_points(f, tasks_of_spread(f, s, gamma), ks, gamma)
@@ -335,13 +337,11 @@ def toy_report(
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
-    """The regression of log T* on log k and log s over the article's grid, next to the article's
-    numbers.
+    """The report of the regression of log T* on log k and log s over the grid of the article.
 
-    The grid has the scales 2⁰ … 2⁹ (for a power law, those of them that it can have as spreads) and
-    k = 2 … 16, 32, 64, … 16384. The regression uses points with 0.03 < pass@k < 0.98, and for a
-    power
-    law only those with k > 20.
+    The grid has the scales 2⁰ … 2⁹ and k = 2 … 16, 32, 64, … 16384. A power law of tasks has only
+    the scales that are possible as standard deviations. The regression uses points with
+    0.03 < pass@k < 0.98, and for a power law of tasks only points with k > 20.
     """
     all_points: list[BestTemperaturePoint] = []
     lines = []

@@ -55,67 +55,68 @@ from passk_cli.suggestions import did_you_mean_or_list
 
 NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
-    "no best temperature for {models}: it takes two temperatures with values on shared tasks",
+    "{models} has no best temperature, because no two temperatures share tasks with values",
     meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
-    " share. This model has one temperature, or no shared task.",
+    " share. This model has only one temperature, or its temperatures share no task.",
     why="The model has no row in the table of best temperatures.",
     advice="Run the model at a second temperature on the same tasks.",
-    example="note[no-best-temperature]: no best temperature for beta: it takes two temperatures"
-    " with values on shared tasks",
+    example="note[no-best-temperature]: beta has no best temperature, because no two temperatures"
+    " share tasks with values",
 )  # fmt: skip
 PART_OF_TASKS = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
     "best temperatures use only the tasks that all temperatures share: {parts}",
-    meaning="A task that one temperature lacks cannot show which temperature is best. passk leaves"
-    " it out of the choice. The estimates of `--full` use all tasks of each temperature.",
-    why="The shared tasks may prefer another temperature than all tasks do.",
-    advice="Run the missing tasks at the other temperatures.",
+    meaning="A task without attempts at some temperature cannot show which temperature is best."
+    " passk ignores such a task for this choice. The estimates of `--full` use all tasks of each"
+    " temperature.",
+    why="The best temperature for the shared tasks may differ from the best one for all tasks.",
+    advice="Run all tasks at all temperatures.",
     example="warning[best-on-part-of-tasks]: best temperatures use only the tasks that all"
     " temperatures share: alpha 90 of 120",
 )  # fmt: skip
 UNEQUAL_TEMPERATURES = DiagnosticType(
     "unequal-temperatures", NOTE,
-    "attempts of {models} differ between temperatures; first in resamples is empty",
-    meaning="With more attempts, pass@k takes finer values. A temperature with more attempts then"
-    " comes first in more, or fewer, resamples than its success rates would give it.",
+    "the column first in resamples is empty for {models}, because the number of attempts differs"
+    " between temperatures",
+    meaning="With more attempts, pass@k has more possible values and fewer ties. A temperature"
+    " with more attempts may therefore be first in too many or too few resamples.",
     why="The share of resamples would compare numbers of attempts, not temperatures. Differences"
-    " and their tests allow for unequal attempts.",
+    " and their tests are valid for unequal numbers of attempts.",
     advice="Use the differences and their tests, or make the same number of attempts at each"
     " temperature.",
-    example="note[unequal-temperatures]: attempts of alpha differ between temperatures; first in"
-    " resamples is empty",
+    example="note[unequal-temperatures]: the column first in resamples is empty for alpha, because"
+    " the number of attempts differs between temperatures",
 )  # fmt: skip
 RANK_FLIP = DiagnosticType(
     "rank-flip", NOTE,
-    "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
-    " of models also {more:reverses|reverse}}",
-    meaning="Each of the two models is significantly better than the other at some temperature and"
-    " k.",
-    why="The answer to which model is better depends on k and on the temperature.",
+    "{first} is significantly better than {second} at {where}, and significantly worse at"
+    " {elsewhere}{?more|; the order of {more:more pair} of models also changes}",
+    meaning="Each of the two models is significantly better at some temperature and k.",
+    why="Which model is better depends on k and on the temperature.",
     advice="Compare the models at the k and the temperature that you will use. `--full` shows all"
     " pairs.",
-    example="note[rank-flip]: alpha is significantly better at T 0.2 (k = 1), beta at T 0.8 (k ="
-    " 10)",
+    example="note[rank-flip]: alpha is significantly better than beta at T 0.2 (k = 1), and"
+    " significantly worse at T 0.8 (k = 10)",
 )  # fmt: skip
 
 _FIRST = (
-    "Share of the resamples of the tasks in which it comes first, ties split; no test, and not the"
-    " probability of being best."
+    "Share of the resamples of the tasks in which this temperature is first. Ties are split. This"
+    " share is neither a test nor the probability of being the best temperature."
 )
-# The groups without the temperature, which is the first group.
+# The temperature is the first group and has its own columns, so these columns leave it out.
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
 _TOY = SuggestedFix({"--toy": "gaussian"}, "is the toy model")
 
 
 class BestTemperatureRow(NamedTuple):
-    """The best temperatures of one model: metric name → verdict."""
+    """The best temperatures of one model, with one verdict per name of a metric."""
 
     series: Series
     verdicts: dict[str, TemperatureVerdict]
 
 
 class BestColumn(NamedTuple):
-    """A column of a metric: the best temperature, or its lead over the second best."""
+    """A table column for one metric: the best temperature, or its lead over the second best."""
 
     header: str
     meaning: str
@@ -123,10 +124,9 @@ class BestColumn(NamedTuple):
     kind: str
 
     def cell(self, choice: BestTemperatureRow) -> Cell:
-        """The cell of a model in this column."""
         v = choice.verdicts.get(self.metric.name)
         if v is None:
-            return Estimate(None, reason="no two temperatures have it")
+            return Estimate(None, reason="no two temperatures have this metric")
         if self.kind == "share":
             return replace(v.lead.estimate, verdict="" if v.leads else "~")
         value = Estimate(v.ranked[0].mean, unit=self.metric.unit)
@@ -134,7 +134,7 @@ class BestColumn(NamedTuple):
 
 
 class BestForMost(NamedTuple):
-    """The temperatures that are best for most models, and for how many models of how many."""
+    """The temperatures that are best for most models, and the number of these models."""
 
     temperatures: tuple[str, ...]
     number: int
@@ -142,7 +142,7 @@ class BestForMost(NamedTuple):
 
     @property
     def models(self) -> str:
-        """How many models, for example "all 4 models" or "3 of 4 models"."""
+        """The number of models in words, for example "all 4 models" or "3 of 4 models"."""
         return _part_words(self.number, self.total, "model")
 
 
@@ -151,21 +151,22 @@ _SIGNIFICANT = "; {which} {verb:is|are} significant."
 
 @dataclass(frozen=True)
 class BestTemperatureTable(Section[BestTemperatureRow]):
-    """A row per model: its best temperature at the smallest and at the largest k."""
+    """One row per model: the best temperature at the smallest and at the largest k."""
 
     columns = (
         MODEL, _GROUPS,
         Column("{0.header}", meaning="{0.meaning}", cell=lambda choice, part: part.cell(choice),
                across=lambda section: section.parts, units=lambda section, part: part.kind,
                example=BestColumn(
-                   "METRIC: best", "The highest estimate and its temperature; ahead by: its"
-                   " difference to the next one.", Metric("pass@", 1), "text")),
-        data_field("fact", "estimate, temperatures (two of one model), models (two of them) or"
-                   " power law; with --fit regression or point."),
+                   "METRIC: best", "The highest estimate and its temperature. The column ahead by"
+                   " contains the difference to the second-best temperature.", Metric("pass@", 1),
+                   "text")),
+        data_field("fact", "estimate, temperatures (two temperatures of one model), models (two"
+                   " models), power law; with --fit regression or point."),
         data_field("leads", _FIRST),
         data_field("test", "Test of the difference."),
         data_field("adjustment", "Adjustment of p for the number of tests."),
-        data_field("temperature_against", "The other temperature of the comparison."),
+        data_field("temperature_against", "Second temperature of the comparison."),
         data_field("factor", "T* at k = 1, if the row is a power law."),
     )  # fmt: skip
     estimates: Sequence[Result]
@@ -175,19 +176,18 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def parts(self) -> Iterator[BestColumn]:
-        """Two columns for each metric."""
+        """Two columns per metric: the best temperature, and its lead."""
         ahead = (
-            "Difference of T* to the next best temperature, with an interval that is simultaneous"
-            " over the leads of the table; ~ if it is not significant."
+            "Difference between T* and the second-best temperature. The intervals are simultaneous"
+            " for all leads of the table. A ~ marks a difference that is not significant."
         )
         for metric in self.metrics:
-            best = "The highest estimate, and its temperature T*."
+            best = "The highest estimate and the temperature T* that has it."
             yield BestColumn(f"{metric.name}: best", best, metric, "text")
             yield BestColumn("ahead by", ahead, metric, "share")
 
     @property
     def table_verdicts(self) -> list[TemperatureVerdict]:
-        """The verdicts that the table shows."""
         names = [metric.name for metric in self.metrics]
         return [
             choice.verdicts[n] for n in names for choice in self.records if n in choice.verdicts
@@ -206,7 +206,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @cached_property
     def places(self) -> dict[BestForMost, list[str]]:
-        """The temperatures that are best for most models, and the metrics at which they are."""
+        """For each metric, the temperatures that are best for most models."""
         places: dict[BestForMost, list[str]] = {}
         for metric in self.metrics:
             verdicts = [v for v in self.table_verdicts if v.lead.name == metric.name]
@@ -218,14 +218,14 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def two_are_best(self) -> bool:
-        """Whether two temperatures are best, for equally many models."""
+        """Whether two temperatures are best, for the same number of models."""
         return len(self.places) == 2 and len({place[1:] for place in self.places}) == 1
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of the answer: the best temperatures, their metrics and models, and how many
-        leads are
-        significant.
+        """The best temperatures with their metrics and models, and the number of significant leads.
+
+        A lead is the difference between the best and the second-best temperature.
         """
         first, *other_places = self.places
         verdicts, plain = self.table_verdicts, _all_pass(self.metrics)
@@ -311,7 +311,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
 
 def _part_words(count: int, total: int, noun: str) -> str:
-    """A part of a number of things, for example "all 4 models", "3 of 4 models" or "no lead"."""
+    """A count in words, for example "all 4 models", "3 of 4 models" or "no lead"."""
     if count == 0:
         return f"no {noun}"
     if count < total:
@@ -320,7 +320,7 @@ def _part_words(count: int, total: int, noun: str) -> str:
 
 
 class ByTemperatureTable(NumberTable):
-    """Each model at each temperature, and how often it comes first."""
+    """The estimates of each model at each temperature, and the share of resamples it leads."""
 
     title = "Estimates by temperature"
     shown = FULL
@@ -335,7 +335,7 @@ class ByTemperatureTable(NumberTable):
 
 @dataclass(frozen=True)
 class TemperatureLeadTable(Section[TemperatureVerdict]):
-    """T* of each model at each metric, and its difference to the second-best temperature."""
+    """The best temperature T* per model and metric, and the lead over the second-best one."""
 
     title = "Best temperature T*, and its difference to the next best"
     shown = FULL
@@ -343,7 +343,8 @@ class TemperatureLeadTable(Section[TemperatureVerdict]):
         MODEL, _GROUPS,
         Column("metric", meaning="The metric.", cell=lambda v: v.lead.name),
         Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
-               " temperatures share; the lowest of equals.", cell=lambda v: temperature_text(
+               " temperatures share. If estimates are equal, the lowest temperature is shown.",
+               cell=lambda v: temperature_text(
                v.ranked[0])),
         Column("first in resamples", "share", meaning=_FIRST,
                cell=lambda v: v.shares[v.ranked[0].series]),
@@ -351,9 +352,10 @@ class TemperatureLeadTable(Section[TemperatureVerdict]):
         v.ranked[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell=lambda v: v.lead.estimate),
-        Column("p", "p", True, meaning="p-value, adjusted over the leads of the first table; at"
-               " other k over all other tests.", cell=lambda v: v.lead.p_adjusted),
-        Column("tied with T*", meaning="Temperatures that are not significantly worse.",
+        Column("p", "p", True, meaning="p-value, adjusted for the number of leads in the first"
+               " table. At other k's, it is adjusted for the number of all other tests.",
+               cell=lambda v: v.lead.p_adjusted),
+        Column("tied with T*", meaning="Temperatures that are not significantly worse than T*.",
                cell=lambda v: ", ".join(v.ties)),
     )  # fmt: skip
     compared: Sequence[Comparison]
@@ -370,21 +372,21 @@ class TemperatureLeadTable(Section[TemperatureVerdict]):
 
 
 class PowerLawTable(Section[BestTemperaturePowerLaw]):
-    """T* = factor · k^exponent of each model, or the reason why there is no power law."""
+    """The power law T* = factor · k^exponent of each model, or the reason why there is none."""
 
     title = "T* = factor · k^exponent"
     shown = FULL
     columns = (
         MODEL, _GROUPS,
-        Column("exponent", "number", meaning="Growth of T* with k, on logarithmic scales.",
+        Column("exponent", "number", meaning="Exponent of k: the slope of log T* over log k.",
                cell=lambda law: law.exponent.estimate.value),
-        Column("low", "number", True, meaning="Lower limit of the exponent, of resampled tasks.",
+        Column("low", "number", True, meaning="Lower limit of the exponent, from resampled tasks.",
                cell=lambda law: law.exponent.estimate.low),
-        Column("high", "number", True, meaning="Upper limit of the exponent.",
+        Column("high", "number", True, meaning="Upper limit of the exponent, from resampled tasks.",
                cell=lambda law: law.exponent.estimate.high),
         Column("factor", "number", meaning="T* at k = 1.",
                cell=lambda law: law.exponent.more["factor"]),
-        Column("T* takes", meaning="The temperatures that are the best at some k.",
+        Column("T* takes", meaning="The temperatures that are best at some k.",
                cell=lambda law: ", ".join(law.best)),
         Column("k up to", "count", meaning="Largest k.", cell=lambda law: law.k_max),
         Column("reason", meaning="Why there is no power law, or no interval.",
@@ -396,7 +398,7 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
 
 
 class SuperiorityPlaces(NamedTuple):
-    """The temperatures and metrics at which one model is better than another, or tied with it."""
+    """The temperatures and metrics at which one model is better than, or tied with, another."""
 
     series: Series
     verdict: str
@@ -406,19 +408,19 @@ class SuperiorityPlaces(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelPairTable(Section[SuperiorityPlaces]):
-    """Two models at every metric and temperature, and at their own best temperatures."""
+    """Comparisons of two models at each temperature, and at the best temperature of each model."""
 
     title = "Models against each other (own T*: each at its best temperature)"
     shown = FULL
     columns = (
         MODEL,
-        Column("verdict", meaning="Better: significantly, after adjustment over all tests but the"
-               " leads.",
+        Column("verdict", meaning="Better means significantly better. The p-values are adjusted for"
+               " the number of all tests except the leads.",
                cell=lambda row: row.verdict),
-        Column("other model", meaning="The other model of the comparison.",
+        Column("other model", meaning="The second model of the comparison.",
                cell=lambda row: row.rival),
         _GROUPS,
-        Column("at", meaning="Temperatures and metrics at which the verdict holds.",
+        Column("at", meaning="Temperatures and metrics with this verdict.",
                cell=lambda row: row.where),
     )  # fmt: skip
     leads: Sequence[ModelComparison]
@@ -438,9 +440,9 @@ class ModelPairTable(Section[SuperiorityPlaces]):
 def _places_text(
     lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True
 ) -> str:
-    """Places of a verdict, for example "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)".
+    """The temperatures and k's of a verdict, for example "T 0.2, 0.8 (k = 1, 10)".
 
-    plain : whether all metrics are pass@k, so that k names them.
+    plain : whether all metrics are pass@k, so that only k is printed.
     """
     ks_of = group_pairs((temperature_text(c.first), _short_name(c.first.metric, plain))
                      for c in lead.at_equal if c.verdict == verdict)  # fmt: skip
@@ -474,10 +476,7 @@ def _short_name(metric: Metric, plain: bool) -> str:
 
 
 def parse_families(value: Any) -> tuple[str, ...]:
-    """Parse families of tasks from "gaussian,power-law".
-
-    Errors: ParameterError with the families that exist.
-    """
+    """Parse families of toy tasks such as "gaussian,power-law"."""
     families = split_at_commas(value)
     for family in families:
         if family not in FAMILIES:
@@ -487,8 +486,6 @@ def parse_families(value: Any) -> tuple[str, ...]:
 
 
 class TemperatureQuestion(Question, TemperatureOptions):
-    """The question of `passk temperature`."""
-
     sections = (
         BestTemperatureTable,
         ByTemperatureTable,
@@ -499,15 +496,12 @@ class TemperatureQuestion(Question, TemperatureOptions):
     )
 
     unbounded: ClassVar[str] = (
-        "the best temperature need not be among those with all missing outcomes failing or"
-        " all passing"
+        "the best temperature may differ from the best temperatures with all missing outcomes"
+        " failing and with all passing"
     )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report of the toy model, which needs no data.
-
-        Errors: ParameterError for options that contradict the toy model.
-        """
+        """The report of the toy model; a ParameterError if options contradict the toy model."""
         options_set = changed_options(self)
         needless = ["[FILE...]"] * options.has_data + ["--temperature"] * (
             "--temperature" in options_set
@@ -519,15 +513,15 @@ class TemperatureQuestion(Question, TemperatureOptions):
         refuse_if_any(
             "contradicting-options",
             (not self.toy and toy_options, OptionValue(next(iter(toy_options), "")),
-            "it is for the toy model",
+            "it is only for the toy model",
              (SuggestedFix(dict.fromkeys(toy_options)) if options.has_data else _TOY,)),
             (self.toy and needless, "",
-             "the toy model reads no data, draws nothing and has pass@k only", (away,)),
+             "the toy model computes only pass@k, without data and without resampling", (away,)),
             (self.toy and self.gamma is not None and "power-law" not in self.toy,
-             OptionValue("--gamma"), "it is for the family power-law",
+             OptionValue("--gamma"), "it is only for the family power-law",
              (SuggestedFix({"--gamma": None}),)),
             (self.toy and self.fit and (self.spread or self.k), "",
-             "a fit uses the k and spreads of the article",
+             "--fit uses the k's and spreads of the article",
              (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
@@ -555,7 +549,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
         try:
             counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
-            # A pipe cannot be read a second time.
+            # A pipe cannot be read a second time, so passk tries only one column name.
             if not further or options.read_once or error.problem != f"no column {first!r}":
                 raise
             [column] = further
@@ -577,7 +571,6 @@ class TemperatureQuestion(Question, TemperatureOptions):
         )  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
-        """Best temperatures, estimates by temperature, comparisons of models, and power laws."""
         metrics = _extreme_metrics(study.metrics)
         facts, compared, verdicts, leads, power_law_fits = temperatures_of(study, metrics)
         confidence, plain = study.confidence, _all_pass(study.metrics)
