@@ -1,8 +1,8 @@
-"""Plots → pictures and pages.
+"""Draws plots as pictures and as parts of html pages.
 
-`layout` decides the places of all parts of a `Plot`, `svg` draws them, and `theme` contains the
-colours.  Nothing here reads a data file, computes a result, or parses the output of `svg`.
+`layout` computes the positions of all parts of a `Plot`, `svg` draws them, and `theme` contains the
+colours.  No module here reads a data file or computes a result.
 """
 
-# The suffixes of pictures.
+# File suffixes of pictures.
 PICTURES = (".png", ".svg", ".pdf", ".html")

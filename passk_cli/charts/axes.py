@@ -1,4 +1,4 @@
-"""Axes: their ranges and ticks, and labels that do not overlap."""
+"""Axes of charts: their ranges and ticks, and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from itertools import pairwise, product
 
 from passk_cli.report.words import duration_text
 
-# Ticks are at the values of the data only if the values are at most this many, with few digits.
+# Maximum number of ticks at the values of the data, and maximum number of digits of a value.
 _MOST_TICKS, _DIGITS = 12, 4
-# Ticks of times, in minutes: 1 s, 4 s, 15 s, 1 min and so on, in steps of about a factor of four.
+# Ticks of an axis of times, in minutes, in steps of about a factor of four: 1 s, 4 s, 15 s, 1 min …
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
-# Unit → function that writes a tick, if the tick is not the unit and a number.
+# Unit of an axis → function that writes the label of a tick.
 _WORDS: Mapping[str, Callable[[float], str]] = {"min": duration_text, "year": "{:g}".format}
-# Values that are unevenly spaced are ticks only if they are at most this many.
+# Maximum number of ticks at unevenly spaced values of the data.
 _MOST_UNEVEN = 5
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values with its title and ticks, linear or logarithmic.
+    """A linear or logarithmic axis of a chart.
 
-    tick_values : values that have ticks if there is room.  required_ticks : values that have ticks
-        even if other ticks must go.
-    names : value → label of its tick.  unit : "$" for money, "min" for times in minutes, "year" for
-        dates.
+    tick_values : values that have ticks if there is room.
+    required_ticks : values that always have ticks; other ticks are left out if there is no room.
+    names : value → label of its tick.
+    unit : "$" for money, "min" for times in minutes, "year" for dates.
     share : whether the values are shares, or differences of shares.
-    length : the length of the axis in the drawing.
+    length : the length of the axis in units of the drawing.
     """
 
     low: float
@@ -43,12 +43,12 @@ class Axis:
     length: float = 1
 
     def place(self, value: float) -> float:
-        """The place of a value: 0 at the low end, `length` at the high end."""
+        """The position of a value on the axis, from 0 to `length`."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.length * (value - low) / (high - low)
 
     def value_at(self, place: float) -> float:
-        """The value at a place, which is a share of the length."""
+        """The value at a position, which is given as a share of the length."""
         if self.log:
             return float(self.low * (self.high / self.low) ** place)
         return self.low + place * (self.high - self.low)
@@ -58,14 +58,13 @@ def axis_from_values(
     values: Iterable[float | None], title: str = "", *, log: bool | None = False,
     zero: bool = False, margin: float = 0.0, at_values: bool = False, share: bool = False,
 ) -> Axis:  # fmt: skip
-    """The axis that contains these values; undefined values are ignored.
+    """The axis that contains all defined values.
 
-    log : None for a logarithmic axis if the values span two decades.  On a logarithmic axis only
-        positive values count.
-    zero : whether a linear axis contains zero.  margin : room at both ends, except at that zero,
-        as a share of the range.
-    at_values : whether ticks are at the values, if the values are few and short, and evenly spaced
-        or very few.  Else ticks are at round values and at the first value.
+    log : whether the axis is logarithmic and ignores values that are not positive.  None makes the
+        axis logarithmic if the values span two decades.
+    zero : whether a linear axis contains zero.
+    margin : room beyond the values at both ends, except at zero, as a share of the range.
+    at_values : whether ticks are at the values, if the values are few, short and evenly spaced.
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -90,11 +89,12 @@ def axis_from_values(
 def spread_places(
     places: Sequence[float], least: float, low: float = -math.inf, high: float = math.inf
 ) -> list[float]:
-    """The places, moved as little as possible to be at least this far apart, in the same order.
+    """Positions of labels, moved as little as possible so that labels do not overlap.
 
     Neighbours that are too close form a block around their common centre.  Blocks that touch are
     merged.
-    least : the least distance.  low, high : the ends between which places stay if there is room.
+    least : minimum distance of two positions.
+    low, high : range that contains the new positions if there is room.
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[tuple[float, int]] = []
@@ -121,10 +121,12 @@ def spread_places(
 def tick_labels(
     axis: Axis, percent: bool = False, extent: Callable[[str], float] = lambda _: 0.0
 ) -> dict[float, str]:
-    """Place → label of each tick: at the values of the axis if they are few, else at round values.
+    """Position of a tick on the axis → its label.
 
-    The first choice of ticks whose labels do not touch is used.
-    percent : whether shares are percentages.  extent : the size of a label along the axis.
+    Ticks are at `axis.tick_values` if these are few, or else at round values, so that labels do not
+    touch.
+    percent : whether shares are percentages.
+    extent : function that returns the size of a label along the axis.
     """
     for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
@@ -149,15 +151,15 @@ def tick_labels(
 
 
 def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
-    """Choices of values for ticks, from many to few."""
+    """Possible sets of ticks, from many ticks to few."""
     if axis.log and axis.unit == "min":
         yield from (_TIMES, _TIMES[1::2], _TIMES[::3])
     yield axis.tick_values
     gaps = [b - a for a, b in pairwise(axis.tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
-        # Both ends have a tick if the number of steps between them allows it.
+        # These steps put a tick at both ends of the axis.
         yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
-        # Names appear at even steps up to the last one.  Steps that meet required ticks come first.
+        # Sets of ticks that contain the required ticks come first.
         choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
@@ -173,7 +175,7 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
             if axis.tick_values
             else values
         )
-    # Two ticks are enough for a scale.  Zero is one of them if the axis contains it.
+    # A scale needs at least two ticks, and zero is one of the two ticks if the axis contains zero.
     for most in (3, 6):
         values = _round_ticks(axis.low, axis.high, most)
         ends = sorted({*values[:1], *values[-1:]})
@@ -181,7 +183,7 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:
-    """Round values inside a range, at most `most` + 1 of them."""
+    """At most `most` + 1 round values inside a range, evenly spaced."""
     step = 10.0 ** math.floor(math.log10((high - low) / most))
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -189,7 +191,7 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
-    """Value → label of its tick; similar amounts of money have the same number of decimals."""
+    """Value → label of its tick."""
     if axis.unit in _WORDS:
         return {v: _WORDS[axis.unit](v) for v in values}
     similar = axis.unit and max(values) < 10 * min(values)
@@ -203,7 +205,7 @@ def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[floa
 
 
 def _tick_label(value: float, percent: bool) -> str:
-    """The label of a tick: 0.2, −0.2, 20%, 1,000, 2M."""
+    """The label of a tick, for example 0.2, −0.2, 20%, 1,000 or 2M."""
     if percent:
         return f"{_tick_label(round(100 * value, 10), False)}%"
     if value < 0:

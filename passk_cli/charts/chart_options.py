@@ -1,4 +1,4 @@
-"""Choices about the look of charts, and plots that follow these choices."""
+"""Applies the options for charts to plots: size, colours, highlighted models, bands and panels."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# If a picture has more than 8 models, nobody can distinguish them: only the first 5 have colours.
+# If a picture has more than 8 models, only the first 5 have colours, so that you can distinguish
+# the models.
 MOST_MODELS, _LEADING = 8, 5
-# If more than 4 lines have bands, the bands hide each other: only 3 lines have them.  The
-# maximum number of letters in a name.
-_MOST_BANDS, _BANDED, _LETTERS = 4, 3, 24
+# If more than 4 lines have bands, only 3 lines keep their bands, because bands hide each other.
+_MOST_BANDS, _BANDED = 4, 3
+# Maximum number of letters in the name of a model.
+_LETTERS = 24
 _LIMITS = ("low", "high")
-# Unit of length → pixels, and half the width of a page, at which letters have 7 to 8 points.
+# Unit of length → number of pixels.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
+# At a width of half a page, letters have 7 to 8 points.
 HALF_PAGE = 3.25 * _UNITS["in"]
-# The maximum number of pixels of a side.  It takes minutes to draw a larger picture, and no program
-# opens it.
+# Maximum number of pixels of a side.  Larger pictures need minutes to draw, and few programs open
+# them.
 _MOST_PIXELS = 10_000
-# The factor by which a picture is larger on a screen.
+# A picture for a screen is larger than a picture for paper by this factor.
 _ON_SCREEN = 1.5
 
 
@@ -41,8 +44,8 @@ _ON_SCREEN = 1.5
 class PictureSize:
     """The size of a whole picture.
 
-    width, height : lengths in the unit; a height of None fits the content.  unit : in, cm, mm, pt
-        or px.
+    width, height : lengths in `unit`; if height is None, the height fits the content.
+    unit : in, cm, mm, pt or px.
     """
 
     width: float
@@ -73,40 +76,40 @@ class PictureSize:
 
     @property
     def is_for_paper(self) -> bool:
-        """Whether the size is for paper, on which letters have their drawn size."""
+        """Whether the size has a unit of paper, such as in or cm, and not px."""
         return self.unit != "px"
 
     @property
     def scale(self) -> float:
-        """The pixels of a unit of the drawing, in which letters have 7 to 8 points."""
+        """The number of pixels per unit of the drawing."""
         return 1.0 if self.is_for_paper else min(max(self.width / HALF_PAGE, 1.0), _ON_SCREEN)
 
     @property
     def room(self) -> tuple[float, float | None]:
-        """The width and height in units of the drawing."""
+        """The width and the height of the picture in units of the drawing."""
         unit = _UNITS[self.unit] / self.scale
         return self.width * unit, None if self.height is None else self.height * unit
 
     def length_text(self, length: float) -> str:
-        """A length of the drawing as text, in the unit of the size, rounded up."""
+        """A length of the drawing as text, rounded up in the unit of the picture's size."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.scale / _UNITS[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
-# The size of a picture if you do not choose one.
+# Size of a picture without --chart-size.
 ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Appearance:
-    """The reader's choices about the look of charts.
+    """How charts look.
 
-    title : whether the picture has a title and a subtitle.  bands : whether lines have bands for
-        their intervals.
-    highlight : models that have colours, or patterns of their names; all other models are grey.
-    panel : a column of --by; the chart has a panel for each of its values.
-    size : the size of the whole picture; None for the default.
+    title : whether a picture has a title and a subtitle.
+    bands : whether lines have bands for their intervals.
+    highlight : models, or patterns of names, that have colours; all other models are grey.
+    panel : a column of --by; a chart has one panel per value of this column.
+    size : the size of the whole picture; None for the default size.
     """
 
     title: bool = True
@@ -117,16 +120,15 @@ class Appearance:
 
 
 def with_appearance(report: Report, appearance: Appearance) -> Report:
-    """The report with plots that follow the reader's choices."""
+    """The report with plots that have this appearance."""
     return replace(report, draw=lambda: prepare_plots(report.plots, appearance))
 
 
 def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, ...]:
-    """The plots of one call, with the same colour and name for a model in all of them.
+    """The plots of a report, in which a model has the same colour and name everywhere.
 
-    If there are many models, only a few are coloured.
-    Errors: ParameterError if a model to highlight does not exist, or if the column for panels does
-    not split the models.
+    Errors: ParameterError if no model matches a name in `highlight`, or if the column for panels
+    does not split the models.
     """
     tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
     chart_models = {name for plot in plots for name in _models(plot)}
@@ -148,7 +150,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
     plots = [_grey_out_followers(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
     if len(all_models) > MOST_MODELS:
-        # The colours of the leaders do not depend on further models that an answer names.
+        # The colours of the leaders must not depend on further models that the answer mentions.
         best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
         hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
     short = short_models(all_models)
@@ -159,14 +161,14 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
 
 
 def short_models(models: Iterable[str]) -> dict[str, str]:
-    """Model → short name, for models with a shortened name."""
+    """Model → short name, for models with long names."""
     models_sorted = sorted({*models})
     names = zip(models_sorted, short_names(models_sorted, _LETTERS, telling=True), strict=True)
     return {name: text for name, text in names if text != name}
 
 
 def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
-    """The plot with short names in its texts too, and without names that its title repeats."""
+    """The plot with short names of models, also in its title, subtitle and reference lines."""
     longest = sorted(short, key=len, reverse=True)
     name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
@@ -183,12 +185,12 @@ def _models(plot: Plot) -> list[str]:
 
 
 def _models_in(models: Iterable[str], words: str) -> list[str]:
-    """The models that a text names."""
+    """The models that a text mentions."""
     return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    """The plot with a panel for each value of a column that splits its series."""
+    """The plot with one panel per value of a column."""
     if column not in plot.groups:
         suggestions = nearest_names(column, plot.groups)
         settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]
@@ -225,17 +227,17 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
 
 
 def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Name → index of its colour and shape.
+    """Name of a model → index of its colour and of the shape of its points.
 
-    The index is a hash of the name, so that it is the same in all commands.  If two names have the
-    same hash, the first in alphabetical order keeps it, and the second gets the next free index.
+    The index is a hash of the name, so that a model has the same colour in all commands.  If two
+    names have the same hash, the second name in alphabetical order gets the next free index.
     fixed : names that already have an index.
     """
     size = len(THEMES["light"].series)
     preferred = {
         name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))
     }
-    # A name that does not share its index keeps it, so more models do not change its colour.
+    # A name with a unique hash keeps its index, so that more models do not change its colour.
     hues = dict(fixed or {})
     owner = {
         place: name for name, place in reversed(preferred.items()) if place not in hues.values()
@@ -250,11 +252,11 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 
 
 def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
-    """The plot with only a few coloured models, if there are too many or if some are highlighted.
+    """The plot with grey models, if some models are highlighted or if there are too many models.
 
     Grey lines are drawn first, without intervals and points.
-    highlighted : the coloured models.  If it is empty, the leading models of the plot (else the
-        five highest, for lines at their start) and the models in the answer are coloured.
+    highlighted : the coloured models.  If there are none, the leading models of the plot (or the
+        five highest models) and the models that the answer mentions are coloured.
     """
     models = _models(plot)
     if not models:
@@ -279,7 +281,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     behind, ahead = (
         [row for row in plot.rows if plot.is_grey(row) == is_grey] for is_grey in (True, False)
     )
-    # A panel that contains only grey lines shows nothing.
+    # A panel that would contain only grey lines is left out.
     panels = {row.get("panel") for row in ahead}
     if any(row.get("panel") not in panels for row in behind):
         behind = [row for row in behind if row.get("panel") in panels]
@@ -294,7 +296,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
 
 
 def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
-    """The plot with bands only for the lines of its best models, if all bands would overlap."""
+    """The plot with bands only for its best models, if there are too many bands."""
     lines = {
         tuple(row.get(role) for role in ("panel", "kind", "series"))
         for row in plot.rows if row.get("low") is not None

@@ -1,4 +1,4 @@
-"""The smooth density of draws, for charts."""
+"""Estimates the density of random draws, for charts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 _BINS = 512
 _ROUNDING = 1e-12
-# The least bandwidth, in gaps between values, at which the sum of their kernels has no waves.
+# Minimum bandwidth, as a multiple of the gap between values, at which a density has no waves.
 _SMOOTH = 0.6
 
 
@@ -17,14 +17,14 @@ def density(
     """The Gaussian kernel density of draws, between the smallest and the largest draw.
 
     The bandwidth is Silverman's, 0.9 · min(sd, IQR / 1.349) · n^(−1/5).  The part of a kernel
-    outside the ends is reflected, so that the area is 1.  Draws are counted in 512 bins.  Draws
-    with few distinct values, such as means of zeros and ones, are smoothed over the gaps between
-    these values, and their density extends half a gap further.
+    outside the range is reflected, so that the area is 1.  Draws are counted in 512 bins.  If draws
+    have few distinct values, for example means of zeros and ones, the density is smoothed over the
+    gaps between the values and extends half a gap beyond them.
 
-    draws : at least one finite number.  within : the range of possible draws, which limits the
-        density.
-    Returns (places, heights), both (points,), or two empty arrays if all draws are equal (except
-    for rounding), because they have no density.
+    draws : at least one finite number.
+    within : the range of possible draws, which limits the range of the density.
+    Returns (positions, heights), both of shape (points,).  If all draws are equal except for
+    rounding, both arrays are empty.
     Source: Silverman 1986, Density Estimation, eq. 3.31 and section 2.10 (reflection).
 
     >>> places, heights = density(np.random.default_rng(0).normal(size=10_000))
@@ -33,7 +33,6 @@ def density(
     """
     draws = np.asarray(draws)
     low, high = float(draws.min()), float(draws.max())
-    # A range that consists only of rounding errors cannot be divided into bins.
     if high - low <= _ROUNDING * max(abs(low), abs(high)):
         return np.empty(0), np.empty(0)
     quarter, three = np.quantile(draws, (0.25, 0.75))

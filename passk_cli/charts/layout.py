@@ -1,4 +1,4 @@
-"""The places of all parts of a plot, for each way to draw it."""
+"""Computes the positions of axes, labels and lines in curves, forests, bars and densities."""
 
 from __future__ import annotations
 
@@ -16,34 +16,33 @@ from passk_cli.text import cells_of, short_names
 
 R = TypeVar("R", bound=Row)
 
-# Lines of these kinds look the same in all charts.  Lines of other kinds use the dashes that are
-# left, in their order.
+# Kind of a line → lengths of its dashes and gaps.  Other kinds get unused dashes from DASHES.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# The maximum number of labels at the ends of lines, and of lines of text by which a label is
-# moved.
+# Maximum number of labels at the ends of lines, and maximum distance, in lines of text, by which a
+# label is moved.
 _MOST_LABELS, _MOVABLE = 12, 8.0
 
 
 def panels(plot: Plot) -> list[Any]:
-    """The panels in their order; [None] for a plot without panels."""
+    """The names of the panels of a plot, or [None] for a plot without panels."""
     return (
         distinct_values((*plot.rows, *plot.points), "panel") if plot.has_roles("panel") else [None]
     )
 
 
 def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
-    """The rows of a panel, and rows without a panel, such as a frontier of all groups."""
+    """The rows of a panel, and rows that belong to all panels."""
     return [row for row in rows if row.get("panel") in (None, panel)]
 
 
 def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The values of these roles, row by row."""
+    """The values that rows have for some roles, such as "x" and "low", row by row."""
     return [row.get(role) for row in rows for role in roles]
 
 
 def rows_by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
-    """(series, kind, panel) → the rows of that line."""
+    """(series, kind, panel) → the rows of a line."""
     lines: dict[tuple[Any, ...], list[R]] = {}
     for row in rows:
         key = tuple(row.get(role) for role in ("series", "kind", "panel"))
@@ -55,10 +54,9 @@ def short_series_names(
     plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float],
     *, telling: bool = False,
 ) -> dict[Any, str]:  # fmt: skip
-    """Name → its form in the picture, shortened if the room requires it.
+    """Name of a series → its text in the picture, with a shorter model if the room requires it.
 
-    Only the model in a name is shortened, not its groups.
-    telling : whether models stay distinguishable even if there is too little room.
+    telling : whether models must stay distinguishable, even if the names are then too wide.
     """
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
@@ -71,12 +69,12 @@ def short_series_names(
 
 @dataclass(frozen=True)
 class CurveLayout:
-    """The layout of curves.
+    """The layout of a plot of curves.
 
-    points : the points of the plot, and isolated rows, which no line would show.
-    dashes : kind → lengths of strokes and gaps in pixels.
-    labels : the label at the end of each line: a text for the point x, y, moved to the height `at`.
-        It is empty if the labels do not fit.
+    points : the points of the plot, and rows without neighbours, which no line would show.
+    dashes : kind of a line → lengths of its dashes and gaps in pixels.
+    labels : the labels at the ends of lines, or [] if they do not fit.  A label has a text, the
+        position x, y of the line's end, and the height `at` of the text.
     """
 
     across: Axis
@@ -93,8 +91,9 @@ class CurveLayout:
     ) -> CurveLayout:  # fmt: skip
         """The layout of a plot of curves.
 
-        room : the height of the plot in lines of text.  most : the largest width of a label; if
-            one is wider, there are no labels.  extent : function that measures a text.
+        room : the height of the plot in lines of text.
+        most : maximum width of a label; if a label is wider, the plot has no labels.
+        extent : function that returns the width of a text.
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
@@ -125,11 +124,11 @@ class CurveLayout:
         labels: list[Row] = []
         if not plot.has_roles("panel"):
             if len(series) > 1:
-                # The name of a model appears once, at its line of the first kind.
+                # Only a model's line of the first kind has a label.
                 ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
             labels = _line_end_labels(ahead, across, up, room)
             if len(series) > 1:
-                # The names must also differ from the names of grey models.
+                # The short names must also differ from the names of grey models.
                 short = short_series_names(
                     plot, distinct_values(rows, "series"), most, extent, telling=True
                 )
@@ -140,7 +139,7 @@ class CurveLayout:
 
 
 def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
-    """Rows that no line would show, because both neighbours are undefined."""
+    """Rows that no line would show, because the values of both neighbours are undefined."""
     isolated = []
     for line in rows_by_line(rows).values():
         for defined, run in groupby(line, lambda row: row["y"] is not None):
@@ -150,7 +149,7 @@ def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
-    """Labels at the ends of lines, moved apart; empty if they do not fit."""
+    """Labels at the ends of lines, moved so that they do not overlap, or [] if they do not fit."""
     lines = rows_by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
     last = [row for end in ends for row in end]
@@ -161,7 +160,7 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    # The ends keep names from being cut at the top and from meeting the ticks at the bottom.
+    # These limits keep labels inside the picture at the top, and above the ticks at the bottom.
     heights = spread_places(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
@@ -175,12 +174,12 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
 def row_label_lines(
     plot: Plot, room: float, extent: Callable[[str], float]
 ) -> list[tuple[Any, str]]:
-    """The lines of text next to the rows, from the top.
+    """The lines of text at the left of a forest or heat map, from the top.
 
-    A line is a row's label with its name, or None with a heading.  A heading "head −" is the first
-    side of a difference, and the rows below it are named by their second side.
-    room : the largest width of a name, unless names would become equal.  extent : function that
-        measures a text.
+    A line is a pair of a row's label and its text, or of None and a heading.  A heading such as
+    "gpt −" names the first model of differences, and the rows below name the second model.
+    room : maximum width of a name, unless names would become equal.
+    extent : function that returns the width of a text.
     """
     rows = {row["label"]: row for row in reversed(plot.rows)}
     headed = plot.has_roles("head", "tail")
@@ -202,11 +201,7 @@ def row_label_lines(
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The axis of a panel of a forest.
-
-    It contains the values, limits, draws and rules of all panels with the same scale.  The axis of
-    bars contains zero.
-    """
+    """The axis of a panel of a forest, which fits all panels with the same scale."""
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
@@ -216,7 +211,7 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """(label, panel) → outline of the density: places and heights, of which the largest is 0.85."""
+    """(label, panel) → the points of the density's outline, with a maximum height of 0.85."""
     outlines = {}
     for row in plot.rows:
         places, heights = density(row["draws"], within=row["within"])

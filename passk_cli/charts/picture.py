@@ -1,6 +1,6 @@
-"""Plots → the content of a file: svg, png, pdf, or an html page that needs no network.
+"""Writes plots as svg, png or pdf, or as an html page that needs no network.
 
-On a page, style sheets set the colours, so that one drawing works in light and dark mode.
+On an html page, CSS variables set the colours, so that one drawing works in light and dark mode.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from passk_cli.report.plot import Plot
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
 
-# The names of colours in style sheets.
+# Colours of a page, as CSS variables.
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
-# On a page: the pixels of a unit, the width of one, two or more panels, and that of heat maps.
-# Style sheets shrink panels to 68 % of their width, which is still legible.  Then panels scroll.
+# Number of pixels per unit of a drawing on a page, the width of a panel if the plot has one, two or
+# more panels, and the width of a heat map.
 _SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
-# Pixels of a png per pixel of the picture: on a screen, and on paper (300 per inch).
+# Number of png pixels per pixel of the picture: for a screen, and for paper (300 per inch).
 _SHARP, _PRINTED = 2.0, 300 / 96
-# Pixels per inch, and points per pixel.
+# Number of pixels per inch, and of points per pixel.
 _INCH, _POINT = 96, 0.75
-# The text that a page's security policy replaces, and the styles that the policy allows.
+# The security policy of a page replaces this text.
 POLICY = "passk-policy"
 _STYLES = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _PANELS = re.compile(r'style="(--panel:[0-9]+px)"')
@@ -60,11 +60,12 @@ def picture(
     report: Report, suffix: str, theme: str = "light", percent: bool = False,
     size: PictureSize | None = None,
 ) -> bytes:  # fmt: skip
-    """The plots of a report, one below the other, as the content of a file.
+    """The bytes of a file with all plots of a report, one below the other.
 
-    suffix : one of `passk_cli.charts.PICTURES`.  theme : "light" or "dark"; an html page follows
-        its reader's theme.  percent : whether shares are percentages.
-    size : the size of the whole picture; an html page fits its window.
+    suffix : one of `passk_cli.charts.PICTURES`.
+    theme : "light" or "dark"; an html page uses the theme of the reader's system.
+    percent : whether shares are percentages.
+    size : the size of the whole picture, which html ignores.
     Errors: ParameterError if the size has too little room for a plot.
     """
     if suffix == ".html":
@@ -80,9 +81,9 @@ def picture(
 def _png(svg_text: str, sharp: float) -> bytes:
     """A picture as PNG.
 
-    passk contains the font, so that letters have the same widths on all machines.  Characters that
-    the font lacks, for example Chinese ones, come from the fonts of the machine.
-    sharp : pixels of the png per pixel of the picture.
+    passk contains its own font, so that letters have the same widths on all machines.  Characters
+    that the font does not contain, for example Chinese ones, come from the fonts of the machine.
+    sharp : number of png pixels per pixel of the picture.
     """
     import resvg_py
 
@@ -94,7 +95,7 @@ def _png(svg_text: str, sharp: float) -> bytes:
 
 
 def _pdf(svg_text: str) -> bytes:
-    """A picture as PDF; its unit of length is a point.
+    """A picture as PDF, with lengths in points.
 
     Errors: ParameterError if the package that writes PDF is not installed.
     """
@@ -109,7 +110,7 @@ def _pdf(svg_text: str) -> bytes:
 
 
 def colour_variables(theme: str) -> str:
-    """The colours of a theme as variables of a style sheet."""
+    """The colours of a theme as CSS variables."""
     colours = THEMES[theme]
     names = {name: getattr(colours, name) for name in ("paper", "text", "faint", "grid")}
     names |= {f"series-{place}": colour for place, colour in enumerate(colours.series)}
@@ -117,9 +118,9 @@ def colour_variables(theme: str) -> str:
 
 
 def inline_chart(plot: Plot, percent: bool = False) -> str:
-    """The legend and the panels of a plot as svg elements in html.
+    """The legend and the panels of a plot as html with svg elements.
 
-    Each mark has its values in the attribute `data-say`.
+    The attribute `data-say` of a mark contains the values that its tooltip shows.
     percent : whether shares are percentages.
     """
     count = len(layout.panels(plot))
@@ -133,15 +134,15 @@ def inline_chart(plot: Plot, percent: bool = False) -> str:
 
 
 def hover_script() -> str:
-    """The script that shows the values of a mark in the element #tip."""
+    """The JavaScript that shows the tooltips of a page."""
     return files("passk_cli.charts").joinpath("hover.js").read_text(encoding="utf-8")
 
 
 def add_security_policy(page: str, script: str) -> str:
-    """The page with its security policy: a browser loads nothing and runs only this script.
+    """The page with a content security policy: a browser loads nothing and runs only this script.
 
-    The policy contains the SHA-256 of the script and of the styles in the head, so a script inside
-    the data does not run.
+    The policy contains the SHA-256 of the script and of the styles, so that a script inside the
+    data does not run.
 
     >>> page = f'<meta content="{POLICY}"><script>f()</script><script>bad()</script>'
     >>> add_security_policy(page, "f()").split("script-src ")[1].split(";")[0]
@@ -158,12 +159,12 @@ def add_security_policy(page: str, script: str) -> str:
 
 
 def _script_hash(text: str) -> str:
-    """The hash of a script or a style, as a policy contains it."""
+    """The hash of a script or a style, as a content security policy needs it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def html_document(report: Report, percent: bool = False) -> str:
-    """An html page with all plots, and below them the messages and the signature."""
+    """An html page with all plots of a report, followed by its messages and signature."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(_figure(plot, percent) for plot in report.plots)
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
@@ -198,7 +199,7 @@ def html_document(report: Report, percent: bool = False) -> str:
 
 
 def _figure(plot: Plot, percent: bool) -> str:
-    """A plot below its title, with a text for readers who cannot see it."""
+    """A plot as an html figure with its title and subtitle."""
     below = f"<span>{html.escape(plot.subtitle)}</span>" if plot.subtitle else ""
     caption = f"<figcaption>{html.escape(plot.title)}{below}</figcaption>"
     name = html.escape(", ".join(filter(None, [plot.title, plot.subtitle])))

@@ -1,9 +1,9 @@
-"""Plots → svg, for files, for pages, and for pictures in Markdown.
+"""Draws plots as svg, for files, html pages and pictures in Markdown.
 
-A unit of a drawing is a pixel of 1/96 inch, at which letters have 7 to 8 points.  A chart consists
-of a legend and panels.  In a file, panels are in lines as wide as the file, and the panels of a
-line share their names and heights.  On a page, each panel is a drawing, and the reader's window
-decides how many are in a line.
+The unit of a drawing is 1/96 inch, at which letters have 7 to 8 points.  A chart consists of a
+legend and panels.  In a file, the panels of a line share the names of their rows and the labels of
+their y-axis.  On an html page, each panel is a separate drawing, so that the browser can arrange
+the panels in lines.
 """
 
 from __future__ import annotations
@@ -28,25 +28,27 @@ from passk_cli.report.plot import Plot, ReferenceLine, Row
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
-# Sizes of text: numbers at an axis, names and titles have 7, 7.5 and 8 points.
+# Text sizes of numbers at an axis (7 points), names (7.5 points) and titles (8 points).
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
-# Lengths: a line of text, the margin of a drawing, a tick, the gap between panels, and the gap
-# between other items.
+# Height of a line of text, margin of a drawing, length of a tick, gap between panels, and gap
+# between items of a legend.
 _LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
-# The largest shares of the width for names of rows (with one panel, and with more panels), the
-# largest growth of a picture for full names, and the largest share for names at ends of lines.
-_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.42), 1.5, 0.48
-# The least height of a row and of a panel of lines, the least width of a panel, and with ticks.
+# Maximum share of the width for names of rows, in a plot with one panel and with several panels.
+_MOST_NAMES = 0.45, 0.42
+# Maximum factor by which full names of rows widen a picture, and maximum share of the width for
+# names at the ends of lines.
+_GROWTH, _MOST_ENDS = 1.5, 0.48
+# Minimum height of a row and of a panel of curves, and minimum width of a panel without and with
+# labelled ticks.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
-# The radius of points, and of the area around them for the mouse; the widths of lines, of intervals
-# and of fine lines.
+# Radius of a point and of its tooltip area, and stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
-# The opacity of bands.
+# Opacity of the band around a line.
 _BAND = 0.14
 _RAISED = re.compile("[⁰⁴-⁹]+")
-# How much of the paper colour is mixed into the colour of a model's last setting.
+# Share of the background colour in the colour of a model's last setting.
 _SHADE = 0.42
-# The corners of points, by the index of the shape; None is a circle.
+# Corners of the shapes of points; None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -59,7 +61,7 @@ _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
      (-0.75, -1.2), (-1.2, -0.75), (-0.45, 0), (-1.2, 0.75), (-0.75, 1.2)),
     ((-1, -1.1), (0, -0.3), (1, -1.1), (1, 1.1), (0, 0.3), (-1, 1.1)),
 )  # fmt: skip
-# Viridis from 0 to 1 (Nunez, Anderton and Renslow 2018).
+# Colours of the viridis scale from 0 to 1 (Nunez, Anderton and Renslow 2018).
 _VIRIDIS = (
     "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
     "#b5de2b", "#fde725",
@@ -68,14 +70,14 @@ _VIRIDIS = (
 
 @dataclass(frozen=True)
 class SvgFragment:
-    """Svg elements in a box, with the width and height of the box in units."""
+    """Svg elements, with the width and the height of their box in units of the drawing."""
 
     width: float
     height: float
     elements: str
 
     def element(self, scale: float = 1.0, attributes: str = "", unit: str = "") -> str:
-        """The drawing as an svg element, in which a unit has the length `scale`."""
+        """The fragment as a complete svg element.  scale : length of a unit of the drawing."""
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
@@ -87,7 +89,7 @@ class SvgFragment:
 def draw_legend_and_panels(
     plot: Plot, theme: Theme, percent: bool, room: float
 ) -> tuple[list[SvgFragment], list[SvgFragment]]:
-    """The items of the legend and the panels of a plot, with the values of marks in `data-say`.
+    """The items of the legend, and the panels of a plot, for an html page with tooltips.
 
     percent : whether shares are percentages.  room : width of a panel.
     """
@@ -99,9 +101,9 @@ def picture(
     plots: Sequence[Plot], theme: Theme, percent: bool, size: PictureSize | None = None,
     factor: float = 1.0,
 ) -> str:  # fmt: skip
-    """Plots with their titles, one below the other, as an svg file.
+    """An svg file that contains plots with their titles, one below the other.
 
-    size : None for half a page, or wider if names need it.
+    size : None for a width of half a page, or a larger width if long names need it.
     factor : the ratio of the size of the file to `size`.
     Errors: ParameterError if the size has too little room for a plot.
     """
@@ -132,7 +134,7 @@ def _chart(
     plot: Plot, theme: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> SvgFragment:  # fmt: skip
-    """A plot below its title and its legend.  spare : height in addition to the usual height."""
+    """A plot with its title and legend.  spare : height in addition to the default height."""
     drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare=spare, size=size)
     room = drawer.room
     title = chart_lines(plot.title, _TITLE, room, bold=True)
@@ -164,12 +166,13 @@ def _chart(
 
 @dataclass
 class _PlotDrawer:
-    """The parts that drawings of all kinds of plots share.
+    """Base class of the drawers of all kinds of plots.
 
-    room : width of a line of panels.  Names may increase it if there is no size.
-    still : whether marks lack their values.
-    columns : panels per line; 0 for as many as fit.  spare : additional height.
-    size : size of the whole picture; None if you do not choose one.
+    room : width of a line of panels.  Long names may increase the width if `size` is None.
+    still : whether the drawing has no tooltips.
+    columns : number of panels per line; 0 for as many panels as fit.
+    spare : height in addition to the default height.
+    size : size of the whole picture; None for the default size.
     """
 
     plot: Plot
@@ -183,7 +186,7 @@ class _PlotDrawer:
     left_margin: float = field(init=False, default=0.0)
     right_margin: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
-    # The least width of a panel, and its least height.
+    # Minimum width and height of a panel.
     narrowest: ClassVar[float] = 84.0
     lowest: float = field(init=False, default=_LOWEST)
 
@@ -191,7 +194,6 @@ class _PlotDrawer:
         self.panels, self.default_width = layout.panels(self.plot), self.room
         words = (self.size or ON_SCREEN).length_text
         if not self.columns:
-            # The number of panels that fit depends on the names next to them.
             self.columns, count = 1, len(self.panels)
             self.measure()
             least = self.narrowest + self.right_margin + _PANEL_GAP
@@ -216,24 +218,24 @@ class _PlotDrawer:
         self.arrange()
 
     def measure(self) -> None:
-        """Set the height of a panel, and the margins next to it."""
+        """Compute the height and the margins of a panel."""
 
     def arrange(self) -> None:
-        """Set the places that depend on the size of a panel."""
+        """Compute the positions that depend on the final size of a panel."""
 
     def legend(self) -> Iterator[SvgFragment]:
-        """The legend above all panels."""
+        """The items of the legend."""
         yield from ()
 
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         """The drawing of a panel; panel is None for a plot without panels.
 
-        first : whether the panel is the first in its line, which has names and heights at its left.
+        first : whether the panel is the first in its line, so that it has labels at its left.
         """
         raise NotImplementedError
 
     def colour_of(self, row: Row) -> str:
-        """The colour of a row: the colour of its model, lighter for later settings, or grey."""
+        """The colour of a row: the colour of its model, which is lighter for later settings."""
         place = self.plot.colour_index(row)
         if place is None:
             return self.theme.text
@@ -245,7 +247,7 @@ class _PlotDrawer:
         )
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
-        """A point in the colour and shape of a row, filled or hollow; grey rows have a dot."""
+        """The point of a row, in the colour and shape of its model."""
         paint = paint or self.colour_of(row)
         if self.plot.is_grey(row):
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
@@ -254,9 +256,9 @@ class _PlotDrawer:
         return _point(shape, *place, f' fill="{paint if row.get("filled", True) else hollow}"')
 
     def tooltip(self, row: Row, roles: Iterable[str] = ()) -> str:
-        """The values of a row for its mark, as an attribute; "" in a still picture.
+        """The attribute that contains the tooltip of a row, or "" in a drawing without tooltips.
 
-        roles : the roles to show; if empty, all that colours and places do not show.
+        roles : the roles to show; by default, the roles that the drawing itself does not show.
         """
         if self.still:
             return ""
@@ -277,12 +279,12 @@ class _PlotDrawer:
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
     def heading(self, panel: Any) -> list[tuple[str, float, str]]:
-        """The lines of a panel's name with size and weight; its settings are below the name."""
+        """The lines of a panel's name and settings, with the size and weight of their text."""
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
         room = self.width + self.right_margin
-        # A name has at most two lines, unless it would then look like another name.
+        # Names are shortened to about two lines, but stay different.
         names = [str(name).split(" · ")[0] for name in self.panels]
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
@@ -291,7 +293,7 @@ class _PlotDrawer:
         return lines + [(line, _SMALL, "") for line in x_axis_height]
 
     def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> SvgFragment:
-        """A panel below its name; width and height include all its margins."""
+        """A panel with its name and all margins."""
         x = self.left_margin if first else _PANEL_GAP
         names = [_text(x, _NAME + _LINE * place, line, self.theme.text, size=size, weight=weight)
                  for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
@@ -302,7 +304,7 @@ class _PlotDrawer:
         )
 
     def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
-        """The axis at the bottom; the first panel of a line also has its title."""
+        """The x-axis, with its title in the first panel of a line."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = f"M0 {_number(top)}h{_number(axis.length)}"
         path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
@@ -311,7 +313,7 @@ class _PlotDrawer:
         words = _texts(
             ((at, height, text) for at, text in ticks.items()), self.theme.faint, "middle"
         )
-        # The panels of a line share the title, which is centred below all of them.
+        # The panels of a line share one title, which is centred below the line.
         wide = self.room - self.left_margin - self.right_margin
         title = "".join(
             _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
@@ -321,18 +323,18 @@ class _PlotDrawer:
         return line + words + title
 
     def axis_title(self, axis: Axis) -> list[str]:
-        """The title of an axis, in lines as wide as its panels."""
+        """The lines of the title of an x-axis."""
         room = axis.length + _PANEL_GAP if self.columns == 1 else self.room - self.left_margin
         return chart_lines(axis.title, _NAME, room) if axis.title else []
 
     def below(self, axis: Axis) -> float:
-        """The height of the axis with its title."""
+        """The height of the x-axis with its labels and title."""
         return _TICK + _SMALL + 2.6 + _LINE * len(self.axis_title(axis))
 
 
 @dataclass
 class _CurveDrawer(_PlotDrawer):
-    """Drawings of curves: lines with bands, points with bars, and names at the ends of lines."""
+    """Draws curves: lines with bands, points with intervals, and names at the ends of lines."""
 
     def measure(self) -> None:
         self.height = max(0.5 * self.room / self.columns, 90.0)
@@ -347,15 +349,15 @@ class _CurveDrawer(_PlotDrawer):
         self.left_margin = (
             max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
         )
-        # The label of the last tick is centred below the end of the axis.
+        # The right margin must contain half of the last tick's label.
         last = list(tick_labels(self.lines.across).values())[-1:] or [""]
         self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
     def arrange(self) -> None:
         self.axis = replace(self.lines.across, length=self.width)
-        # Labels of vertical rules are above the drawing, in several lines if they would overlap.
-        # The title of the y-axis is above them.
+        # Labels of vertical reference lines are above the panel, in several lines if they would
+        # overlap.  The title of the y-axis is above the labels.
         self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
@@ -432,7 +434,7 @@ class _CurveDrawer(_PlotDrawer):
         return self.axis.place(row["x"]), self.up.length - self.up.place(row[role])
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
-        """The bands, and then the lines."""
+        """The bands and the lines of a panel."""
         lines = list(layout.rows_by_line(rows).values())
         for line in lines if self.plot.has_roles("low", "high") else ():
             if self.plot.series_with_bands and line[0]["series"] not in self.plot.series_with_bands:
@@ -445,7 +447,7 @@ class _CurveDrawer(_PlotDrawer):
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
-            # If the points are the data, a model's line is as fine as an interval.
+            # In a scatter plot, the line of a model is fine, because its points are the data.
             fine = self.plot.scattered and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.is_grey(line[0]):
@@ -454,7 +456,7 @@ class _CurveDrawer(_PlotDrawer):
             yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
-        """Intervals and points, and invisible circles that show values under the mouse."""
+        """The intervals and points of a panel, and invisible circles that show tooltips."""
         width = _FINE if self.plot.scattered else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
@@ -474,7 +476,7 @@ class _CurveDrawer(_PlotDrawer):
         yield "</g>"
 
     def _labels(self) -> Iterator[str]:
-        """Names at the ends of lines, after a short stroke and the point of the series."""
+        """The names at the ends of lines."""
         for end in self.lines.labels:
             (x, y), (_, at) = self._place(end), self._place(end, "at")
             stroke = _path([(x + 2, y), (x + 8, at)])
@@ -484,8 +486,7 @@ class _CurveDrawer(_PlotDrawer):
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
 
     def _rule(self, rule: ReferenceLine) -> str:
-        """A reference line with its label: next to the top of a vertical line, or on a horizontal
-        line."""
+        """A reference line with its label."""
         width, height = self.width, self.up.length
         if rule in self.rule_labels:
             x, lines, level = self.rule_labels[rule]
@@ -504,14 +505,14 @@ class _CurveDrawer(_PlotDrawer):
 
 @dataclass
 class _RowDrawer(_PlotDrawer):
-    """Drawings of rows with names at the left, and headings above rows that share one."""
+    """Base class of the drawers of plots with one row per name, and headings for groups of rows."""
 
     narrowest: ClassVar[float] = 32.0
-    # The most rows that are few, the height of a row if there are few rows, and if there are many.
+    # A plot with at most 40 rows has rows of height 14.0, and a plot with more rows of height 10.6.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure(self) -> None:
-        """Set the places of rows, which depend on their names."""
+        """Compute the positions of rows, which depend on their names."""
         most, indent = (
             _MOST_NAMES[len(self.panels) > 1] * self.default_width,
             8 * self.plot.has_roles("head"),
@@ -520,7 +521,6 @@ class _RowDrawer(_PlotDrawer):
         lines = layout.row_label_lines(
             self.plot, most * (1 if self.size else _GROWTH) - indent, extent
         )
-        # Like the names, a heading ends before the axis.
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
             for label, text in lines
@@ -542,7 +542,7 @@ class _RowDrawer(_PlotDrawer):
         self.headings = [(y, text) for y, label, text in places if label is None]
 
     def labels(self, first: bool) -> str:
-        """The names of all rows and their headings, in the first panel of a line."""
+        """The names and headings of all rows, for the first panel of a line."""
         if not first:
             return ""
         words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
@@ -554,10 +554,10 @@ class _RowDrawer(_PlotDrawer):
 
 @dataclass
 class _ForestDrawer(_RowDrawer):
-    """Drawings of forests: intervals with filled or hollow points, in rows."""
+    """Draws forest plots: one interval with a point per row."""
 
     def axis(self, panel: Any) -> Axis:
-        """The axis below a panel."""
+        """The x-axis of a panel."""
         return replace(layout.forest_axis(self.plot, panel), length=self.width)
 
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
@@ -580,7 +580,7 @@ class _ForestDrawer(_RowDrawer):
         )
 
     def _grid(self, axis: Axis) -> str:
-        """Light lines at ticks and rows; bars have no grid, because they have numbers."""
+        """Light lines at ticks and rows, or "" for bars, which have numbers instead."""
         if self.plot.kind == "bars":
             return ""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
@@ -603,10 +603,10 @@ class _ForestDrawer(_RowDrawer):
 
 @dataclass
 class _BarDrawer(_ForestDrawer):
-    """Drawings of bars from zero, each followed by its number."""
+    """Draws bar charts, with a number at the end of each bar."""
 
     def axis(self, panel: Any) -> Axis:
-        """The axis of a panel, with room for the longest number."""
+        """The x-axis of a panel, with room for the longest number."""
         most = max((f"{row['x']:,}" for row in self.plot.rows), key=len)
         axis = layout.forest_axis(self.plot, panel)
         return replace(axis, length=self.width - text_width(most, _SMALL))
@@ -622,7 +622,7 @@ class _BarDrawer(_ForestDrawer):
 
 @dataclass
 class _DensityDrawer(_ForestDrawer):
-    """Drawings of densities above intervals with points, in rows."""
+    """Draws densities: one row per name with a density above an interval."""
 
     heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 
@@ -634,7 +634,7 @@ class _DensityDrawer(_ForestDrawer):
     def _row(self, row: Row, axis: Axis) -> str:
         bottom, outline = self.places[row["label"]], self.outlines[row["label"], row.get("panel")]
         edge = [(axis.place(x), bottom - self.step * height) for x, height in outline]
-        # If all draws are equal, there is no density.
+        # If all draws are equal, the outline is empty.
         edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)] if edge else []
         shape = f'<path d="{_path(edge)}z" fill="{self.colour_of(row)}" fill-opacity="0.3"/>'
         return shape * bool(edge) + super()._row(row, axis)
@@ -642,12 +642,12 @@ class _DensityDrawer(_ForestDrawer):
 
 @dataclass
 class _HeatDrawer(_RowDrawer):
-    """Drawings of heat maps: cells in rows, coloured by a share; empty if there is no share."""
+    """Draws heat maps: cells with colours for shares, and no cell if a share is undefined."""
 
     narrowest: ClassVar[float] = 150.0
 
     def legend(self) -> Iterator[SvgFragment]:
-        """The scale of colours with their shares."""
+        """The colour scale from 0 to 1."""
         name = self.plot.names["y"]
         x, wide, steps = text_width(name, _NAME) + 10, 120, 24
         bar = "".join(
@@ -665,8 +665,7 @@ class _HeatDrawer(_RowDrawer):
         rows = panel_rows(self.plot.rows, panel)
         most = max(row["high"] for row in rows)
         axis = Axis(0, most, self.plot.x_title, length=self.width)
-        # Columns are the same in all rows, and with few attempts many shares are equal, so both are
-        # computed once.  A cell extends a little below the next one, so that no paper is visible.
+        # Cells overlap a little, so that the background is not visible between cells.
         columns = {
             (low, high): f' x="{_number(axis.place(low))}" height="{_number(self.step + 0.3)}"'
             f' width="{_number(axis.place(high) - axis.place(low) + 0.3)}"'
@@ -688,9 +687,10 @@ class _HeatDrawer(_RowDrawer):
         columns: Mapping[tuple[float, float], str],
         fill: Callable[[float, str], str],
     ) -> str:
-        """The cells of a row in a group, which has the row's name.
+        """The cells of a row of a heat map.
 
-        columns : attributes of the place of cells, by their ends.  fill : `_cell_attributes`.
+        columns : (low, high) of a cell → svg attributes of its position and size.
+        fill : `_cell_attributes`, cached.
         """
         label = self.tooltip(cells[0], ["label"]).replace("data-say", "data-row")
         parts = [f'<g transform="translate(0 {_number(top)})"{label}>']
@@ -701,12 +701,14 @@ class _HeatDrawer(_RowDrawer):
         return "".join([*parts, "</g>"])
 
     def _cell_attributes(self, share: float, words: str) -> str:
-        """The colour and the values of a cell, as attributes."""
+        """The svg attributes for the colour and the tooltip of a cell."""
         tooltip = self.tooltip({"y": share, "words": words}, ("words", "y"))
         return f' fill="{_colour(share)}"{tooltip}'
 
     def _foot(self, rows: Sequence[Row], axis: Axis, first: bool) -> tuple[float, str]:
-        """Height and drawing of the foot: names of single tasks if there is room, else an axis."""
+        """Height and drawing of the names of tasks below a heat map, or of an axis if the names do
+        not fit.
+        """
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.draw_x_axis(axis, self.height, first)
@@ -725,7 +727,7 @@ class _HeatDrawer(_RowDrawer):
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
-# Roles that colours and places already show.
+# Roles that a tooltip does not repeat, because colours and positions show them.
 _NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale")
 _DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,
@@ -741,7 +743,7 @@ def _shortened(text: str, size: float, longest: float) -> str:
 
 
 def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
-    """The parts of a line in which these roles are defined."""
+    """The parts of a line in which all roles have values."""
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
@@ -755,7 +757,7 @@ def _reference_line(
 
 
 def _point(shape: int, x: float, y: float, attributes: str) -> str:
-    """A point in a shape, by its index."""
+    """A point with the shape of a given index."""
     corners = _CORNERS[shape % len(_CORNERS)]
     if corners is None:
         return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_POINT}"{attributes}/>'
@@ -772,7 +774,7 @@ def _dashes(dash: Sequence[int]) -> str:
 
 
 def _colour(share: float) -> str:
-    """The colour of a share in a heat map."""
+    """The viridis colour of a share."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
     return mix_colours(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
@@ -782,11 +784,11 @@ def _text(
     x: float, y: float, text: str, paint: str, *, size: float = _NAME, anchor: str = "",
     weight: str = "",
 ) -> str:  # fmt: skip
-    """A text with its baseline at y."""
+    """An svg text with its baseline at y."""
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
     place = f'x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{paint}"'
-    # The font has superscripts only for 1, 2 and 3, so other digits are raised.
+    # The font contains the superscripts ¹, ² and ³ only, so other superscripts are raised digits.
     raised = _RAISED.sub(
         lambda m: f'<tspan dy="-{_number(size / 3)}" font-size="{_number(0.75 * size)}">'
         f"{unicodedata.normalize('NFKC', m[0])}</tspan>"
@@ -796,7 +798,7 @@ def _text(
 
 
 def _texts(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
-    """Texts with the same look, from tuples of x, y and text."""
+    """Svg texts in one colour.  words : tuples of x, y and text."""
     texts = "".join(
         f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>' for x, y, text in words
     )
@@ -808,5 +810,5 @@ def _translated(x: float, y: float, elements: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A length in pixels, rounded to a tenth."""
+    """A length as text, rounded to a tenth of a unit."""
     return f"{round(value, 1):g}"

@@ -1,4 +1,4 @@
-"""The widths of texts in charts."""
+"""Computes the widths of texts in charts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from functools import partial
 
 from passk_cli.text import cells_of, wrap_text
 
-# Widths of letters of Liberation Sans (and Arial), in thousandths of the font size, and the largest
-# factor by which a common word is wider in bold.
+# Letter → its width in Liberation Sans and Arial, as a share of the font size.
 _WIDTHS = {
     letter: width / 1000
     for width, letters in {
@@ -19,11 +18,12 @@ _WIDTHS = {
     }.items()
     for letter in letters
 }  # fmt: skip
+# Common words are at most 8 % wider in bold.
 _BOLD = 1.08
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """The width of a text; other scripts are measured in cells of a terminal."""
+    """The width of a text in units of the drawing (approximate for scripts other than Latin)."""
     text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
     return size * width * (_BOLD if bold else 1.0)
@@ -32,6 +32,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def chart_lines(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines of at most this width; a p-value is never split."""
+    """The text in lines of at most a given width, without a line break inside "p = 0.03"."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

@@ -1,16 +1,16 @@
-"""The colours and the font of all charts."""
+"""The colours and the font of charts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Liberation Sans is in fonts/, and Arial has the same widths, so no file depends on the machine.
+# passk contains Liberation Sans, and Arial has the same widths.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Theme:
-    """The colours of paper, text, axes (faint), grid, and the series in their order."""
+    """The colours of the background (paper), text, axes (faint), grid, and series."""
 
     paper: str
     text: str
@@ -19,9 +19,8 @@ class Theme:
     series: tuple[str, ...]
 
 
-# The hues of Okabe and Ito (2008), adjusted so that readers with any colour blindness can tell all
-# of them from each other and from the paper.  Neighbours also differ in lightness, so that they
-# are distinct in grey print.
+# The colours of Okabe and Ito (2008), adjusted so that colour-blind readers can distinguish all
+# series.  Neighbours also differ in lightness, so that you can distinguish them in grey print.
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
@@ -37,12 +36,12 @@ THEMES = {
 
 
 def rgb(paint: str) -> tuple[int, int, int]:
-    """The three numbers (0 to 255) of a colour written as #rrggbb."""
+    """Red, green and blue (0 to 255) of a colour written as #rrggbb."""
     return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)
 
 
 def mix_colours(paint: str, paper: str, share: float) -> str:
-    """A colour mixed with a share of the paper; for variables, the formula of a style sheet."""
+    """A colour mixed with a share of the colour `paper`, as #rrggbb or as a CSS formula."""
     if not share:
         return paint
     if not paint.startswith("#"):
