@@ -136,7 +136,11 @@ def test_pages_and_tables_are_written_together(passk: Passk, tmp_path: Path) -> 
             ["--min-each", ".2", "--min-each", ".1"],
             "--min-each .2, .1: this option takes only one",
         ),
-        ("gate", ["--min", "pass@1=.2", "--min", "pass@1=.1"], "--min pass@1: given twice"),
+        (
+            "gate",
+            ["--min", "pass@1=.2", "--min", "pass@1=.1"],
+            "--min pass@1: this metric is given twice",
+        ),
     ],
 )
 def test_an_option_with_one_value_is_given_once(

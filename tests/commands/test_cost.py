@@ -455,7 +455,7 @@ def test_a_gate_fails_when_the_cost_rises() -> None:
     assert (dearer.passed, cheaper.passed) == (False, True)
     assert "cost of claude-opus-4-7 rose by $1.80 [0.877, 3.05], significantly" in str(dearer)
     for rule in ("minimum", "max_drop"):
-        with pytest.raises(ParameterError, match="less of it is better"):
+        with pytest.raises(ParameterError, match="a lower value of this metric is better"):
             passk_cli.gate(COSTS, baseline=opus, **{rule: {"cost": 0.5}})
 
 

@@ -190,7 +190,7 @@ SENSELESS = {
     "estimate FILE -m maj@3": "no answer column; the columns are",
     "estimate FILE --interval jackknife": "jackknife is not for new-tasks; use one of guard,",
     "gate FILE": "no rule to check",
-    "gate FILE --max-drop pass@1=0.02": "it needs a baseline",
+    "gate FILE --max-drop pass@1=0.02": "this rule needs a baseline",
     "gate FILE --no-regression --baseline nobody": "no such file, and no such model; there are",
     "gate FILE --min-by lower --no-regression --baseline another-model": "no rule asks for",
     "gate FILE --model another-model --no-regression --baseline another-model": "every model in the"

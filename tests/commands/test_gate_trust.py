@@ -86,7 +86,7 @@ def test_rules_that_nobody_trusts_request_nothing(
         assert (result.code, result.error, result.sentences) == (2, "untrusted-rules", 1), (
             result.err
         )
-        assert "is an address; name a file below the folder of the rules" in result.err
+        assert "is an address; name a file in the folder of the rules file" in result.err
     assert requested == []
 
 

@@ -1,4 +1,4 @@
-"""The question of passk gate: it reads the run and its baseline, and judges them by all rules."""
+"""The question of `passk gate`: does the run pass all rules?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from passk_cli.study.section import build_report
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Columns that may contain the errors of attempts.
+# Names of columns that may contain the error messages of attempts.
 _ERRORS = ("error", "errors", "error_message", "exception")
 
 
@@ -57,8 +57,8 @@ class GateQuestion(Question, GateOptions):
     sections = (RuleTable, RehearsalTable, SuiteTable)
     uncorrected = ""
     uncorrected_options: ClassVar[Mapping[str, str]] = {
-        "--must-pass": "labels do not correct single tasks",
-        "--min-each": "labels do not correct single tasks",
+        "--must-pass": "labels cannot correct the outcomes of single tasks",
+        "--min-each": "labels cannot correct the outcomes of single tasks",
         "--rehearse": "a rehearsal cannot simulate labels",
     }
     most_groups = MOST_GROUPS
@@ -67,9 +67,9 @@ class GateQuestion(Question, GateOptions):
     def ask(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """The question about a run, or about the suites of a file of rules.
+        """Create the question about a run, or about the suites of a rules file.
 
-        Errors: ParameterError if there are neither files nor rules, or both.
+        Errors: ParameterError if there are neither result files nor a rules file, or both.
         """
         question, options = super().ask(values, source, requires_data=False)
         if source is not None:
@@ -78,7 +78,7 @@ class GateQuestion(Question, GateOptions):
                          }  # fmt: skip
             refuse_if_any("contradicting-options", *(
                 (value, OptionValue(option),
-                 "a file of rules names the files to judge; leave out FILE",
+                 "a rules file names the files to judge; leave out FILE",
                  (SuggestedFix({option: None}, "judges FILE"),) * question.has_rule)
                 for option, value in of_suites.items()
             ))  # fmt: skip
@@ -89,20 +89,20 @@ class GateQuestion(Question, GateOptions):
             raise ParameterError(
                 f"no files are given, and there is no {FILE} in this folder; name files",
                 name="no-files",
-                settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names a file of rules")],
+                settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names a rules file")],
             )
         return replace(question, book=book.with_questions(super().ask, values)), options
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
-        """The messages of the table, the rehearsal and the suites."""
+        """Name → message, for the messages of the table, the rehearsal and the suites."""
         modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
         names = [value for module in modules for value in vars(sys.modules[module]).values()]
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     @property
     def inputs(self) -> list[str]:
-        """The files of the suites, their baselines and the trend, if they exist."""
+        """Names of the files of the suites, their baselines and the trend."""
         entries = self.book.entries if self.book else ()
         files = [f for e in entries for f in (*e.options.files, *paths_of(e.gate.baseline))]
         files += [self.book.trend.history] if self.book and self.book.trend else []
@@ -118,23 +118,22 @@ class GateQuestion(Question, GateOptions):
 
     @cached_property
     def active_rules(self) -> list[GateRule]:
-        """The rules that the options ask for, and those that are always active."""
+        """The rules that the options set, and the rules that are always active."""
         kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
         rules = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
         return [rule for rule in rules if rule.is_active]
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether a rule is about differences to the baseline."""
         return any(rule.compares for rule in self.active_rules)
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The rules that wait for a first baseline, in words."""
+        """The names of the rules that cannot be judged before a baseline exists."""
         return [words for rule in self.later for words in rule.waiting]
 
     def first_run_gate(self, options: SharedOptions, read: Read) -> GateQuestion | None:
-        """The gate without the rules that need a baseline; None if the baseline exists."""
+        """The gate without the rules that need a baseline, or None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
                 read_pooled_baseline(
@@ -152,14 +151,11 @@ class GateQuestion(Question, GateOptions):
         )
 
     def first_run_error(self) -> ParameterError:
-        """The error of --first-run if the baseline exists already, or is not named."""
-        settle = SuggestedFix({"--first-run": None}, "compares with it")
-        problem = "it is for a run without a baseline, but the baseline exists"
+        settle = SuggestedFix({"--first-run": None}, "compares with the baseline")
+        problem = "this option is for a run without a baseline, but the baseline exists"
         if self.baseline is None and self.book is None:
-            settle = SuggestedFix(
-                {"--baseline": Placeholder("FILE")}, "names the baseline of later runs"
-            )
-            problem = "it is for a baseline that does not exist yet, but --baseline is missing"
+            settle = SuggestedFix({"--baseline": Placeholder("FILE")}, "names this baseline")
+            problem = "this option needs --baseline, which names the baseline of later runs"
         return ParameterError(
             OptionValue("--first-run"), problem, name="contradicting-options", settles=[settle]
         )
@@ -175,7 +171,7 @@ class GateQuestion(Question, GateOptions):
         )
 
     def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
-        """All metrics that a rule needs; those of rules about differences come first.
+        """All metrics that the rules need. Metrics that are compared with the baseline come first.
 
         general : the metrics of -k and -m.
         """
@@ -186,9 +182,9 @@ class GateQuestion(Question, GateOptions):
         return tuple(dict.fromkeys((*rule_metrics, *more)))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The new run, with its baseline if that is another file or a history.
+        """Read the new run, and the baseline if it is another file or a history.
 
-        Errors: DataError if a file cannot be read, ParameterError for options that do not fit.
+        Errors: DataError if a file cannot be read. ParameterError if options contradict the data.
         """
         confidence = options.confidence.require_intervals()
         history = parse_last_runs(self.baseline)
@@ -219,8 +215,7 @@ class GateQuestion(Question, GateOptions):
                 raise unspecified_runs_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
             counts = _with_errors(counts, request, read, runs.files)
-        # The metrics come from the baseline, so that a run with too few attempts is not judged by
-        # fewer metrics.
+        # The baseline sets the metrics, because a run with lost attempts would have fewer metrics.
         reference = baseline if past is None else past.latest
         metrics = options.metrics.choose(counts if reference is None else reference)
         if baseline is not None:
@@ -232,10 +227,10 @@ class GateQuestion(Question, GateOptions):
         )  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
-        """The report with all rules for all candidates in all groups.
+        """Judge all candidates by all rules, and report the verdicts.
 
-        A rule that cannot be checked is a row with the verdict "error", and fails the gate.
-        Errors: ParameterError if there is nothing to judge.
+        A rule that cannot be checked is a row with the verdict "error", which fails the gate.
+        Errors: ParameterError if no rule applies to the data.
         """
         run = JudgedRun(self, self.gate_context(study)).judge(study.confidence.level)
         if not run.rows:
@@ -250,7 +245,7 @@ class GateQuestion(Question, GateOptions):
         self, study: Analysis, runs: Sequence[JudgedRun], book: Rulebook | None = None,
         unread: Sequence[Judgement] = (),
     ) -> Report:  # fmt: skip
-        """The report of runs that were judged.  unread : rows of suites that cannot be read."""
+        """The report about judged runs.  unread : rows of suites that cannot be read."""
         if self.rehearse:
             section: RuleTable = rehearse(study, runs, self.max_false_alarms, book, unread)
         else:
@@ -263,7 +258,7 @@ class GateQuestion(Question, GateOptions):
         return replace(report, checks=section.checks, changes=section.changes, provisional=result)
 
     def gate_context(self, study: Analysis) -> GateContext:
-        """The run matched with its baseline, with all metrics that the rules need."""
+        """Match the run with its baseline, for all metrics that the rules need."""
         metrics = self.needed_metrics(study.metrics)
         full_study = replace(
             study, metrics=metrics, confidence=study.confidence.for_metrics(metrics)
@@ -283,7 +278,7 @@ class GateQuestion(Question, GateOptions):
 
     @property
     def has_rule(self) -> bool:
-        """Whether the options contain a rule, in addition to the rules that are always active."""
+        """Whether the options set a rule in addition to the rules that are always active."""
         declared = self.attempts is not None and self.unpaired != "drop"
         automatic = EveryTask, EveryAttempt
         return declared or not all(isinstance(rule, automatic) for rule in self.active_rules)
@@ -303,25 +298,24 @@ class GateQuestion(Question, GateOptions):
         refuse_if_any(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             OptionValue("--min-by"), "it works only with a minimum", (SuggestedFix({
-             "--min-by": None}),)),
+             OptionValue("--min-by"), "this option works only with a minimum",
+             (SuggestedFix({"--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             OptionValue("--max-false-alarms"), "it works only in a rehearsal",
+             OptionValue("--max-false-alarms"), "this option works only in a rehearsal",
              (SuggestedFix({"--rehearse": True}, "adds it"),)),
             (self.skip_run and not parse_last_runs(self.baseline), OptionValue("--skip-run"),
-             "it leaves out runs of a history, but the baseline is not a history",
+             "this option leaves out runs of a history, but the baseline is not a history",
              (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             OptionValue("--must-pass-rate"), "it works only with tasks that must pass",
+             OptionValue("--must-pass-rate"), "this option works only with tasks that must pass",
              (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names the tasks"),)),
             (self.needs_baseline and self.baseline is None and not self.rehearse,
-             OptionValue(differing), "it needs a baseline",
+             OptionValue(differing), "this rule needs a baseline",
              (SuggestedFix({"--baseline": Placeholder("NAME")}, "names a file or a model"),)),
         )  # fmt: skip
 
 
 def _history_request(request: Request) -> Request:
-    """The request that reads the history of the baseline."""
     return Request(
         by=request.by, cluster=request.cluster, attempts=request.attempts,
         missing_cost=request.missing_cost, alias=request.alias,
@@ -332,7 +326,7 @@ def _history_request(request: Request) -> Request:
 def _with_errors(
     counts: Counts, request: Request, read: Read, files: Sequence[str] | None
 ) -> Counts:
-    """The counts with the attempts that have text in a column of errors, if there is one."""
+    """Add the numbers of attempts that have text in an error column, if there is one."""
     columns = {name for file in counts.facts.inputs for name in file.unused}
     name = next((name for name in _ERRORS if name in columns), None)
     if name is None:

@@ -1,7 +1,7 @@
-"""Files of rules: the suites of a gate, each with its runs, baseline and rules.
+"""Rules files, which contain the suites of a gate with their runs, baselines and rules.
 
-The keys of a file are the options of the command line and the fields of `Suite`. Its checks, JSON
-Schema and documentation come from these declarations.
+The keys of a rules file are the options of the command line and the fields of `Suite`. The checks,
+the JSON Schema and the documentation of rules files come from these declarations.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import join_clauses
 from passk_cli.toml import read_toml
 
-# The files that are searched for rules if neither files nor rules are named.
+# passk looks for rules in these files if you name neither result files nor a rules file.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
-# The options of `passk trend` that the table [trend] may contain.
+# Fields of the `passk trend` options that the table [trend] may contain.
 _TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
-# Keys of earlier releases, and what to use instead.
+# Keys of earlier releases, each with a replacement.
 _REMOVED_KEYS = {
     "average": "the average over suites was removed; write a rule for each suite",
-    "weight": "weights of suites were removed; leave it out",
-    "first": "leave it out, and use `passk gate --first-run` once, for the first run",
+    "weight": "weights of suites were removed; leave this key out",
+    "first": "leave this key out, and use `passk gate --first-run` once, for the first run",
 }
-# Options that must be the same for all suites, and options that a file cannot contain.
+# Options that must be the same for all suites, and options that a rules file cannot contain.
 SHARED = ("level", "population")
 _NOT_IN_FILE = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
     "ignore",
 )  # fmt: skip
-# Keys that name files, keys that name a file or a model or column of the data, and keys that name
-# tasks or a file of tasks.
+# Keys that name files, keys that name a file, a model or a column, and keys that name tasks or a
+# file of tasks.
 PATHS = ("runs", "history", "map", "price", "truth_from")
 PATHS_OR_NAMES = ("baseline", "truth")
 TASKS = ("must_pass", "only_tasks", "exclude_tasks")
@@ -68,18 +68,18 @@ TASKS = ("must_pass", "only_tasks", "exclude_tasks")
 _RECORD = "record"
 _NO_RECORD = (
     "baseline: name the file that the first run will create, for example history.parquet:last5, and"
-    " use `passk gate --first-run` once, for that run"
+    " use `passk gate --first-run` once, for the first run"
 )
 _NO_HISTORY = "history is missing; name the file that `passk record` writes"
 _NO_SUITE = "the file has no suite; write [[suite]] with a name and runs"
 
 
 class QuarantinedTask(NamedTuple):
-    """A flaky task in quarantine, which verdicts leave out until a day.
+    """A flaky task in quarantine, which verdicts leave out until a last day.
 
-    until : the last day, in UTC.
-    n, c : its attempts (including those without an outcome) and passes in the new run; n = 0 if it
-        is not in the data.
+    until : the last day of the quarantine, in UTC.
+    n : number of attempts in the new run, including attempts without an outcome.  0 means that the
+        data does not contain the task.  c : number of passes in the new run.
     """
 
     task: str
@@ -90,14 +90,14 @@ class QuarantinedTask(NamedTuple):
 
     @property
     def active(self) -> bool:
-        """Whether the quarantine is not over today (in UTC)."""
+        """Whether the quarantine includes today (in UTC)."""
         return datetime.datetime.now(datetime.UTC).date() <= self.until
 
 
 def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
-    """The value of quarantine: tables with task, until and reason, one per task.
+    """Parse the key `quarantine`, a list of tables with the keys task, until and reason.
 
-    Errors: ParameterError for another form, or for a task that is given twice.
+    Errors: ParameterError for wrong keys or values, or for a task that is given twice.
 
     >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky"}])[0]
     QuarantinedTask(task='t17', until=datetime.date(2026, 12, 31), reason='flaky', n=0, c=0)
@@ -125,20 +125,20 @@ def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite of a file of rules: its name, runs, tiers and quarantine."""
+    """The keys of a suite in a rules file that are not options: name, runs, tier and quarantine."""
 
     name: Annotated[str, Option("name", "NAME", "The unique name of the suite.")] = ""
     runs: Annotated[tuple[str, ...], Option(
         "runs", "FILE", "Files, folders, globs or URLs of the new run.",
-        detail="Paths are relative to the folder of the rules, and below it. Other paths, and"
-        " addresses, need --trust-rules.")] = ()  # fmt: skip
+        detail="Paths are relative to the folder of the rules file. Paths outside this folder and"
+        " addresses need --trust-rules.")] = ()  # fmt: skip
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
         "quarantine", "TABLE", "Flaky tasks, each with task, until and reason.",
         parse=parse_quarantine,
-        detail="The verdict leaves them out, and a row counts their passes. After the day in until,"
-        " a task is judged again, with a warning.")] = ()  # fmt: skip
+        detail="The verdict leaves these tasks out, and a row shows their passes. After the day in"
+        " until, the task is judged again, and passk prints a warning.")] = ()  # fmt: skip
 
     @property
     def quarantined(self) -> list[QuarantinedTask]:
@@ -148,19 +148,20 @@ class Suite:
 
 @dataclass(frozen=True)
 class TrendTable:
-    """The table [trend]: a history that must not become worse."""
+    """The keys of the table [trend], which names a history that must not become worse."""
 
     history: Annotated[str, Option(
         "history", "FILE", "The history of `passk record`, a file or a folder.",
-        detail="The verdicts of `passk trend --fail` on it are rows of the gate.",
+        detail="The gate has a row for each verdict of `passk trend --fail` about this history.",
     )] = ""  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TrendEntry:
-    """The table [trend] of a file.  history : a path.  values : field → value of its options.
+    """The table [trend] of a rules file.
 
-    refused : turns an error into one with the file and line.
+    history : path of the history.  values : field of an option → value.
+    refused : adds the file and the line to an error.
     """
 
     history: str
@@ -170,11 +171,11 @@ class TrendEntry:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """A suite of a file, with the options of its gate.
+    """A suite of a rules file, with the options of its gate.
 
-    values : field → value, from the top of the file and from the suite; `runs` are paths.
-    refused : turns an error into one with the file and line.
-    gate, options : the question and the shared options; None until `with_questions` sets them.
+    values : field → value, from the top of the file and from the suite, with `runs` as paths.
+    refused : adds the file and the line to an error.
+    gate, options : the `GateQuestion` and the shared options. None until `with_questions`.
     """
 
     suite: Suite
@@ -185,9 +186,9 @@ class SuiteEntry:
 
     @contextmanager
     def locate_errors(self, flags: Collection[str] = ()) -> Iterator[None]:
-        """Add the file, line and suite to the errors of the block.
+        """Add the file, the line and the suite to errors of the block.
 
-        flags : options of the command line; their errors stay as they are.
+        flags : options of the command line. An error about these options stays unchanged.
         """
         try:
             yield
@@ -200,7 +201,9 @@ class SuiteEntry:
 
 
 def with_file_keys(message: Diagnostic) -> Diagnostic:
-    """The message of a suite with its fixes as keys of the file. Options would apply to all suites.
+    """Replace the options that a message suggests by keys of the rules file.
+
+    An option on the command line would apply to all suites.
 
     >>> from passk_cli.diagnostic import NOTE
     >>> pooled = Diagnostic("pooled", NOTE, "effort differs",
@@ -216,7 +219,7 @@ def with_file_keys(message: Diagnostic) -> Diagnostic:
 
 
 def _fix_as_keys(fix: SuggestedFix) -> str:
-    """A fix as keys of a file, and what it does."""
+    """A fix as keys of a rules file, for example 'by = "effort" keeps them separate'."""
     key_names = {"--alias": "aliases"}
     keys = {key_names.get(flag, flag.lstrip("-")): value for flag, value in fix.options.items()}
     parts = (f"without {k}" if v is None else f"{k} = {_toml_value(v)}" for k, v in keys.items())
@@ -233,15 +236,15 @@ def _toml_value(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Rulebook:
-    """The contents of a file of rules.
+    """The contents of a rules file.
 
-    name : the file.  entries : the suites that are run.
-    trend : the history that must not become worse; None if the file names none.
-    other_suites : names of suites that the tier leaves out.  tier : the tier; "" for all suites.
-    digest : the beginning of the SHA-256 of the file.
-    level : the confidence level of all verdicts together.
-    statements : the number of verdicts that can be wrong by chance.
-    quarantined : the number of tasks in quarantine.
+    name : path of the file.  entries : the suites that are judged.
+    trend : the history that must not become worse, or None.
+    tier : the tier, or "" for all suites.  other_suites : names of suites in no such tier.
+    digest : first 12 digits of the SHA-256 of the file.
+    level : confidence level of all verdicts together.
+    statements : number of verdicts that can be wrong by chance.
+    quarantined : number of tasks in quarantine.
     """
 
     name: str
@@ -261,13 +264,11 @@ class Rulebook:
 
     @property
     def level_words(self) -> str:
-        """The levels of all verdicts and of one verdict in words; "" if no verdict has a level."""
-        if self.statements > 1:
-            level, per_verdict = (
-                f"{100 * share:.4g} %" for share in (self.level, self.verdict_level)
-            )
-            return f"{level} for {self.statements} verdicts together ({per_verdict} each)"
-        return f"{100 * self.level:g} %" if self.statements else ""
+        """The confidence levels in words, or "" if no verdict has a confidence level."""
+        if self.statements < 2:
+            return f"{100 * self.level:g} %" if self.statements else ""
+        level, per_verdict = (f"{100 * share:.4g} %" for share in (self.level, self.verdict_level))
+        return f"{level} for {self.statements} verdicts together ({per_verdict} each)"
 
     @property
     def omissions(self) -> list[str]:
@@ -282,10 +283,10 @@ class Rulebook:
     def with_questions(
         self, ask: Callable[..., tuple[Any, Any]], command_options: Mapping[str, Any]
     ) -> Rulebook:
-        """The rulebook with the question of each suite.
+        """Create the `GateQuestion` of each suite.
 
-        ask : makes a question.  command_options : these options replace those of the file.
-        Errors: one ParameterError with the problems of all suites and their lines.
+        ask : creates a question.  command_options : options that replace options of the file.
+        Errors: one ParameterError that lists the problems of all suites with their lines.
         """
         overrides = {field: value for field, value in command_options.items() if is_given(value)}
         flags = [option.option.name for option in COMMAND.options() if option.field in overrides]
@@ -294,12 +295,11 @@ class Rulebook:
             with entry.locate_errors(flags):
                 values = {**entry.values, **overrides, "rules": None, "tier": None, "check": None}
                 gate, options = ask(values, entry.values["runs"], requires_data=True)
-                if quarantined := [
-                    t.task for t in entry.suite.quarantined if t.task in gate.must_pass
-                ]:
-                    problem = "this task is in quarantine; remove it from one of the two"
+                in_quarantine = [task.task for task in entry.suite.quarantined]
+                if tasks := [task for task in in_quarantine if task in gate.must_pass]:
+                    problem = "this task is in quarantine; remove it from must-pass or quarantine"
                     raise ParameterError(
-                        OptionValue("--must-pass", quarantined[0]), problem, name="bad-rules"
+                        OptionValue("--must-pass", tasks[0]), problem, name="bad-rules"
                     )
                 if options.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
@@ -315,7 +315,7 @@ class Rulebook:
 
 
 def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """The results of a function for all items; the errors of all items are raised together."""
+    """Apply a function to all items, and raise the errors of all items together."""
     results, wrong = [], dict[str, ParameterError]()
     for item in items:
         try:
@@ -334,7 +334,7 @@ def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[An
 
 
 def file_options() -> dict[str, DeclaredOption]:
-    """Key → option, for the options of passk gate that a file may contain."""
+    """Key → option, for the options of `passk gate` that a rules file may contain."""
     declared_options = [option for option in COMMAND.options() if option.field not in _NOT_IN_FILE]
     keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
     return {"aliases" if key == "alias" else key: option for key, option in keys.items()}
@@ -342,22 +342,19 @@ def file_options() -> dict[str, DeclaredOption]:
 
 def trend_keys() -> dict[str, DeclaredOption]:
     """Key → option, for the options that the table [trend] may contain."""
-    declared_options = [
-        option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS
-    ]
-    keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
+    options = [option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS]
+    keys = {flag.lstrip("-"): option for flag, option in by_flag(options).items()}
     return {"history": options_by_field(TrendTable)["history"], **keys}
 
 
 def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) -> Rulebook | None:
-    """The rules of a file; None if there are none.
+    """Read a rules file; None if there is no rules file.
 
-    Without a path, they come from passk.toml in the current folder, or else from [tool.passk] in
-    pyproject.toml.
-
-    trusted : whether the rules may name addresses, and files that are not below their folder.
+    path : the rules file. None stands for passk.toml in the current folder or, if this file does
+        not exist, for [tool.passk] in pyproject.toml.
+    trusted : whether the rules file may name addresses and files outside its folder.
     Errors: ParameterError with the line, for text that is not TOML, unknown keys, wrong values, and
-    files that the rules may not name. passk does not open these files.
+        files that the rules file may not name. passk does not open these files.
     """
     if path is None:
         project = False
@@ -365,7 +362,7 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
             with suppress(OSError), open(PROJECT, "rb") as file:
                 project = b"[tool.passk" in file.read(MOST_TOML)
         path = FILE if os.path.isfile(FILE) else PROJECT if project else None
-        # A file of maps only has no rules.
+        # A file that contains only field maps is not a rules file.
         if path is None or {TABLE} >= _RuleFile.from_path(path).tables.keys():
             return None
     return replace(_RuleFile.from_path(path), trusted=trusted).rulebook(tier)
@@ -373,10 +370,10 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
 
 @dataclass(frozen=True)
 class _RuleFile:
-    """The text of a file of rules and its tables.
+    """The text of a rules file and its tables.
 
-    name : the path.  prefix : the prefix of table names, "tool.passk." in pyproject.toml.
-    trusted : whether it may name addresses, and files that are not below its folder.
+    name : path of the file.  prefix : prefix of table names, "tool.passk." in pyproject.toml.
+    trusted : whether the file may name addresses and files outside its folder.
     """
 
     name: str
@@ -401,12 +398,11 @@ class _RuleFile:
     def refused(
         self, error: ParameterError | str, at: int | str = -1, name: str = ""
     ) -> ParameterError:
-        """The error with the file, the line and the suite.
+        """Add the file, the line and the suite to an error.
 
-        error : an error, or a problem of the file as text. The line is that of the key at its
-            beginning, in the table or above the suites, or else the line of the table.
-        at : the place of the suite; TREND; or -1 for the part above the suites.
-        name : the name of the suite.
+        error : an error, or the text of a problem. If the text begins with a key, the line is the
+            line of this key, and otherwise the line of the table.
+        at : index of the suite, or TREND, or -1 for the part above the suites.
         """
         text, kind = error, "bad-rules"
         if isinstance(error, ParameterError):
@@ -422,9 +418,9 @@ class _RuleFile:
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
     def _lines(self, at: int | str) -> dict[str, int]:
-        """Key → its line, in the suite at a place, in [trend], or above the suites (-1).
+        """Key → line, in the suite with index `at`, in [trend], or above the suites (-1).
 
-        "" → the line of the table.
+        The key "" stands for the header of the table.
         """
         lines, suite, inside = dict[str, int](), -1, not self.prefix
         place: int | str = suite
@@ -445,7 +441,7 @@ class _RuleFile:
         return lines
 
     def rulebook(self, tier: str | None) -> Rulebook:
-        """The contents of the file, with only the suites of a tier."""
+        """The contents of the file, with the suites of one tier or, for None, with all suites."""
         if TABLE in self.tables:
             read_maps(self.name)
         suites = self.tables.get(SUITE) or [None]
@@ -453,7 +449,7 @@ class _RuleFile:
             raise self.refused(_NO_SUITE)
         top = dict[str, Any]()
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
-        # Problems above the suites are reported together with problems in the suites.
+        # One error lists the problems above the suites and the problems in the suites.
         steps: list[Callable[[], Any]] = [
             lambda: top.update(
                 self._option_values(shared, file_options(), self.refused, (SUITE, TREND))
@@ -473,9 +469,7 @@ class _RuleFile:
             )
         selected = [tier is None or tier in entry.suite.tier for entry in entries]
         run = tuple(compress(entries, selected))
-        other_suites = tuple(
-            name for name, is_selected in zip(names, selected, strict=True) if not is_selected
-        )
+        other_suites = tuple(compress(names, [not is_selected for is_selected in selected]))
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         return Rulebook(self.name, run, trend, other_suites, tier or "", digest)
 
@@ -500,7 +494,7 @@ class _RuleFile:
         return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendEntry | None:
-        """The table [trend]; None if the file has none."""
+        """The table [trend], or None if the file has no such table."""
         table = self.tables.get(TREND)
         if table is None:
             return None
@@ -524,7 +518,7 @@ class _RuleFile:
         refused: Callable[..., ParameterError], other_keys: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """Field → value, for the keys of a table. Keys may have underscores in place of hyphens."""
+        """Field → value, for the keys of a table, which may contain underscores or hyphens."""
         values = dict[str, Any]()
 
         def take(key: str) -> None:
@@ -532,7 +526,7 @@ class _RuleFile:
             if key in _REMOVED_KEYS:
                 raise refused(f"{key}: {_REMOVED_KEYS[key]}")
             if option is None:
-                # The suggestion uses underscores if the key does.
+                # If the key contains underscores, the suggested keys contain underscores, too.
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
                 question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
@@ -554,30 +548,25 @@ class _RuleFile:
     def _located(
         self, values: Mapping[str, Any], refused: Callable[..., ParameterError]
     ) -> dict[str, Any]:
-        """The values of a table, with paths relative to the current folder.
+        """Replace the paths in a table by paths relative to the current folder.
 
-        Errors: ParameterError for a path that the rules may not name.
+        Errors: ParameterError for a path that the rules file may not name.
         """
-        located = dict(values)
-        for key, option in {
-            **file_options(),
-            **trend_keys(),
-            "runs": options_by_field(Suite)["runs"],
-        }.items():
+        located, runs = dict(values), options_by_field(Suite)["runs"]
+        for key, option in {**file_options(), **trend_keys(), "runs": runs}.items():
             value = values.get(option.field)
             if option.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
                 continue
             several = value if isinstance(value, list) else [value]
             paths = [self._location(option.field, key, part, refused) for part in several]
-            located[option.field] = (
-                paths if isinstance(value, list) and len(paths) != 1 else paths[0]
-            )
+            is_list = isinstance(value, list) and len(paths) != 1
+            located[option.field] = paths if is_list else paths[0]
         return located
 
     def _location(
         self, field: str, key: str, value: Any, refused: Callable[..., ParameterError]
     ) -> Any:
-        """The value of a key, with a path relative to the current folder. Other values stay."""
+        """Make a path relative to the current folder. Values that are not paths stay unchanged."""
         is_file: Callable[[str], bool] = os.path.isfile
         if field in TASKS:
             label, path = None, str(value)
@@ -595,15 +584,15 @@ class _RuleFile:
             if not is_path and not (is_past and field == "baseline"):
                 if not is_file(str(value)):
                     return str(value)
-                # The value is a file of the current folder, and passk would read it.
+                # The value names a file in the current folder, which passk would read.
                 located = str(value)
         if not kind and points_outside(located, os.path.dirname(self.name)):
-            kind = "not below the folder of the rules"
+            kind = "outside the folder of the rules file"
         if kind and not self.trusted:
-            problem = f"{key}: {value} is {kind}; name a file below the folder of the rules"
+            problem = f"{key}: {value} is {kind}; name a file in the folder of the rules file"
             raise refused(problem).with_changes(
                 ParameterError, name="untrusted-rules",
-                settles=[SuggestedFix({"--trust-rules": True}, "allows others")],
+                settles=[SuggestedFix({"--trust-rules": True}, "allows all files")],
             )  # fmt: skip
         return located
 

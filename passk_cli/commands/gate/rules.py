@@ -1,7 +1,8 @@
-"""The rules of a gate: their options, how they judge a run, and their sentences.
+"""The rules of `passk gate`, each with its options, its judgement and its sentences.
 
-A rule is a class: its fields are its options, `phrase` is its name in words, and `findings` has a
-clause for each verdict.  To add one, write the class and name it in the bases of `GateOptions`.
+A rule is a class. The fields of the class are the options of the rule, `phrase` is its name, and
+`findings` contains a sentence for each verdict. To add a rule, write a class, and add the class to
+the base classes of `GateOptions`.
 """
 
 from __future__ import annotations
@@ -39,24 +40,22 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# What a minimum is compared with; its words in the name of the rule and in the sentence.
+# Choices of --min-by, with their words in the name of the rule and in its sentence.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BY = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
 }
-# The default distance from a limit that should be decided, the power, and the default level.
+# Default distance from a limit, power and confidence level for the forecast of the sample size.
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
-# The names of the rules `EveryTask` and `EveryAttempt`.
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
-# The title of options that compare a run with its baseline.
 COMPARING = "Rules that need --baseline"
-# Verdicts from best to worst.
+# All verdicts, from best to worst.
 _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
-# The key of a judgement: the place of its rule, the series, and the metric.
+# Key of a judgement: index of the rule, series and name of the metric.
 Line = tuple[int, tuple[str, ...], str]
-# The lower and upper limit of an interval; None if there is none.
+# Lower and upper limit of an interval, or None if the interval has no limits.
 Ends = tuple[float | None, float | None]
 
 
@@ -68,14 +67,14 @@ class RelativeLimit(float):
 
 
 class PassesOfAttempts(float):
-    """A pass rate in terms of passes and attempts: 0.8 for "8/10"."""
+    """A pass rate that is given as passes and attempts: 0.8 for "8/10"."""
 
     passes: int
     attempts: int
 
     @classmethod
     def from_text(cls, text: str) -> PassesOfAttempts:
-        """The rate for a text such as "8/10"; ValueError for other text."""
+        """Parse a text such as "8/10"; ValueError for other text."""
         passes, attempts = (int(part) for part in text.split("/"))
         if not 0 <= passes <= attempts or not attempts:
             raise ValueError
@@ -88,7 +87,7 @@ class PassesOfAttempts(float):
 
 
 def parse_rate(value: Any) -> float:
-    """The value of --min-each: a rate, or passes of attempts; ValueError for other text.
+    """Parse the value of --min-each, for example 0.8, 80% or 8/10; ValueError for other text.
 
     >>> parse_rate("0.8"), parse_rate("80%"), str(parse_rate("8/10"))
     (0.8, 0.8, '8/10')
@@ -104,8 +103,8 @@ def parse_limits(
 ) -> Mapping[Metric, float]:
     """Metric → limit, from `["pass@1=0.02"]` or `{"pass@1": 0.02}`.
 
-    relative : whether 5% is relative to the baseline; otherwise it is 0.05.
-    amounts : whether the option limits metrics for which less is better, such as cost.
+    relative : whether 5% means 5 % of the baseline. Otherwise 5% means 0.05.
+    amounts : whether the option limits metrics that should be low, such as cost.
     Errors: ParameterError for other text, an unknown metric, or a metric that is given twice.
     """
     from passk_cli.metrics.registry import parse_metric
@@ -137,38 +136,39 @@ def parse_limits(
              "write METRIC=X with X from 0 to 1",
              (SuggestedFix({option: {name: f"{share:g}"}}),) if share else ()),
         )  # fmt: skip
-        alternative = {
-            "--max-drop" if amounts else "--max-increase": Placeholder(f"{metric.name}=X")
-        }
+        other_option = "--max-drop" if amounts else "--max-increase"
+        alternative = {other_option: Placeholder(f"{metric.name}=X")}
         refuse_if_any(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "write a difference without %, because a score may be negative", ()),
             ((metric.sign < 0) != amounts, place,
-             f"{'more' if amounts else 'less'} of it is better",
-             (SuggestedFix({**alternative, option: None}, "limits it"),)),
+             f"a {'higher' if amounts else 'lower'} value of this metric is better",
+             (SuggestedFix({**alternative, option: None}, "limits this metric"),)),
         )  # fmt: skip
-        refuse_if_any("contradicting-options", (metric in limits, place, "given twice", ()))
+        refuse_if_any(
+            "contradicting-options", (metric in limits, place, "this metric is given twice", ())
+        )
         limits[metric] = RelativeLimit(number) if part else number
     return limits
 
 
 def is_given(value: Any) -> bool:
-    """Whether an option was given: not None, False or empty."""
+    """Whether the value of an option is not None, False or empty."""
     empty = isinstance(value, str | Sequence | Mapping) and not len(value)
     return value is not None and value is not False and not empty
 
 
 @dataclass(frozen=True)
 class GateRule:
-    """The base class of all rules. The fields are the options of the rule.
+    """The base class of all rules of the gate. The fields are the options of the rule.
 
-    title : the group of its options in the help.
-    phrase : its name, with the fields of `name_fields`.
-    findings : verdict → clause with {model}; "" is the clause of all other verdicts.
-    compares : whether it is about differences to the baseline.
-    general : whether it is about the metrics of -k and -m.
-    can_simulate : whether passes and failures decide it, so that it can be rehearsed.
+    title : heading of the rule's options in the help.
+    phrase : template of the rule's name, with the fields of `name_fields`.
+    findings : verdict → template of a sentence. The key "" is for all verdicts without a key.
+    compares : whether the rule compares the run with the baseline.
+    general : whether the rule judges the metrics of -k and -m.
+    can_simulate : whether only passes and failures decide the rule, so that it can be rehearsed.
     """
 
     title: ClassVar[str] = "Rules about this run"
@@ -180,26 +180,25 @@ class GateRule:
 
     @property
     def value(self) -> Any:
-        """The value of its first option."""
+        """The value of the rule's first option."""
         return getattr(self, fields(self)[0].name)
 
     @property
     def is_active(self) -> bool:
-        """Whether the options ask for this rule."""
+        """Whether the options set this rule."""
         return is_given(self.value)
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        """The metrics that its options name."""
+        """The metrics that the options of the rule name."""
         return tuple(self.value) if isinstance(self.value, Mapping) else ()
 
     def metrics_in(self, context: GateContext) -> Sequence[Metric]:
-        """The metrics that it judges."""
         return context.general if self.general else self.option_metrics
 
     @property
     def signature(self) -> dict[str, object]:
-        """The options that differ from their defaults, as entries of the signature."""
+        """The options that differ from their defaults, for the signature of the report."""
         entries = {}
         for option in fields(self):
             value = getattr(self, option.name)
@@ -214,24 +213,22 @@ class GateRule:
         return entries
 
     def statements(self, context: GateContext) -> int:
-        """The number of verdicts that depend on an interval or a test, so that they can be wrong by
-        chance."""
+        """Number of verdicts that can be wrong by chance, because an interval or test decides."""
         return 0
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """The judgements of each context. All contexts have the same tasks and attempts."""
+        """Judge each context. All contexts have the same tasks and attempts."""
         return [list(self.judge_one(context)) for context in contexts]
 
     def judge_one(self, context: GateContext) -> Iterable[Judgement]:
-        """The judgements of one context."""
         raise NotImplementedError
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        """The fields of its name and its clauses that come from its options."""
+        """The fields of the rule's templates that depend only on its options."""
         return {}
 
     def words(self, metric: Metric | None = None) -> Sentence:
-        """Its name, for a metric."""
+        """The name of the rule, for a metric."""
         return tuple(filter(None, fill_template(self.phrase, self.name_fields(metric))))
 
     def judgement(
@@ -239,7 +236,7 @@ class GateRule:
         limit: float | None = None, notes: Sequence[str] = (), count: CountEvidence | None = None,
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
-        """A judgement of this rule.  evidence : further fields of its clause."""
+        """Create a judgement of this rule.  evidence : further fields of its sentence."""
         fields = {**self.name_fields(metric), **evidence}
         template = self.findings.get(verdict, self.findings.get("", ""))
         return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
@@ -248,13 +245,13 @@ class GateRule:
 
 @dataclass(frozen=True)
 class EveryTask(GateRule):
-    """The rule that every task of the baseline was run. --unpaired drop switches it off."""
+    """The rule that the run has every task of the baseline, unless --unpaired is drop."""
 
     unpaired: Annotated[str, Option(
-        "--unpaired", help="If tasks or attempts of the baseline are missing",
+        "--unpaired", help="What to do if tasks or attempts of the baseline are missing",
         choices=("fail", "drop"),
-        detail="fail: the gate fails. drop: the gate compares the tasks and attempts that both runs"
-        " have. It then also allows another number of attempts than --attempts, and reports it.",
+        detail="With fail, the gate fails. With drop, the gate compares the tasks that both runs"
+        " have, and reports other numbers of attempts than --attempts without failing.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = COMPARING
     can_simulate = False
@@ -266,11 +263,10 @@ class EveryTask(GateRule):
 
     @property
     def is_active(self) -> bool:
-        """Whether missing tasks fail the gate."""
         return self.unpaired == "fail"
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        """One judgement per candidate, and per model that only the baseline has."""
+        """Yield a judgement per candidate, and per model that only the baseline has."""
         sides = context.sides
         for series, covered in {**context.coverages, **sides.missing_series}.items():
             fact = context.empty_result(series)
@@ -290,17 +286,18 @@ class EveryTask(GateRule):
 
 @dataclass(frozen=True)
 class EveryAttempt(GateRule):
-    """The rule that exactly the attempts of the baseline, or of --attempts, were made.
+    """The rule that each task has as many attempts as in the baseline, or as --attempts sets.
 
-    Compared with a baseline, it also passes if all tasks have equally many attempts, or the same
-    share of the attempts of the baseline.  Other numbers mean that attempts were lost, or that
-    failures were tried again.
+    Compared with a baseline, the rule also passes if all tasks have equally many attempts, or the
+    same share of the baseline's attempts.  Any other deviation means that attempts were lost, or
+    that failures were tried again.
     """
 
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Fail unless every task has N attempts.", low=1,
-        detail="Attempts without an outcome count. Without this option, attempts are compared with"
-        " the baseline: fewer or more fail the gate, but equally many at all tasks are allowed.",
+        detail="N includes attempts without an outcome. Without this option, the gate fails if a"
+        " task has fewer or more attempts than in the baseline, unless all tasks have equally many"
+        " attempts.",
     )] = None  # fmt: skip
     can_simulate = False
     phrase = "{?declared|{declared:attempt} at every task}{?baseline|every baseline attempt}"
@@ -308,25 +305,22 @@ class EveryAttempt(GateRule):
 
     @property
     def is_active(self) -> bool:
-        """Always, because without a number the rule is about the baseline."""
+        # Without --attempts, the rule uses the number of attempts of the baseline.
         return True
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        """One judgement per candidate with an expected number of attempts."""
         for series, attempts in context.expected_attempts[0].items():
             if attempts.expected is None or context.unpaired == "drop":
                 continue
             reason = context.retry_warning(series)
             verdict = PASS if attempts.design and not reason else FAIL
             if not reason and not attempts.complete:
-                reason = (
-                    attempts.summary
-                    if verdict == PASS
-                    else attempts.deviating_tasks(context.sides.counts)
-                )
+                reason = attempts.summary
+                if verdict == FAIL:
+                    reason = attempts.deviating_tasks(context.sides.counts)
             count, covered = attempts.count, context.coverages.get(series)
             if count is not None and covered is not None and covered.lost:
                 count = count._replace(words=count.words + SHARED)
@@ -337,10 +331,10 @@ class EveryAttempt(GateRule):
 
 @dataclass(frozen=True)
 class ShareRule(GateRule):
-    """The base class of rules that limit the share of attempts that went wrong.
+    """The base class of rules that limit the share of failed attempts.
 
-    noun : the words after the number of these attempts.
-    role : their key in `GateContext.failed_attempts`.
+    noun : what is wrong with the attempts, for example "without an outcome".
+    role : key of the attempts in `GateContext.failed_attempts`.
     """
 
     noun: ClassVar[str]
@@ -353,14 +347,13 @@ class ShareRule(GateRule):
 
     @property
     def is_active(self) -> bool:
-        """Whether a limit is given; 0 is a limit."""
+        # A limit of 0 is a limit, too.
         return self.value is not None
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"noun": self.noun, "limit": f"{100 * self.value:g} %"}
 
     def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        """One judgement per candidate, by a count and without an interval."""
         for series, (wrong, attempts) in context.failed_attempts[self.role].items():
             verdict = FAIL if wrong > self.value * attempts + 1e-9 else PASS
             yield self.judgement(
@@ -375,9 +368,9 @@ class MaxMissing(ShareRule):
     """The rule that limits the share of attempts without an outcome."""
 
     max_missing: Annotated[float | None, Option(
-        "--max-missing", "SHARE", "Fail if more attempts have no outcome.", low=0.0, high=1.0,
-        rare=True,
-        detail="A share of the attempts, for example 2%. --missing sets how they count.",
+        "--max-missing", "SHARE", "Fail if more than SHARE of the attempts have no outcome.",
+        low=0.0, high=1.0, rare=True,
+        detail="For example, 2%. --missing sets how passk counts these attempts.",
     )] = None  # fmt: skip
     noun = "without an outcome"
     role = "missing"
@@ -388,10 +381,10 @@ class MaxErrors(ShareRule):
     """The rule that limits the share of attempts without an outcome or with an error."""
 
     max_errors: Annotated[float | None, Option(
-        "--max-errors", "SHARE", "Fail if more attempts ended in an error.", low=0.0, high=1.0,
-        rare=True,
-        detail="A share of the attempts, for example 5%. An attempt counts if it has no outcome, or"
-        " text in a column named error, errors, error_message or exception.",
+        "--max-errors", "SHARE", "Fail if more than SHARE of the attempts ended in an error.",
+        low=0.0, high=1.0, rare=True,
+        detail="For example, 5%. An attempt ended in an error if it has no outcome, or text in a"
+        " column named error, errors, error_message or exception.",
     )] = None  # fmt: skip
     noun = "without an outcome or with an error"
     role = "errors"
@@ -407,9 +400,10 @@ class Minimum(GateRule):
         detail="The rule is undecided if the interval of METRIC contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="Compare X of --min with", choices=MIN_BY, rare=True,
-        detail="With estimate or lower, the rule fails if the estimate, or the lower limit of the"
-        " interval, is below X. It is then never undecided.")] = BY_INTERVAL  # fmt: skip
+        "--min-by", help="What to compare with X of --min", choices=MIN_BY, rare=True,
+        detail="With estimate, the rule fails if the estimate is below X. With lower, the rule"
+        " fails if the lower limit of the interval is below X. The rule is then never undecided.",
+    )] = BY_INTERVAL  # fmt: skip
     phrase = "{metric} ≥ {limit}{by}"
     findings: ClassVar[Mapping[str, str]] = {
         PASS: "{metric} of {model} is {?in|in }{estimate}; {end} is not below the minimum of"
@@ -421,11 +415,9 @@ class Minimum(GateRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        """The minimum and --min-by."""
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
     def statements(self, context: GateContext) -> int:
-        """One per candidate and metric, unless estimates decide."""
         number = sum(rates.metric in self.minimum for rates in context.candidates)
         return 0 if self.min_by == BY_ESTIMATE else number
 
@@ -434,7 +426,7 @@ class Minimum(GateRule):
         return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """One judgement per candidate and metric. Intervals are computed only if they decide."""
+        """Judge each candidate and metric. Intervals are computed only if they decide."""
         study = contexts[0].study
         fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
@@ -469,7 +461,7 @@ class Minimum(GateRule):
 
 @dataclass(frozen=True)
 class BaselineRule(GateRule):
-    """The base class of rules about differences to the baseline."""
+    """The base class of rules that compare the run with the baseline."""
 
     title: ClassVar[str] = COMPARING
     compares = True
@@ -479,20 +471,20 @@ class BaselineRule(GateRule):
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The names of the rules, for a gate that waits for its first baseline."""
+        """The names of the rules, for a gate that has no baseline yet."""
         return [self.words(metric) for metric in self.option_metrics]
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """The comparisons of the candidates of each context with their baselines.
+        """Compare the candidates of each context with their baselines, without tests.
 
-        The intervals of all contexts are computed together. There are no tests.
+        The intervals of all contexts are computed together, because this is faster.
         """
         from passk_cli.study.comparison import difference_intervals
 
         pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
         study = contexts[0].study
         if study.past is not None and self.general:
-            # The tests do not allow for the effect of the run, so intervals decide (Bonferroni).
+            # Tests ignore the variation between runs, so Bonferroni-adjusted intervals decide.
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
             pairs = [
                 [c.with_changes(alpha=alpha, adjustment=BONFERRONI) for c in part] for part in pairs
@@ -508,23 +500,22 @@ class BaselineRule(GateRule):
         ]
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """The comparison of a pair on their shared tasks."""
+        """Compare a candidate with its baseline on the tasks that both have."""
         from passk_cli.study.comparison import match_tasks
 
         return match_tasks(*pair)
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """The verdict on a difference.  tests : the number of differences that are tested."""
         raise NotImplementedError
 
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """The reason for the verdict, and the fields of its clause."""
+        """The reason for the verdict, and the fields of its sentence."""
         raise NotImplementedError
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """One judgement per pair and metric, and one per candidate without a baseline."""
+        """Judge each pair and metric, and each candidate without a baseline."""
         rows = []
         for context, pairs in zip(contexts, self.compared(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
@@ -548,7 +539,7 @@ class BaselineRule(GateRule):
             line = self.judgement(fact, verdict, metric, limit=limit)
             return line.as_error(c.reason or missing, absent=bool(c.reason))
         if not single:
-            # Rehearsals only need the verdict.
+            # A rehearsal needs only the verdict, so the evidence is left out.
             return self.judgement(fact, verdict, metric, limit=limit)
         if isinstance(limit, RelativeLimit):
             from passk_cli.study.comparison import relative_change
@@ -565,16 +556,16 @@ class BaselineRule(GateRule):
 
 @dataclass(frozen=True)
 class NoRegression(BaselineRule):
-    """The rule that no metric of -k and -m is lower than in the baseline.
+    """The rule that no metric of -k and -m is significantly lower than in the baseline.
 
-    Each metric fails if it is significantly lower, adjusted for their number, passes if it is
-    significantly higher, and is undecided otherwise.
+    A metric fails if it is significantly lower, after adjustment for the number of metrics. It
+    passes if it is significantly higher. Otherwise it is undecided.
     """
 
     no_regression: Annotated[bool, Option(
         "--no-regression", help="Fail if any metric is significantly lower.",
-        detail="It is --max-drop METRIC=0 for all metrics together, adjusted for their number. The"
-        " rule is undecided if a difference is not significant.")] = False  # fmt: skip
+        detail="This rule is like --max-drop METRIC=0 for all metrics, adjusted for the number of"
+        " metrics. It is undecided if a difference is not significant.")] = False  # fmt: skip
     general = True
     phrase = "{?metric|{metric} }no regression"
     findings: ClassVar[Mapping[str, str]] = {
@@ -584,18 +575,21 @@ class NoRegression(BaselineRule):
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The name of the rule. Without data its metrics are not known."""
+        # The metrics depend on the data, so the name of the rule contains no metric.
         return [self.words()]
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"metric": metric and metric.name}
 
     def statements(self, context: GateContext) -> int:
-        """One, because its tests are adjusted for their number."""
+        # The tests are adjusted for their number, so all tests together are one verdict.
         return min(super().statements(context), 1)
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """The comparisons. For several contexts, only what decides the verdict is computed."""
+        """Compare the candidates with their baselines.
+
+        For several contexts, only the p-values or intervals that decide the verdict are computed.
+        """
         from passk_cli.study.pairwise_tests import compare_pairs, test_pairs
 
         study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
@@ -608,7 +602,7 @@ class NoRegression(BaselineRule):
         return test_pairs(pairs, study.confidence, study.rules, verdicts=True)
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """The verdict by the interval, or by the adjusted p-value if there are several tests."""
+        """The verdict by the interval or, if there are several tests, by the adjusted p-value."""
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.has_p_value):
@@ -618,21 +612,17 @@ class NoRegression(BaselineRule):
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """The p-value with its adjustment, and how many tasks would decide."""
         p = f"p {p_relation(c.adjusted)}" if c.has_p_value else ""
         many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
-        test_words, alpha = (
-            f"{p}{many}" if p and tests > 1 else "",
-            1 - context.study.confidence.level,
-        )
+        test_words = f"{p}{many}" if p and tests > 1 else ""
+        alpha = 1 - context.study.confidence.level
         if p and c.excludes_zero not in (None, c.adjusted <= alpha + 1e-12):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
             # If only p is adjusted, the interval does not show how many tasks would decide.
-            truth = (
-                f" if {_default_distance(fact)} {'lower' if c.first.metric.sign > 0 else 'higher'}"
-            )
+            worse = "lower" if c.first.metric.sign > 0 else "higher"
+            truth = f" if {_default_distance(fact)} {worse}"
             to_decide = _needed_to_decide(fact, context, 0.0, truth, context.reach_of_runs(c))
         return "; ".join(filter(None, (to_decide, p))), {"tests": test_words}
 
@@ -641,9 +631,7 @@ class NoRegression(BaselineRule):
 class ToleranceRule(BaselineRule):
     """The base class of rules that limit how much worse than the baseline a metric may be.
 
-    The limit is a difference, or relative to the baseline.
-
-    change : the article and the noun of a change for the worse.
+    change : article and noun of the change for the worse, for example "a" and "drop".
     """
 
     change: ClassVar[tuple[str, str]]
@@ -661,14 +649,14 @@ class ToleranceRule(BaselineRule):
         return {"a": a, "change": change, **_limit_fields(metric, self.value, "points")}
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """The comparison of a pair. For a relative limit, the baseline is scaled by the limit."""
+        """Compare a candidate with its baseline, which is scaled by a relative limit."""
         c, most = super().matched(pair), self.value[pair[0].metric]
         return c if c.reason or not isinstance(most, RelativeLimit) else c.with_share(
             1.0 - pair[0].metric.sign * most
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """The verdict by the interval: it fails if even the better limit is worse than allowed."""
+        """The verdict by the interval of the difference."""
         most = self.value[c.first.metric]
         limit = 0.0 if isinstance(most, RelativeLimit) else -most
         return _verdict(_improvement_limits(c.interval, c.first.metric.sign), limit)
@@ -676,52 +664,49 @@ class ToleranceRule(BaselineRule):
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """How many tasks would decide, and whether the metric is significantly worse."""
         sign, most, value = c.first.metric.sign, self.value[c.first.metric], fact.estimate.value
         to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
         if value is not None:
             truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
-            undecided = verdict == UNDECIDED
-            to_decide = (
-                _needed_to_decide(fact, context, most, truth, context.reach_of_runs(c))
-                if undecided
-                else ""
-            )
+            to_decide = "" if verdict != UNDECIDED else _needed_to_decide(
+                fact, context, most, truth, context.reach_of_runs(c)
+            )  # fmt: skip
         return to_decide, {"worse": high is not None and high < 0}
 
 
 @dataclass(frozen=True)
 class MaxDrop(ToleranceRule):
-    """The rule that a metric is not significantly more than a limit lower than in the baseline."""
+    """The rule that a metric has not dropped by significantly more than a limit."""
 
     max_drop: Annotated[Mapping[Any, float], Option(
-        "--max-drop", "METRIC=X[%]", "Fail if METRIC is significantly more than X lower.",
+        "--max-drop", "METRIC=X[%]", "Fail if METRIC dropped by significantly more than X.",
         parse=partial(parse_limits, "--max-drop", relative=True),
-        detail="X is a difference (0.02 is two points) or relative to the baseline (5%).",
+        detail="X is a difference (0.02 is two points) or a percentage of the baseline (5%).",
     )] = field(default_factory=dict)  # fmt: skip
     change = "a", "drop"
 
 
 @dataclass(frozen=True)
 class MaxIncrease(ToleranceRule):
-    """The rule that a cost is not significantly more than a limit higher than in the baseline."""
+    """The rule that a cost has not risen by significantly more than a limit."""
 
     max_increase: Annotated[Mapping[Any, float], Option(
-        "--max-increase", "METRIC=X%", "Fail if a cost is significantly more than X higher.",
+        "--max-increase", "METRIC=X%", "Fail if a cost rose by significantly more than X.",
         parse=partial(parse_limits, "--max-increase", relative=True, amounts=True),
-        detail="X is relative to the baseline (10%) or an amount (cost=0.02 is in dollars). METRIC"
-        " can also be tokens, duration, turns, their medians, and these per solved task.",
+        detail="X is a percentage of the baseline (10%) or an amount (cost=0.02 is in dollars)."
+        " METRIC can be cost, tokens, duration or turns, a median such as median-cost, or an amount"
+        " per solved task such as cost-per-success.",
     )] = field(default_factory=dict)  # fmt: skip
     change = "an", "increase"
 
 
 @dataclass(frozen=True)
 class SingleTaskRule(GateRule):
-    """The base class of rules about single tasks."""
+    """The base class of rules that judge tasks one by one."""
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        """pass@1, because its values contain the tasks and attempts."""
+        # The task values of pass@1 contain the tasks and attempts that these rules judge.
         from passk_cli.metrics.registry import Metric
 
         return (Metric("pass@", 1),) if self.is_active else ()
@@ -732,22 +717,21 @@ class SingleTaskRule(GateRule):
                 yield self.judge_series(context, rates)
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
-        """The judgement of one candidate."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class MustPass(SingleTaskRule):
-    """The rule that named tasks pass all their attempts, or a share of them."""
+    """The rule that named tasks pass all attempts, or a share of their attempts."""
 
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fail unless these tasks pass every attempt.",
         parse=partial(parse_tasks, "--must-pass"), several=True,
-        detail="Names or patterns such as a,b* ('*' for all tasks), or a file with one name per"
-        " line, without comments. Repeatable.",
+        detail="TASKS are names or patterns such as a,b* ('*' for all tasks). FILE has one name per"
+        " line, and no comments. Repeatable.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(
-        "--must-pass-rate", "RATE", "Share of the attempts that must pass.",
+        "--must-pass-rate", "RATE", "Share of attempts that must pass in tasks of --must-pass.",
         low=0.0, high=1.0)] = 1.0  # fmt: skip
     phrase = "{tasks:named task} {tasks:passes|pass} {rate}"
     findings: ClassVar[Mapping[str, str]] = {
@@ -757,7 +741,7 @@ class MustPass(SingleTaskRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        """The names of the tasks; a file of names appears with its path and their number."""
+        # A file of names appears with its path and the number of names.
         files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
         names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
@@ -765,13 +749,14 @@ class MustPass(SingleTaskRule):
         return {**entries, "must_pass": ",".join([*names, *lists])} if entries else entries
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
-        """The judgement by the number of named tasks that pass often enough."""
         import numpy as np
 
         places = context.sides.places
-        matches = {name: [task for task in places if matches_pattern(task, name)] if set(name) & {
-        *"*?["}
-                 else [name] * (name in places) for name in self.must_pass}  # fmt: skip
+        matches = {
+            name: [task for task in places if matches_pattern(task, name)]
+            if set(name) & {*"*?["} else [name] * (name in places)
+            for name in self.must_pass
+        }  # fmt: skip
         unknown = [name for name, tasks in matches.items() if not tasks]
         names = {task for tasks in matches.values() for task in tasks}
         codes = np.array(sorted(places[task] for task in names), dtype=np.int64)
@@ -781,15 +766,11 @@ class MustPass(SingleTaskRule):
         below = c < rate * n - 1e-9
         tasks, passed = len(unknown) + len(codes), int((~below).sum())
         lost = first_few([context.sides.counts.tasks[code] for code in codes[~run]])
-        limit_note = (
-            _lower_limit_text(rates, context, at)
-            if len(at) and run.all() and (c == n).all()
-            else ""
-        )
+        all_passed = len(at) and run.all() and (c == n).all()
         notes = (
             f"no attempts at {lost}" if lost else "",
             _passes_text(context, rates, at[below]),
-            limit_note,
+            _lower_limit_text(rates, context, at) if all_passed else "",
         )
         reason, *details = list(filter(None, notes)) or [""]
         line = self.judgement(
@@ -812,14 +793,14 @@ class MustPass(SingleTaskRule):
 
 @dataclass(frozen=True)
 class MinEach(SingleTaskRule):
-    """The rule that no single task is significantly below a pass rate, or has too few passes."""
+    """The rule that no task is significantly below a pass rate, or has too few passes."""
 
     min_each: Annotated[float | None, Option(
         "--min-each", "RATE|N/M", "Fail if any single task is significantly below RATE.",
         low=0.0, high=1.0, parse=parse_rate,
-        detail="It is an exact binomial test per task, adjusted by Holm's method. The rule passes"
-        " if every task significantly reaches RATE, and is undecided otherwise. 8/10 counts"
-        " instead: the rule fails if a task passes fewer than 8 of 10 attempts.",
+        detail="passk uses an exact binomial test per task, adjusted by Holm's method. The rule"
+        " passes if every task significantly reaches RATE, and is undecided otherwise. With 8/10,"
+        " the rule fails if a task passes fewer than 8 of 10 attempts.",
     )] = None  # fmt: skip
     phrase = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
     findings: ClassVar[Mapping[str, str]] = {
@@ -831,7 +812,7 @@ class MinEach(SingleTaskRule):
     )
 
     def statements(self, context: GateContext) -> int:
-        """One per candidate, because its tests are adjusted for the number of tasks."""
+        # The tests are adjusted for the number of tasks, so all tests together are one verdict.
         return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
@@ -847,9 +828,10 @@ class MinEach(SingleTaskRule):
     def _judge_counts(
         self, context: GateContext, rates: TaskValues, least: PassesOfAttempts
     ) -> Judgement:
-        """The judgement by the tasks with enough passes, or the same share of more attempts.
+        """Judge by the number of tasks with enough passes.
 
-        A task with fewer attempts needs the same number of passes: lost attempts are not passes.
+        A task with more attempts needs the same share of passes. A task with fewer attempts needs
+        the same number of passes, because lost attempts are not passes.
         """
         import numpy as np
 
@@ -865,7 +847,6 @@ class MinEach(SingleTaskRule):
         return replace(line, template=self.counting)
 
     def _judge_tests(self, context: GateContext, rates: TaskValues) -> Judgement:
-        """The judgement by the tasks that are significantly below the pass rate, or reach it."""
         import numpy as np
 
         from passk_cli.inference.adjust import holm
@@ -888,7 +869,7 @@ class MinEach(SingleTaskRule):
 
 
 def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
-    """The passes of some tasks in words: "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
+    """Words such as "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
     names = context.sides.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
@@ -900,9 +881,9 @@ def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = 
 def _limit_fields(
     metric: Metric | None, limits: Mapping[Any, float], unit: str = ""
 ) -> dict[str, Any]:  # fmt: skip
-    """The fields "metric" and "limit" of a clause; empty without a limit for the metric.
+    """The fields "metric" and "limit" of a sentence. Without a limit, the result is empty.
 
-    unit : "points" for a difference.
+    unit : "points" if the limit is a difference.
     """
     number: Any = limits.get(metric)
     if metric is None or number is None:
@@ -917,13 +898,13 @@ def _limit_fields(
 
 
 def _change_fields(estimate: Estimate) -> dict[str, Any]:
-    """The fields "did" and "size" of a clause, for example "fell" and 0.140 [0.031, 0.249]."""
+    """The fields "did" and "size" of a sentence, for example "fell" and 0.140 [0.031, 0.249]."""
     low, value, high = estimate.low, estimate.value, estimate.high
     if value is None:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
     if even or abs(value) < ROUNDING:
-        # A difference that is not significant is called a change, and not a loss or a gain.
+        # A difference that is not significant is a change, and neither a loss nor a gain.
         size = Phrase(((replace(estimate, signed=True), POINTS),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
@@ -933,14 +914,14 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
 
 
 def _improvement_limits(limits: Estimate | Interval | None, sign: int) -> Ends:
-    """The limits of an improvement: those of the difference, negated if less is better."""
+    """The limits of a difference, with the opposite sign if a lower metric is better."""
     if limits is None or limits.low is None or limits.high is None:
         return None, None
     return (limits.low, limits.high) if sign > 0 else (-limits.high, -limits.low)
 
 
 def _verdict(ends: Ends, limit: float) -> str:
-    """PASS, FAIL or UNDECIDED, if an interval is above a limit, below it, or contains it."""
+    """PASS if an interval is above a limit, FAIL if it is below, and UNDECIDED in between."""
     low, high = ends
     if low is None or high is None:
         return ERROR
@@ -948,7 +929,7 @@ def _verdict(ends: Ends, limit: float) -> str:
 
 
 def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
-    """What to do about unknown tasks: a similar name, a missing file, or a comment in a file."""
+    """What to do about unknown tasks, for example "; did you mean t1?"."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks must not contain comments"
     if suggested := nearest_names(unknown[0], tasks):
@@ -958,7 +939,7 @@ def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
 
 
 def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
-    """Words such as "4 passes of 4 show a rate ≥ 0.473", for the fewest attempts at the tasks."""
+    """Words such as "4 passes of 4 show a rate ≥ 0.473", for the task with the fewest attempts."""
     from passk_cli.inference.binomial_rate import rate_lower_limits
 
     fewest = int(rates.n[at].min())
@@ -968,23 +949,22 @@ def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) ->
 
 
 def _default_distance(fact: Result) -> str:
-    """The default distance from a limit in `_needed_to_decide`, in words."""
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
 def _needed_to_decide(
     fact: Result, context: GateContext, away: float, truth: str, of_runs: float = 0.0
 ) -> str:
-    """About how many tasks (or attempts, if the tasks are fixed) would decide with power 0.8.
+    """Words with the number of tasks that would decide an undecided rule with power 0.8.
 
-    The half width h of the interval shrinks with the root of their number, except for the part r
-    that comes from runs.  A true value at distance `away` from the limit is decided if
-    away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not used, because its distance from the limit may
-    be chance.  If there are that many tasks already, the true value is probably nearer than `away`,
-    and the words are "near the limit".
+    If the tasks are fixed, the number is one of attempts per task.  The half-width h of the
+    interval shrinks with the square root of the number of tasks, except for the part r that is
+    caused by the variation between runs.  A true value at distance `away` from the limit is decided
+    if away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not used, because its distance from the limit
+    may be chance.  If the run already has that many tasks, the words are "near the limit".
 
-    away : the distance that should be decided; for 0 it is 5 points, or for costs a tenth of the
-    estimate.  truth : the condition in words.  of_runs : r.  Power: benchmarks/gate.md.
+    away : distance from the limit.  0 means 5 points or, for costs, a tenth of the estimate.
+    truth : the assumption in words.  of_runs : r.  Power: benchmarks/gate.md.
     """
     from passk_cli.inference.exact import NORMAL
 
@@ -1005,10 +985,10 @@ def _needed_to_decide(
 
 
 def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
-    """About how many tasks or attempts would decide if all pass (or all fail), as all did so far.
+    """Words with the number of tasks that would decide if all attempts pass, like all so far.
 
-    It is "" in all other cases.  With n of them the lower limit is about α^{1/n}.  It reaches the
-    minimum m at n = n₀ ln(limit₀) / ln(m).
+    The words are similar if all attempts failed, and "" otherwise.  If all n attempts pass, the
+    lower limit is about α^{1/n}.  This limit reaches the minimum m at n = n₀ ln(limit₀) / ln(m).
     """
     estimate, (number, fixed) = fact.estimate, _sample_size(fact, context)
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -1025,7 +1005,7 @@ def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> st
 
 
 def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
-    """The number of tasks, or the fewest attempts if the tasks are fixed, and whether they are."""
+    """The number of tasks and False or, if the tasks are fixed, the fewest attempts and True."""
     fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
@@ -1039,10 +1019,10 @@ def _about_text(count: float, truth: str, *, fixed: bool) -> str:
 def verdicts_of(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[Line, str]]:
-    """Key of a judgement → verdict, for each context.
+    """For each context, key of a judgement → verdict, without rules that cannot be simulated.
 
-    places : the places of the rules; None for all rules. Rules that cannot be simulated are left
-    out. If outcomes are missing, the verdict is the worse one of the worst and the best case.
+    places : indices of the rules, or None for all rules.
+    If outcomes are missing, the worst and the best case are judged, and the worse verdict counts.
     """
     lines: list[dict[Line, str]] = [{} for _ in contexts]
     ends = list(zip(*(context.missing_outcome_cases for context in contexts), strict=True))
@@ -1060,7 +1040,7 @@ def verdicts_of(
 def extreme_verdicts(
     rules: Sequence[GateRule], context: GateContext
 ) -> dict[Line, tuple[str, str]]:
-    """Key of a judgement → its verdicts if every attempt passes, and if every attempt fails.
+    """Key of a judgement → verdicts if every attempt passes and if every attempt fails.
 
     Rules that cannot be simulated are left out.
     """

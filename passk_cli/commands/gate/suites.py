@@ -1,4 +1,4 @@
-"""The suites of a file of rules: each is judged like a gate, and all share one level."""
+"""The suites of a rules file, which are judged like gates and share one confidence level."""
 
 from __future__ import annotations
 
@@ -38,38 +38,40 @@ from passk_cli.study.section import VERSION, Section
 
 QUARANTINED = DiagnosticType(
     "quarantined", WARNING,
-    "{tasks:task} in quarantine {tasks:is|are} not judged, passed {c} of {n:attempt}: {names}",
-    meaning="The file of rules lists flaky tasks with a reason and a last day. All verdicts of the"
-    " suite leave them out, in the new run and in the baseline.",
-    why="A regression in these tasks is not detected.",
-    advice="Fix the tasks before their last day. A row of the table counts their passes.",
+    "{tasks:task} in quarantine {tasks:is|are} not judged ({c} of {n:attempt} passed): {names}",
+    meaning="The rules file lists flaky tasks, each with a reason and a last day. All verdicts of"
+    " the suite leave these tasks out, in the new run and in the baseline.",
+    why="The gate does not detect a regression in these tasks.",
+    advice="Fix the tasks before their last day. A row of the table shows their passes.",
     example="passk gate --rules sample_data/passk.toml\n"
-    "warning[quarantined]: airline: 1 task in quarantine is not judged, passed 1 of 4 attempts: 17",
+    "warning[quarantined]: airline: 1 task in quarantine is not judged (1 of 4 attempts passed):"
+    " 17",
 )  # fmt: skip
 QUARANTINE_OVER = DiagnosticType(
     "quarantine-over", WARNING,
-    "the quarantine of {task} ended with {until} ({reason}), and it is judged again",
-    "renew it or take it out",
-    meaning="The last day of the quarantine (in UTC) is over, so the task counts again.",
+    "the quarantine of task {task} ({reason}) ended on {until}, so the task is judged again",
+    "renew the quarantine or remove its entry",
+    meaning="The last day of the quarantine (in UTC) is over, so the gate judges the task again.",
     why="If the task is still flaky, it can fail the gate.",
-    advice="If the task is still flaky, set a later day in the file of rules. Otherwise remove its"
-    " entry.",
-    example="warning[quarantine-over]: the quarantine of t17 ended with 2026-10-31 (flaky"
-    " endpoint), and it is judged again; renew it or take it out",
+    advice="If the task is still flaky, set a later day in the rules file. Otherwise remove the"
+    " entry of the task.",
+    example="warning[quarantine-over]: the quarantine of task t17 (flaky endpoint) ended on"
+    " 2026-10-31, so the task is judged again; renew the quarantine or remove its entry",
 )  # fmt: skip
 QUARANTINE_ABSENT = DiagnosticType(
-    "quarantine-absent", WARNING, "in quarantine, but not in the data: {names}",
+    "quarantine-absent", WARNING, "the data does not contain these tasks in quarantine: {names}",
     "check the names",
-    meaning="The file of rules lists tasks in quarantine that the data does not contain.",
-    why="If the data uses another name, the flaky task is judged.",
-    advice="Compare the names in the file of rules with those in the data, or remove the entry.",
-    example="warning[quarantine-absent]: in quarantine, but not in the data: t71; check the names",
+    meaning="The rules file lists tasks in quarantine that the data does not contain.",
+    why="If the data has another name for a flaky task, the gate judges this task.",
+    advice="Compare the names in the rules file with the names in the data, or remove the entry.",
+    example="warning[quarantine-absent]: the data does not contain these tasks in quarantine: t71;"
+    " check the names",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SuiteRun(JudgedRun):
-    """The run of a suite.  quarantined : its tasks in quarantine, with their attempts."""
+    """The run of a suite.  quarantined : tasks in quarantine, with their numbers of attempts."""
 
     entry: SuiteEntry = None  # type: ignore[assignment]
     quarantined: tuple[QuarantinedTask, ...] = ()
@@ -86,8 +88,8 @@ class SuiteRun(JudgedRun):
                 return counts.without_tasks({task.task for task in out})
             except ValueError:
                 raise DataError(
-                    entry.suite.name, "all its tasks are in quarantine", "remove some entries",
-                    name="unusable-data",
+                    entry.suite.name, "all tasks of the suite are in quarantine",
+                    "remove some entries", name="unusable-data",
                 ) from None  # fmt: skip
 
         with entry.locate_errors():
@@ -104,7 +106,6 @@ class SuiteRun(JudgedRun):
 
     @property
     def name(self) -> str:
-        """The name of the suite."""
         return self.entry.suite.name
 
     @property
@@ -117,7 +118,6 @@ class SuiteRun(JudgedRun):
             return super().judge(level)
 
     def row_of(self, line: Judgement) -> Judgement:
-        """The judgement as a row with the name of the suite."""
         several = len({line.name for line in self.lines}) > 1
         model = SeriesName(line.fact.series)
         fields = {**line.fields, "model": model, "suite": self.name}
@@ -129,53 +129,43 @@ class SuiteRun(JudgedRun):
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
-        """Rows for rules that wait for a baseline, and a row for the tasks in quarantine."""
-        rows = [
-            row_without_number(words, (self.name,), "no baseline yet")
-            for words in self.gate.waiting
-        ]
-        if not self.present_quarantined:
+        """Rows for rules that need a first baseline, and a row for the tasks in quarantine."""
+        why, flaky = "no baseline yet", self.present_quarantined
+        rows = [row_without_number(words, (self.name,), why) for words in self.gate.waiting]
+        if not flaky:
             return rows
-        count = CountEvidence(
-            sum(t.c for t in self.present_quarantined),
-            sum(t.n for t in self.present_quarantined),
-            f"passed {OF}",
-        )
+        count = CountEvidence(sum(t.c for t in flaky), sum(t.n for t in flaky), f"passed {OF}")
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
-                        for t in self.present_quarantined)  # fmt: skip
-        words = f"{plural(len(self.present_quarantined), 'task')} in quarantine"
+                        for t in flaky)  # fmt: skip
+        words = f"{plural(len(flaky), 'task')} in quarantine"
         row = row_without_number((words,), (self.name,), str(count), count=count, details=details)
         return [*rows, replace(row, reason="")]
 
     @property
     def messages(self) -> Iterator[Diagnostic]:
-        """Messages about the quarantine."""
         yield from quarantine_messages(self.entry)
-        if self.present_quarantined:
+        if flaky := self.present_quarantined:
             yield QUARANTINED(
-                tasks=len(self.present_quarantined), names=[task.task for task
-                in self.present_quarantined],
-                c=sum(task.c for task in self.present_quarantined), n=sum(task.n for task
-                in self.present_quarantined),
+                tasks=len(flaky), names=[task.task for task in flaky],
+                c=sum(task.c for task in flaky), n=sum(task.n for task in flaky),
             )  # fmt: skip
         if absent := [task.task for task in self.quarantined if not task.n]:
             yield QUARANTINE_ABSENT(names=absent)
 
 
 def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
-    """Messages about tasks of a suite with a quarantine that is over."""
+    """Messages about tasks of a suite with an expired quarantine."""
     for task in entry.suite.quarantine:
         if not task.active:
             yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)
 
 
 def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
-    """The report of all suites. The verdicts share one confidence level (Bonferroni).
+    """The report about all suites, with verdicts that share one confidence level (Bonferroni).
 
-    A suite that cannot be read becomes a row with the verdict "error".
+    A suite with unreadable data becomes a row with the verdict "error".
 
-    gate : the question of the command.
-    Errors: DataError if no suite can be read.
+    gate : the question of the command.  Errors: DataError if no suite can be read.
     """
     if gate.check:
         return _check_report(book)
@@ -207,9 +197,8 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
         problem = f"no suite can be read: {'; '.join(problems)}"
         raise DataError(book.name, problem, name=errors[0].name)
     book = replace(
-        book, level=runs[0].context.study.confidence.level, quarantined=sum(len(
-        r.present_quarantined) for r
-        in runs),
+        book, level=runs[0].context.study.confidence.level,
+        quarantined=sum(len(run.present_quarantined) for run in runs),
         statements=sum(rule.statements(r.context) for r in runs for rule in r.gate.active_rules),
     )  # fmt: skip
     runs = [run.judge(book.verdict_level) for run in runs]
@@ -217,18 +206,18 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     report: Report = gate.report_of_runs(
         _combined_study([run.context.study for run in runs]), runs, book, further_rows
     )
-    # Suites may set these options differently, so the signature leaves them to the file.
+    # Suites may set these options differently, so the signature of the report leaves them out.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)
 
 
 def _cached_reader(read: Read) -> Read:
-    """A reader that reads files once for all suites with the same request. It does not cache data
-    frames."""
+    """A reader that reads files only once for suites with the same request."""
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
+        # Data frames are not cached, because two data frames may have the same text.
         parts = source if isinstance(source, list | tuple) else [source]
         if not all(isinstance(part, str) for part in parts):
             return read(request, source)
@@ -241,9 +230,9 @@ def _cached_reader(read: Read) -> Read:
 
 
 def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> list[Judgement]:
-    """Rows with the verdicts of `passk trend --fail` on the history of a file of rules.
+    """Rows with the verdicts of `passk trend --fail` about the history of a rules file.
 
-    If the history cannot be read, the row is an error; with --first-run it is not judged.
+    An unreadable history becomes a row with an error or, with --first-run, a row without a verdict.
     """
     if entry is None:
         return []
@@ -263,7 +252,7 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
 
 
 def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
-    """The row for the trend of one model.  several : whether it has to name the model."""
+    """The row for the trend of one model.  several : whether the row names the model."""
     fields = {"words": check.rule, "finding": Phrase(check.finding)}
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
@@ -273,7 +262,7 @@ def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
 
 
 def _combined_study(studies: Sequence[Analysis]) -> Analysis:
-    """The analysis behind a table of suites. Each suite has its own messages about reading."""
+    """The analysis of the table of all suites, without the messages about single suites."""
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]
     counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
@@ -283,15 +272,15 @@ def _combined_study(studies: Sequence[Analysis]) -> Analysis:
 
 
 class SuiteTable(Section[SuiteEntry]):
-    """One row per suite of a file of rules, for --check."""
+    """One row per suite of a rules file, for --check."""
 
     view = "with --check"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("suite", meaning="The suite.", cell=lambda entry: entry.suite.name),
+        Column("suite", meaning="Name of the suite.", cell=lambda entry: entry.suite.name),
         Column("rules", meaning="The rules as options.", cell=lambda entry: _rules_of(entry)),
         Column("runs", meaning="The files of the new run.",
                cell=lambda entry: ", ".join(map(str, entry.options.files))),
-        Column("baseline", meaning="The baseline.",
+        Column("baseline", meaning="The baseline of the suite.",
                cell=lambda entry: (
                    ", ".join(map(str, paths_of(entry.gate.baseline)))
                    or baseline_label(entry.gate.baseline)) if entry.gate.baseline else ""),
@@ -320,18 +309,10 @@ VALID = Answer(
 
 
 def _check_report(book: Rulebook) -> Report:
-    """The report on a valid file of rules. No data is read."""
+    """The report on a valid rules file, for which passk reads no data."""
     (table,) = SuiteTable(None, book.entries).tables()  # type: ignore[arg-type]
-    over = [
-        message.with_prefix(e.suite.name)
-        for e in book.entries
-        for message in quarantine_messages(e)
-    ]
+    over = [message.with_prefix(entry.suite.name) for entry in book.entries
+            for message in quarantine_messages(entry)]  # fmt: skip
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
-    return Report(
-        (table,),
-        lambda: fields,
-        (VERSION,),
-        messages=tuple(over),
-        answer=(VALID.sentence_about(book),),
-    )
+    answer = (VALID.sentence_about(book),)
+    return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=answer)
