@@ -337,7 +337,7 @@ def test_every_option_exists_in_python() -> None:
     assert len(warned) == 1
     bounded = passk_cli.estimate(scores, "mean", bounds=(0, 1))
     assert bare.frame.interval[0] == "bca"
-    assert any('bounds="0,1" gives them' in item["text"] for item in bare.messages)
+    assert any('bounds="0,1" sets them' in item["text"] for item in bare.messages)
     assert bounded.frame.interval[0] == "guard"
     assert bounded.signature["bounds"] == "0,1"
     assert passk_cli.estimate(scores, "mean", bounds="0,1").signature == bounded.signature

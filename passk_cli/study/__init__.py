@@ -1,6 +1,5 @@
-"""The analysis that all commands share: from counts and options to results and reports.
+"""The analysis that all commands share: it turns counts and options into results and reports.
 
-It contains `Analysis`, the values per task behind every number (`TaskValues`), the numbers
-(`Result`), pairs of models, the words that commands share, and the signature.  It contains nothing
-about a single command, no reading of files and no rendering.
+The folder contains `Analysis`, the metric of each task (`TaskValues`), computed numbers (`Result`),
+comparisons of two models, sentences that several commands print, and the signature of a report.
 """

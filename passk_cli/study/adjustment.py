@@ -1,4 +1,4 @@
-"""Words for the tests and the adjustment of a comparison."""
+"""Captions and signature entries for the tests of a comparison and their adjustment."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ DISAGREEMENT = DiagnosticType(
     "verdicts-by-p", NOTE,
     "the verdict follows p: {differences:interval} {differences:disagrees|disagree}{?pair|"
     " ({pair})}",
-    meaning="For these pairs, the interval excludes 0 although p is not significant, or it"
-    " contains 0 although p is significant.",
-    why="By default p and the interval come from the same distribution, so that they agree."
-    " They can differ if you choose a test, an adjustment or a method of intervals, and for"
-    " --population these-tasks. The adjustments holm, bh and none change p but not the"
-    " interval.",
-    advice="Read the verdict, which follows p. If you want p and intervals that agree, leave"
+    meaning="For at least one pair of models, the interval of the difference excludes 0 although"
+    " p is not significant, or it contains 0 although p is significant.",
+    why="By default, p and the interval come from the same distribution and agree. They can"
+    " disagree if you choose a test, an adjustment, an interval method or --population"
+    " these-tasks. The adjustments holm, bh and none change p but not the interval.",
+    advice="Use the verdict, which follows p. If you want p-values and intervals that agree, leave"
     " out --test, --adjust and --interval.",
     example="note[verdicts-by-p]: the verdict follows p: 2 intervals disagree",
 )  # fmt: skip
@@ -41,7 +40,7 @@ DISAGREEMENT = DiagnosticType(
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Comparisons that share a confidence level, rules and an adjustment."""
+    """The adjustment of p-values for the tests of several comparisons."""
 
     comparisons: Sequence[Comparison]
     level: float
@@ -49,40 +48,39 @@ class Adjustment:
 
     @property
     def number_of_tests(self) -> tuple[int, int]:
-        """The number of tests that can be significant at this level, and the number of all tests.
+        """The number of tests that can be significant at the significance level, and of all tests.
 
-        Tests of secondary metrics do not count.
+        Tests of secondary metrics are not included in either number.
         """
         tests = [c for c in self.comparisons if c.has_p_value and c.family != SECONDARY]
         return sum(c.smallest <= 1 - self.level + 1e-12 for c in tests), len(tests)
 
     @property
     def name(self) -> str:
-        """The name of the adjustment."""
+        """The name of the adjustment, for example "holm"."""
         adjustments = (c.adjustment for c in self.comparisons if c.adjustment)
         return next(adjustments, self.rules.adjust or HOLM)
 
     @property
     def signature(self) -> dict[str, str]:
-        """The entries test, adjust and tests of the signature.
+        """The signature's entries about tests, for example test=sign-flip adjust=holm tests=28.
 
-        For example test=sign-flip adjust=holm tests=28, or tests=7/28 if only 7 tests can be
-        significant.
+        If only 7 of 28 tests can be significant, the entry is tests=7/28.
         """
         (could, tests), adjust = self.number_of_tests, self.name
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": names_of_tests(c.test for c in self.comparisons),
-            # Bonferroni's bound replaces min-P, so the signature names the option as it was given.
+            # Bonferroni's bound replaces min-P, but the user gave the option min-p.
             "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }
 
     @property
     def short_text(self) -> str:
-        """Words for the line below a table: "min-P over 28 tests"; "" for one test.
+        """The adjustment for the line below a table: "min-P over 28 tests"; "" for one test.
 
-        With groups that have equally many tests: "min-P over 2×28 tests".
+        If two groups have 28 tests each, the text is "min-P over 2×28 tests".
         """
         (could, tests), adjust = self.number_of_tests, self.name
         if adjust == UNADJUSTED:
@@ -96,7 +94,7 @@ class Adjustment:
 
     @property
     def words(self) -> str:
-        """Words for the caption: "min-P over 28 tests of pass@1 and their intervals"."""
+        """The caption of the adjustment: "min-P over 28 tests of pass@1 and their intervals"."""
         (could, tests), adjust = self.number_of_tests, self.name
         secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
@@ -119,7 +117,7 @@ class Adjustment:
 
     @property
     def test_words(self) -> str:
-        """Words for the caption about tests other than the guarded t; "" if there are none."""
+        """The caption of tests other than the guarded t test; "" if all tests are guarded t."""
         tested, words = [c for c in self.comparisons if c.test], []
         if any(c.test == WITHIN for c in tested):
             words.append("test: attempts permuted within tasks")
@@ -138,10 +136,7 @@ class Adjustment:
 
     @property
     def disagreement_fields(self) -> dict[str, object]:
-        """Fields of DISAGREEMENT; empty if all intervals and tests agree.
-
-        They always agree by default, because both come from the same distribution.
-        """
+        """Fields of the message "verdicts-by-p"; empty if all intervals and tests agree."""
         judged = (c for c in self.comparisons if c.has_p_value and c.excludes_zero is not None)
         alpha = 1 - self.level + 1e-12
         disagreeing = [c for c in judged if c.excludes_zero != (c.adjusted <= alpha)]
@@ -154,14 +149,14 @@ class Adjustment:
 
     @property
     def methods(self) -> list[tuple[str, str]]:
-        """The metric and the method of each interval."""
+        """The metric and the interval method of each comparison that has an interval."""
         intervals = ((c.first.metric.name, c.interval) for c in self.comparisons)
         return [(name, limits.method) for name, limits in intervals if limits is not None]
 
 
 def names_of_tests(tests: Iterable[str]) -> str:
-    """Names of tests for the signature: "guarded-t", or "guarded-t, suissa-shuster".
+    """Names of tests for the signature, for example "guarded-t, suissa-shuster".
 
-    tests : one name per comparison; empty names are left out.
+    tests : one name per comparison, or "" for a comparison without a test.
     """
     return ", ".join(dict.fromkeys(SIGN_FLIP if t == MCNEMAR else t for t in tests if t))

@@ -1,4 +1,4 @@
-"""The data and the options that every command starts from."""
+"""The analysis of a command: data, metrics and options, from which it computes results."""
 
 from __future__ import annotations
 
@@ -45,17 +45,18 @@ if TYPE_CHECKING:
 class Analysis:
     """Counts, the metrics to compute from them, and the options that commands share.
 
-    metrics : the metrics to compute.  rules : test, adjustment and margin of comparisons.
+    metrics : the metrics to compute.
+    rules : test, adjustment and margin of comparisons.
     short_tasks : what happens to a metric if some tasks have too few attempts, "empty" or "drop".
     hint : a sentence about metrics that need more attempts than the data has.
     metrics_requested : whether the caller named the metrics.
     baseline : counts of a baseline that was read separately.
-    past : the runs that the baseline is pooled from, if it is a history.
-    reading : messages about the reading that the counts do not contain.
-    decided : the same decisions as entries of the signature.
-    earlier : the first of two labelled runs, with which the second is compared; "" for none.
-    texts : a function that reads the counts again with the solutions or answers of their attempts;
-        None if there are none.
+    past : the runs that the baseline is pooled from, if the baseline is a history.
+    reading : messages about reading the files that the counts do not contain.
+    decided : entries that a command adds to the signature.
+    earlier : the name of the earlier of two labelled runs; "" without labelled runs.
+    texts : a function that reads the counts again with the solutions or answers of the attempts;
+        None if the data has no solutions and no answers.
     """
 
     counts: Counts
@@ -74,7 +75,7 @@ class Analysis:
 
     @property
     def has_ranges(self) -> bool:
-        """Whether outcomes are missing that may pass or fail, so that numbers are ranges."""
+        """Whether missing outcomes may pass or fail, so that estimates are ranges."""
         return any(c is not None and c.missing is not None for c in (self.counts, self.baseline))
 
     @property
@@ -86,10 +87,9 @@ class Analysis:
         )
 
     def is_k_in_short_table(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
-        """Whether a table shows a number at this k without --full.
+        """Whether a table without --full shows a metric at this k.
 
-        If nobody asked for the numbers, the table shows only those at the smallest and at the
-        largest k.
+        If the user did not choose metrics, the table shows only k = 1 and the largest k.
         """
         return self.metrics_requested or (k or 1) in (
             1,
@@ -98,7 +98,7 @@ class Analysis:
 
     @property
     def best_first(self) -> list[int]:
-        """Indices of the series in the order of their pass rates, the highest first."""
+        """Indices of the series, sorted by pass rate from the highest to the lowest."""
         places = {series: place for place, series in enumerate(self.counts.series)}
         rates = dict(zip(places, self.pass_rates, strict=True))
         return [
@@ -116,26 +116,27 @@ class Analysis:
     def values(
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[TaskValues]:
-        """The values per task of each series and metric, in that order.
+        """The values per task, sorted by series and then by metric.
 
-        metrics : None for the metrics of the analysis.  only : indices of series; None for all.
+        metrics : None for the metrics of the analysis.
+        only : indices of series; None for all series.
         """
         chosen_metrics = self.metrics if metrics is None else metrics
         return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
 
     def result(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
-        """The mean of these values, with its standard error and interval.
+        """The mean of the values of one series and metric, with standard error and interval.
 
-        confidence : None for that of the analysis.
+        confidence : None for the confidence of the analysis.
         """
         return self.results([values], confidence)[0]
 
     def results(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
-        """The mean of each of these values, with its standard error and interval.
+        """The mean of the values of each series and metric, with standard error and interval.
 
-        values : None for all values of the analysis.  Their intervals are computed together.
+        values : None for all series and metrics of the analysis.
         """
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
@@ -180,10 +181,10 @@ class Analysis:
         return facts
 
     def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
-        """These numbers on the tasks that all models of a group share, and words about these tasks.
+        """Results on the tasks that all models of a group share, and a text about these tasks.
 
-        The words are "" if the models already have the same tasks.  A group that shares no task has
-        no number.
+        The text is "" if the models have the same tasks.  A group without a shared task has no
+        result.
         """
         shared: list[Result] = []
         for rivals in group_by(facts, lambda fact: (fact.name, fact.series[1:])).values():
@@ -201,17 +202,16 @@ class Analysis:
         return shared, f" on the {count_range(sizes_text, 'task')} {have}"
 
     def largest_unsupported_k(self, facts: Sequence[Result]) -> int:
-        """The largest k for which a task of these numbers has too few attempts; 0 if there is
-        none.
-        """
+        """The largest k of these results for which a task has too few attempts; 0 without one."""
         rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
-        """Results of values of which some are ranges; their limits contain the limits at both
-        ends.
+        """Results if missing outcomes may pass or fail.
+
+        The limits of a range contain the limits of the lowest and of the highest estimate.
         """
         ranges = [task_values for task_values in values if task_values.passing is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
@@ -236,14 +236,14 @@ class Analysis:
     ) -> Result:  # fmt: skip
         """The mean of any value per task, with its interval.
 
-        values : one per task, within the bounds; NaN for a task without a value, which is left out.
-        tasks, n : the indices of the tasks and their attempts.
-        attempts : the number of attempts of which each value is a share, if values come from passes
-            and failures.
-        within : the variance of each value over repeated attempts, for intervals about these tasks.
-        mixed : the number of tasks with different attempts, which that variance may not show.
-        fixed : the reason why there is no interval about these tasks, if `within` is None.
-        confidence : None for that of the analysis.
+        values : one value per task, within the bounds; tasks with NaN are left out.
+        tasks : indices of the tasks.
+        n : number of attempts of each task.
+        attempts : number of attempts of which each value is a share, if values are pass rates.
+        within : variance of each value over repeated attempts, for the population these-tasks.
+        mixed : number of tasks with both passes and failures, which `within` may not show.
+        fixed : reason why the population these-tasks has no interval, if `within` is None.
+        confidence : None for the confidence of the analysis.
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
@@ -268,14 +268,14 @@ class Analysis:
     def messages(
         self, facts: Sequence[Result], short: Sequence[Result] | None = None
     ) -> list[Diagnostic]:
-        """Messages about the reading of the data and about these numbers.
+        """Messages about reading the data and about results.
 
-        short : the results whose lack of attempts is reported; None for all.
+        short : the results for which too few attempts are reported; None for all results.
         """
         short = facts if short is None else short
         notes = [*reading_notes(self.counts), *self.reading]
         if self.metrics and all(metric.family == "first@" for metric in self.metrics):
-            # first@k is not biased if sampling stops at a pass.
+            # The metric first@k has no bias if sampling stops at a pass.
             notes = [note for note in notes if note.name not in OF_STOPPING]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
         notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
@@ -286,7 +286,7 @@ class Analysis:
         if not self.metrics_requested:
             notes += self._larger_k_note()
         if any(fact.note for fact in (*facts, *short)):
-            # The message names the numbers in the table first.
+            # The message names first the results that are shown in the table.
             ks = {fact.k for fact in facts}
             facts = sorted(facts, key=lambda fact: not self.is_k_in_short_table(fact.k, ks))
             notes += result_notes(facts, short, self.short_tasks)
@@ -302,26 +302,22 @@ class Analysis:
             yield MORE_ATTEMPTS(models=models, count=len(models), k=k)
 
     def sizes(self, facts: Iterable[Result]) -> str:
-        """Words for the number of tasks and attempts behind these numbers: "800 tasks × 10
-        attempts".
-        """
+        """The number of tasks and attempts of these results: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return tasks_and_attempts(tasks, (*fewest, *most))
 
     def sizes_and_intervals_text(self, facts: Iterable[Result]) -> tuple[str, str]:
-        """The sizes of these numbers and the words for their intervals, for the line below a
-        table.
-        """
+        """The texts about sizes and about intervals for the line below a table."""
         return self.sizes(facts), self.confidence.words()
 
 
 def _with_limits(
     facts: Sequence[Result], samples: Sequence[IntervalData], confidence: Confidence
 ) -> list[Result]:
-    """A result per sample: its mean with limits, or with a standard error for method "none"."""
+    """Results with mean and limits; with a standard error instead if the method is "none"."""
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
-        # The errors are those over repeated attempts at these tasks.
+        # If the tasks are fixed, only repeated attempts contribute to the standard error.
         sums = [math.nan if s.within is None else float(s.within.sum()) for s in samples]
         errors = [None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
                   for variance, sample in zip(sums, samples, strict=True)]  # fmt: skip
@@ -345,8 +341,10 @@ def _with_limits(
 
 
 def range_estimate(values: TaskValues, level: float) -> Estimate:
-    """The range of a ranged metric, and a value if it is narrow enough; neither if sampling
-    stopped at a pass."""
+    """The range of a ranged metric, with a point estimate if the range is narrow enough.
+
+    If sampling stopped at a pass, the estimate has neither a range nor a value.
+    """
     from passk_cli.inference.extrapolation import refusal_reason
 
     if reason := refusal_reason(values.n, values.c):
@@ -357,11 +355,11 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
 
 
 def sort_by_score(scores: Mapping[Series, float]) -> list[Series]:
-    """Series in the order of their scores, the lowest first; ties by name.
+    """Series sorted by score from the lowest to the highest; equal scores are sorted by name.
 
-    Scores that differ only by rounding are ties.  Series of groups without a name come last.  If
-    the column of a group has an order, the series of a model stay together, at the place of the
-    model's best series.
+    Scores that differ only by rounding are equal.  Series of groups without a name are last.  If
+    the values of a group column have an order, the series of a model stay together and are sorted
+    by the model's lowest score.
     """
     scores = {series: round(score, 12) for series, score in scores.items()}
     if not any(isinstance(part, Category) for series in scores for part in series):

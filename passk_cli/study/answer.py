@@ -1,8 +1,8 @@
-"""Answers: the sentences above the tables.
+"""Answers: the sentences above the tables of a report.
 
-Each answer is declared once, with the condition under which it is true and the fields of its words.
-A section lists its answers in order, and the first whose condition holds is printed.  Code computes
-fields, never parts of sentences, and tests assert the fields.
+Each answer is declared once, with the condition under which it is true and the fields of its
+template.  A section lists its answers in order and prints the first one that is true.  Code
+computes fields, never parts of sentences.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.diagnostic import pattern
 from passk_cli.report.model import AnswerSentence
 
-# Name → answer, for all imported modules.
+# Name → answer, for all answers of imported modules.
 ANSWERS: dict[str, Answer] = {}
 
 
@@ -26,11 +26,11 @@ def _fields_of(subject: Any) -> Mapping[str, Any]:
 class Answer:
     """A sentence that a report can print above its tables.
 
-    name : lower-case words joined by hyphens, unique, for example "highest-of-all".
-    when : a function of the subject, for example a section; true if the sentence is true of it.
-    template : the words with named fields; see `passk_cli.diagnostic.fill_template`.
-    fields : a function of the subject that returns name → text, count, number, names, or a number
-        with its interval.  By default it returns the subject, or its attribute `fields`.
+    name : unique lower-case words joined by hyphens, for example "highest-of-all".
+    when : a function that returns whether the sentence is true of a subject, for example a section.
+    template : the sentence with named fields; see `passk_cli.diagnostic.fill_template`.
+    fields : a function that returns the fields of a subject by name.  By default, it returns the
+        subject if the subject is a mapping, else the attribute `fields` of the subject.
     Errors: ValueError if two answers have the same name.
 
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})
@@ -51,16 +51,16 @@ class Answer:
 
     @property
     def pattern(self) -> str:
-        """The words with the names of the fields: "<left> tasks left."."""
+        """The sentence with the names of its fields: "<left> tasks left."."""
         return pattern(self.template, forms=True)
 
     def sentence_about(self, subject: Any) -> AnswerSentence:
-        """The sentence about a subject for which it is true."""
+        """The sentence of this answer about a subject for which the answer is true."""
         return AnswerSentence(self.name, self.template, self.fields(subject))
 
 
 def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSentence]:
-    """The sentence of the first answer whose condition holds, if there is one."""
+    """The sentence of the first answer that is true of the subject, if any answer is true."""
     for answer in answers:
         if answer.when(subject):
             yield answer.sentence_about(subject)
@@ -70,9 +70,9 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSenten
 def all_true(
     answers: Iterable[Answer | Sequence[Answer]], subject: Any
 ) -> Iterator[AnswerSentence]:
-    """The sentences of all answers whose conditions hold.
+    """The sentences of all answers that are true of the subject.
 
-    answers : a sequence of alternatives yields only its first true answer.
+    answers : answers, or sequences of alternatives, each of which yields its first true answer.
     """
     for answer in answers:
         yield from first_true((answer,) if isinstance(answer, Answer) else answer, subject)

@@ -1,4 +1,4 @@
-"""A baseline in files of its own, and the run that is compared with it."""
+"""Reading a baseline from separate files, and joining it with the run that is compared with it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
 SAME_RUN = DiagnosticType(
     "same-run", WARNING, "no change: {file} is both the new run and the baseline",
     meaning="The new run and the baseline are the same file.",
-    why="A file that is compared with itself has no differences, so that every rule about"
-    " changes holds.",
+    why="If a file is compared with itself, there are no differences and every gate rule about"
+    " changes passes.",
     advice="Name the files of the new run, or another baseline.",
     example="warning[same-run]: no change: main.csv is both the new run and the baseline",
 )  # fmt: skip
 BASELINE_LEFT_OUT = DiagnosticType(
     "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run",
     meaning="The folder or pattern that names the new run also contains the file of the"
-    " baseline. passk compares the baseline with the other files and does not count it among"
-    " them.",
+    " baseline. passk uses this file only as the baseline, and the other files as the new run.",
     why="Otherwise the baseline would be compared with itself.",
-    advice="Nothing is needed if this is what you want.",
+    advice="If the file is the baseline that you want, you do not need to do anything.",
     example="note[baseline-left-out]: runs/main.csv is the baseline, and left out of the new"
     " run",
 )  # fmt: skip
@@ -38,9 +37,9 @@ BASELINE_LEFT_OUT = DiagnosticType(
 
 @dataclass(frozen=True)
 class RunAndBaseline:
-    """The files of the new run, and the baseline if it is in other files.
+    """The files of the new run, and the baseline if it is in separate files.
 
-    files : None for the data as it was given.
+    files : None if the files of the new run are exactly those that the user gave.
     """
 
     files: Sequence[str] | None
@@ -51,10 +50,10 @@ class RunAndBaseline:
     def from_arguments(cls, files: Sequence[str], baseline: Any) -> RunAndBaseline:
         """Separate the files of the new run from the file of the baseline.
 
-        Globs and folders of the new run may contain the baseline's file, which is left out.  If the
-        only file is also the baseline, it is compared with itself.
+        If patterns or folders of the new run contain the file of the baseline, the new run does not
+        include this file.  If the new run has no other file, the file is compared with itself.
 
-        Errors: ParameterError for several baselines that are not all files.
+        Errors: ParameterError for several baselines of which one is not a file.
         """
         absent = [path for path in paths_of(baseline) if not is_file_argument(path)]
         if absent and isinstance(baseline, str):
@@ -77,7 +76,7 @@ class RunAndBaseline:
     def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
         """Read the baseline with all its models.
 
-        Errors: DataError, with the fixes that also fit the new run.
+        Errors: DataError with only the suggested fixes that also fit the new run.
         """
         try:
             return read(request.with_all_models(), self.baseline)
@@ -88,9 +87,9 @@ class RunAndBaseline:
     def applicable_fixes(
         self, settles: Sequence[SuggestedFix], read: Callable[..., Counts], request: Request
     ) -> tuple[SuggestedFix, ...]:
-        """The fixes whose columns the new run has as well, and that use this command.
+        """The suggested fixes that use this command and only columns that the new run has.
 
-        A fix with another command would read the files of the new run.
+        A fix that uses a different command would read the files of the new run.
         """
 
         def fits(settle: SuggestedFix) -> bool:
@@ -105,7 +104,7 @@ class RunAndBaseline:
 
 
 def baseline_label(baseline: Any) -> str:
-    """The name of a baseline: its files, or the type of its data.
+    """The name of a baseline: its file names, or the Python type of its data.
 
     >>> baseline_label("old=runs/old.jsonl"), baseline_label([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')
@@ -114,18 +113,17 @@ def baseline_label(baseline: Any) -> str:
 
 
 def select_models(counts: Counts, request: Request) -> Counts:
-    """The series of the requested models if there are any; else all series."""
+    """The series of the requested models; all series if the counts have no requested model."""
     names = [series if request.keeps_model(series[0]) else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 
 def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
-    """A run and its baseline in one, and the baseline with its new name.
+    """Counts of the run and the baseline together, and the renamed counts of the baseline.
 
-    The model of the baseline keeps its name.  If the run has a model of this name, the file is
-    added to it.
+    If the run has a model with the baseline's name, the label of the baseline is added to the name.
 
-    Errors: DataError for a baseline of several models, or for clusters that differ from the run's.
+    Errors: DataError for a baseline with several models, or with clusters that contradict the run.
     """
     models = sorted({series[0] for series in baseline.series})
     if len(models) > 1:
@@ -144,19 +142,18 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
 
 
 def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
-    """The cluster of each task of run and baseline; None if one of them has no clusters.
+    """The cluster of each task of the run and the baseline; None if either has no clusters.
 
-    Errors: DataError if a task belongs to different clusters in the two.
+    Errors: DataError if a task belongs to different clusters in the run and in the baseline.
     """
     if counts.clusters is None or baseline.clusters is None:
         return None
     clusters = dict(zip(baseline.tasks, baseline.clusters, strict=True))
     for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
         if clusters.setdefault(task, cluster) != cluster:
-            assignment = f"cluster {clusters[task]!r}, to {cluster!r} in the new run"
-            problem, remedy = (
-                f"task {task!r} belongs to {assignment}",
-                "use the same clusters in both",
-            )
-            raise DataError(label, problem, remedy, name="bad-cluster")
+            old = clusters[task]
+            raise DataError(
+                label, f"task {task!r} belongs to cluster {old!r}, to {cluster!r} in the new run",
+                "use the same clusters in both", name="bad-cluster",
+            )  # fmt: skip
     return clusters

@@ -1,4 +1,4 @@
-"""Tasks of several benchmarks in one number: their names and sizes, and whether they agree."""
+"""Warnings about estimates that pool the tasks of several benchmarks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ POOLED_BENCHMARKS = DiagnosticType(
     "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
     (SuggestedFix({"--by": ("{column}",)}, "separates them"),
      SuggestedFix({"--pool": ("{column}",)}, "pools them on purpose")),
-    meaning="The tasks belong to several benchmarks. The format of the file names them, or a"
-    " column named suite, benchmark, dataset, subset or split has one value per task.",
+    meaning="The tasks belong to several benchmarks. passk finds the benchmark of a task in the"
+    " file format, or in a column named suite, benchmark, dataset, subset or split that has one"
+    " value per task.",
     why="A mean over all tasks weights each benchmark by its number of tasks. A model that is"
     " better on the large benchmark may be worse on the small one.",
-    advice="`--by COLUMN` gives numbers for each benchmark. `--pool COLUMN` pools them on"
-    " purpose, and the line below the tables then names what is pooled.",
+    advice="If you want estimates for each benchmark, use `--by COLUMN`. If you want to pool the"
+    " benchmarks on purpose, use `--pool COLUMN`: the line below the tables then names the pooled"
+    " column.",
     example="warning[pooled-benchmarks]: 2 benchmarks are pooled: humaneval (164 tasks), mbpp"
     " (378 tasks); --by suite separates them; --pool suite pools them on purpose",
 )  # fmt: skip
@@ -36,16 +38,16 @@ BENCHMARKS_DISAGREE = DiagnosticType(
     "{?more|; likewise about {more}}",
     meaning="One model is better than another on some of the pooled benchmarks and worse on"
     " others.",
-    why="The difference over all tasks depends on how many tasks each benchmark has. These are"
-    " differences of estimates, without a test for each benchmark.",
-    advice="Use `--by` with the column of benchmarks, which tests each benchmark.",
+    why="The difference over all tasks depends on how many tasks each benchmark has. The message"
+    " lists the difference on each benchmark, without a significance test.",
+    advice="If you want a test for each benchmark, use `--by` with the column of benchmarks.",
     example="warning[benchmarks-disagree]: benchmarks disagree about alpha minus beta at"
     " pass@1: +0.042 (humaneval), -0.061 (mbpp)",
 )  # fmt: skip
 
 
 def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about several benchmarks in one series, with their sizes."""
+    """The warning that a series contains several benchmarks, with the sizes of the benchmarks."""
     benchmark_by_task = counts.facts.benchmarks
     if not benchmark_by_task:
         return
@@ -64,9 +66,7 @@ def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
-    """Benchmark → the difference of a pair's means on the tasks of this benchmark that both
-    have.
-    """
+    """Benchmark → mean difference of two models on the benchmark's shared tasks."""
     benchmark_by_task = counts.facts.benchmarks
     differences = (pair.values[0] - pair.values[1]).tolist()
     by_benchmark = group_by(
@@ -81,10 +81,9 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
 def benchmark_disagreement_warning(
     counts: Counts, pairs: Sequence[Comparison]
 ) -> Iterator[Diagnostic]:
-    """The warning about the first pair with a positive difference on one benchmark and a negative
-    one on another.
+    """The warning that a model is better than another on one benchmark and worse on a second.
 
-    Benchmarks that were pooled on purpose are not checked.
+    Benchmarks that the user pooled on purpose are not checked.
     """
     if not counts.facts.benchmarks:
         return

@@ -1,4 +1,4 @@
-"""One model against another, task by task: shared tasks, the difference and its interval."""
+"""The comparison of two models task by task, with the mean difference and its interval."""
 
 from __future__ import annotations
 
@@ -40,19 +40,18 @@ if TYPE_CHECKING:
 
     Places = Ints | slice
 
-# The number of differences per computation of intervals, which limits memory.
+# Maximum number of differences per computation of intervals, which limits memory.
 _VALUES_TOGETHER = 1 << 21
-# The number of counts per computation of floors, so that they stay in the cache.
+# Maximum number of counts per computation of variance floors, so that they fit in the CPU cache.
 _FLOORS_TOGETHER = 1 << 17
-# The places of the shared tasks if both models have the same tasks.
+# Index of the shared tasks if both models have the same tasks.
 _EVERY = slice(None)
-
 
 Value = TypeVar("Value")
 
 
 class _CachedProperty(Generic[Value]):
-    """A property that is computed once; `cached_property` would need 1.5 kB per comparison."""
+    """A property that is computed once; `cached_property` needs 1.5 kB more per comparison."""
 
     def __init__(self, compute: Callable[[Comparison], Value]) -> None:
         self._compute, self._name = compute, compute.__name__
@@ -70,35 +69,37 @@ class _CachedProperty(Generic[Value]):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One model against another at one metric, on the tasks that both have.
+    """Two models compared by one metric, on the tasks that both models have.
 
-    first, second : the values of both models; difference = first − second.
-    tasks : the shared tasks.  values : the values of both at these tasks.
-    at : places of the shared tasks among those of the first and of the second; the full slice if
-        both have the same tasks.
-    only_first, only_second : the number of tasks that the other model lacks, which are left out.
-    interval : of the mean difference.
+    first, second : the task values of both models; the difference is first − second.
+    tasks : indices of the shared tasks.
+    values : the values of both models at the shared tasks.
+    at : indices of the shared tasks in `first` and in `second`, or slice(None) if both models have
+        the same tasks.
+    only_first, only_second : number of tasks that only one model has, which are left out.
+    interval : interval of the mean difference.
     p, adjusted : p-value of no difference, and the adjusted p-value; NaN if there is no test.
-    smallest : the smallest p-value that this test can have.  test : its name.
+    smallest : the smallest p-value that the test can give.
+    test : name of the test.
     adjustment : the adjustment of p: "min-p", "holm", "bh", "none"; "" without p.
-    alpha : the largest p that is significant after the adjustment; the interval has the level 1 −
-        alpha.
-    equivalence : p-value of two one-sided tests that the difference is inside the margin, adjusted
-        like p; NaN without a margin.
-    equivalent : whether that is significant.
-    family : the tests that are adjusted together: "all", those of the "primary" metric, or those of
-        a "secondary" metric.
-    verdict : on the first model: better, worse, else equivalent or tied; "" without a verdict.
-    missing_bounds : if missing outcomes may pass or fail, two comparisons without missing outcomes.
-        In the one, outcomes of the first model fail and those of the second pass, and in the other
-        it is the reverse.  No other way to fill them in has a smaller or a larger difference.
-    opposite : the other one of two missing bounds.
-    floor : the least variance of the mean difference; None before `with_variance_floors`.
-    distribution : that of p, and its row there; None if the test has none.
-    ratio : of a ratio of means, the first divided by the second, with its limits.
-    cache : results computed from the values, shared by comparisons that differ only in their
-        results.
-    share : the factor of the second values that are subtracted from the first; see `with_share`.
+    alpha : the largest p that is significant after the adjustment.  The level of the interval is
+        1 − alpha.
+    equivalence : adjusted p-value of two one-sided tests that the difference is inside the margin;
+        NaN without a margin.
+    equivalent : whether the p-value of the equivalence tests is significant.
+    family : the tests that are adjusted together: "all" tests, the tests of the "primary" metric,
+        or the tests of a "secondary" metric.
+    verdict : verdict on the first model: better, worse, equivalent or tied; "" without a verdict.
+    missing_bounds : if missing outcomes may pass or fail, the two comparisons with the lowest and
+        the highest difference.  For the lowest difference, missing outcomes fail for the first
+        model and pass for the second.  For the highest difference, it is the reverse.
+    opposite : if this comparison is one of two missing bounds, the second one.
+    floor : the smallest variance that the mean difference can have; None if not yet computed.
+    distribution : the distribution from which p comes, and the row of this comparison in it; None
+        if the test has none.
+    ratio : the mean of the first model divided by the mean of the second, with limits.
+    cache : properties computed from the values, shared by comparisons with the same values.
+    share : the factor by which the second values are multiplied before they are subtracted.
     """
 
     first: TaskValues
@@ -130,9 +131,10 @@ class Comparison:
     share: float = 1.0
 
     def with_share(self, share: float) -> Comparison:
-        """The comparison of the first values with a share of the second values.
+        """The comparison of the first values with the second values multiplied by a factor.
 
-        Its interval excludes 0 if the ratio of the means is not this share.
+        The interval of the difference excludes 0 if the ratio of the means differs significantly
+        from the factor.
         """
         first, second = self.values
         return self.with_changes(
@@ -141,24 +143,21 @@ class Comparison:
         )  # fmt: skip
 
     def with_changes(self, **results: Any) -> Comparison:
-        """The comparison with other results, for example p or the interval.
-
-        Unlike `dataclasses.replace`, it keeps the cache of what was computed from the values.
-        """
+        """A copy with the same cache and changed attributes, for example p or the interval."""
         comparison = object.__new__(Comparison)
         comparison.__dict__.update(self.__dict__, **results)
         return comparison
 
     @property
     def differences(self) -> Floats:
-        """The difference at each shared task."""
+        """The difference of the two models at each shared task."""
         return self.values[0] - self.values[1]
 
     @property
     def hidden_variance(self) -> tuple[float, int | None]:
-        """Variance of the mean difference that values do not show, and degrees of freedom.
+        """Variance of the mean difference because of the labels, and its degrees of freedom.
 
-        The degrees of freedom are None if they are not fewer than the tasks give; see `Corrected`.
+        The degrees of freedom are None if the number of tasks limits them; see `Corrected`.
         """
         first, second = self.first, self.second
         degrees = first.degrees
@@ -168,7 +167,7 @@ class Comparison:
 
     @property
     def difference_bounds(self) -> tuple[Floats, Floats] | None:
-        """The lowest and highest difference at each task, for a missing bound; else None."""
+        """The lowest and highest difference at each task if outcomes are missing, else None."""
         if self.opposite is None:
             return None
         return np.minimum(self.differences, self.opposite.differences), np.maximum(
@@ -181,7 +180,6 @@ class Comparison:
         if self.reason:
             return None, None
         if self.missing_bounds:
-            # The first model has its lowest value when the second has its highest.
             low, high = self.missing_bounds
             value_pairs = zip(
                 (low.values[0], high.values[1]), (high.values[0], low.values[1]), strict=True
@@ -197,24 +195,24 @@ class Comparison:
 
     @property
     def n(self) -> tuple[Ints, Ints]:
-        """Attempts of both models at each shared task."""
+        """The number of attempts of each model at each shared task."""
         return self.first.n[self.at[0]], self.second.n[self.at[1]]
 
     @property
     def c(self) -> tuple[Ints, Ints]:
-        """Passes of both models at each shared task."""
+        """The number of passes of each model at each shared task."""
         return self.first.c[self.at[0]], self.second.c[self.at[1]]
 
     @property
     def attempts(self) -> tuple[Attempts, Attempts]:
-        """Attempts of both models at each shared task, for a metric that needs more than counts."""
+        """The attempts of each model at the shared tasks, for metrics based on single attempts."""
         bags = [rates.restrict(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
         return first, second
 
     @property
     def attempts_range(self) -> tuple[int | None, int | None]:
-        """The fewest and the most attempts of either model at a shared task; None without tasks."""
+        """Minimum and maximum number of attempts at a shared task; None without shared tasks."""
         if self._same_tasks:
             ends = [*self.first.attempts_range, *self.second.attempts_range]
         else:
@@ -229,7 +227,7 @@ class Comparison:
 
     @_CachedProperty
     def attempts_differ(self) -> bool:
-        """Whether the two models have different numbers of attempts at some shared task."""
+        """Whether the models have different numbers of attempts at at least one shared task."""
         return not np.array_equal(*self.n)
 
     @property
@@ -239,9 +237,7 @@ class Comparison:
 
     @_CachedProperty
     def why_not_binary(self) -> str:
-        """The reason why values can be other than 0 and 1 or tasks are not independent; "" if
-        neither.
-        """
+        """Why values are not always 0 or 1 or tasks are not independent; "" if `is_binary`."""
         metric = self.first.metric
         if self.hidden_variance[1] is not None:
             return "values are corrected by labels"
@@ -281,7 +277,7 @@ class Comparison:
 
     @_CachedProperty
     def difference(self) -> float | None:
-        """The mean difference; the lowest one if it is a range."""
+        """The mean difference; the lowest one if missing outcomes make it a range."""
         if self.missing_bounds:
             return self.missing_bounds[0].difference
         if self.distribution is not None:
@@ -293,12 +289,12 @@ class Comparison:
 
     @property
     def sign(self) -> int:
-        """The sign of the mean difference: 1, −1 or 0; 0 also for a range that contains 0."""
+        """The sign of the mean difference: 1, −1, or 0 if it is 0 or a range that contains 0."""
         low, high = (end.difference or 0.0 for end in self.missing_bounds or (self, self))
         return int(min(low, high) > 0) - int(max(low, high) < 0)
 
     def result(self, confidence: Confidence, **more: Cell) -> Result:
-        """The mean difference, first − second, with its limits, test and verdict."""
+        """The result of the mean difference, first − second, with limits, p-value and verdict."""
         metric, first, second = self.first.metric, self.first, self.second
         testable, limits = self.has_p_value, self.interval
         if limits is None:
@@ -322,10 +318,10 @@ class Comparison:
 def difference_intervals(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Interval]:
-    """Intervals of the mean differences, which are in ±(high − low); many are computed together.
+    """Intervals of the mean differences, with the confidence level for all of them together.
 
-    Each interval has the level that the adjustment leaves to its test, so that all together have
-    the confidence level.  For a range, it is the hull of the intervals at both ends.
+    The level of each interval is 1 − alpha, with the alpha of the adjusted test.  If missing
+    outcomes make the difference a range, the interval is the hull of the intervals at both ends.
     """
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
@@ -344,7 +340,7 @@ def difference_intervals(
             tasks, (b, m) = len(c.tasks), c.discordant_counts
             if tasks not in (b, m, tasks - b - m):
                 scored.setdefault((tasks, levels[at]), []).append(at)
-        # Differences that are all equal get a remark, which the distribution does not contain.
+        # If all differences are equal, the interval needs a reason, and a distribution has none.
         if (
             c.distribution is None
             or c.distribution[0].constant[c.distribution[1]]
@@ -377,10 +373,10 @@ def difference_intervals(
 
 
 def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
-    """The relative change of the first mean from the second, x̄/ȳ − 1, with its limits.
+    """The relative difference x̄/ȳ − 1 of the first mean from the second, with its limits.
 
-    The limits are the shares ρ for which the interval of x − ρy contains 0 (Fieller 1954, with the
-    interval of a difference).
+    The interval contains ρ − 1 for every factor ρ for which the interval of x − ρy contains 0
+    (Fieller 1954).
     """
     from scipy.optimize import brentq
 
@@ -399,7 +395,7 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
         return limits(share).high or 0.0
 
     def root(limit: Callable[[float], float], end: float) -> float:
-        # If all differences at the estimate are 0, rounding gives the limits a sign.
+        # If all differences at the estimate are 0, the signs of the limits are rounding errors.
         same = limit(value) * limit(end) >= 0
         return value if same else float(brentq(limit, *sorted((value, end)), xtol=1e-9))
 
@@ -415,9 +411,10 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
 def equivalence_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, margin: float
 ) -> list[float]:
-    """The p-values of two one-sided tests that each difference is inside ±margin.
+    """The p-values of two one-sided tests that each mean difference is inside ±margin.
 
-    They use the same distribution as the interval.  For a range, it is the larger p of both ends.
+    The tests use the same distribution as the interval.  If missing outcomes make the difference a
+    range, p is the larger p-value of both ends.
     """
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
@@ -434,9 +431,7 @@ def equivalence_tests(
 
 
 def _interval_method(comparison: Comparison, confidence: Confidence) -> str:
-    """The method of an interval: by default `paired-score` if values are 0 or 1, as for the
-    test.
-    """
+    """The method of an interval, by default `paired-score` if all values are 0 or 1."""
     by_default = confidence.by_default and confidence.population == NEW_TASKS
     return PAIRED_SCORE if by_default and comparison.is_binary else confidence.method
 
@@ -445,7 +440,7 @@ def _batches(
     plain: Sequence[Comparison], places: Iterable[int], levels: Sequence[float],
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
-    """Places of comparisons whose intervals have the same method and level."""
+    """Indices of comparisons with the same interval method and level."""
     together = group_by(places, lambda at: (_interval_method(plain[at], confidence), levels[at]))
     for (method, level), members in together.items():
         size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in members))
@@ -456,7 +451,7 @@ def _batches(
 def difference_samples(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[IntervalData]:
-    """Samples for intervals and tests of differences that are not ranges."""
+    """The differences per task of each comparison, as data for intervals and tests."""
     samples = []
     for c in with_variance_floors(comparisons, confidence):
         low, high = c.first.bounds(confidence)
@@ -480,7 +475,7 @@ def difference_samples(
 def with_variance_floors(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Comparison]:
-    """The comparisons with the least variance of their differences, computed for many at once."""
+    """The comparisons with the smallest variance that each mean difference can have."""
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
@@ -511,19 +506,17 @@ def with_variance_floors(
 
 
 def _stacked(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
-    """Numbers of both models at each task, (2 × comparisons × tasks)."""
+    """Counts of both models at each task, with the shape (2 × comparisons × tasks)."""
     arrays = [side[place] for place in (0, 1) for side in sides]
     return np.concatenate(arrays).reshape(2, len(sides), -1)
 
 
 def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
-    """The discordant tasks of comparisons over equally many tasks, which each comparison then
-    keeps.
-    """
+    """The number of discordant tasks of each comparison, if all have the same number of tasks."""
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
     for block in row_blocks(len(comparisons), tasks, _VALUES_TOGETHER):
         value_pairs = [c.values for c in comparisons[block]]
-        # All pairs of a model share one array of its values.
+        # A model has the same array of values in all of its pairs.
         models = {id(values): values for pair in value_pairs for values in pair}
         rows = {key: row for row, key in enumerate(models)}
         passed = np.stack([values > 0 for values in models.values()])
@@ -532,16 +525,14 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
         counts[0, block] = np.count_nonzero(first & ~second, axis=1)
         counts[1, block] = np.count_nonzero(second & ~first, axis=1)
     for c, numbers in zip(comparisons, zip(*counts.tolist(), strict=True), strict=True):
-        c.cache["discordant"] = numbers
+        c.cache["discordant_counts"] = numbers
     return counts[0], counts[1]
 
 
 def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
-    """The comparison of two models on the tasks that both have.
+    """The comparison of two models on the tasks that both models have.
 
-    unpaired : "drop" counts the other tasks and leaves them out; "error" raises an error.
-    If missing outcomes may pass or fail, the values are those with all of them failing.
-    Errors: DataError for other tasks with "error".
+    unpaired : "drop" leaves out tasks that only one model has; "error" raises DataError for them.
     """
     same_tasks = arrays_equal(first.tasks, second.tasks)
     shared = first.tasks if same_tasks else np.intersect1d(first.tasks, second.tasks)
@@ -549,14 +540,14 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     if any(only) and unpaired == "error":
         raise DataError(
             f"{' '.join(first.series)} against {' '.join(second.series)}",
-            f"{only[0]} tasks are only in the first, {only[1]} only in the second",
+            f"only the first model has {only[0]} of the tasks, only the second has {only[1]}",
             name="different-tasks",
-            settles=[SuggestedFix({"--unpaired": "drop"}, "compares on the shared ones")],
+            settles=[SuggestedFix({"--unpaired": "drop"}, "compares on the shared tasks")],
         )
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
     if (first.metric.kind.ratio or corrected) and not same_tasks:
-        # The contribution of a task to a ratio, or of labels to a task, depends on other tasks.
+        # Ratios and corrections by labels depend on all tasks, so both are computed again.
         sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
         if not rates.has_values:

@@ -1,4 +1,4 @@
-"""Missing attempts: models with fewer attempts than the other models, or than planned."""
+"""Warnings and errors about models with fewer attempts than other models, or than planned."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ UNEVEN_ATTEMPTS = DiagnosticType(
     meaning="These models have fewer attempts than the other models, which all have the same"
     " number of attempts at every task.",
     why="A model has a higher rate if its failures are missing. If attempts were lost by"
-    " chance, tasks with fewer attempts are as hard as other tasks. If failures were left out,"
-    " they are harder. Fisher's exact test compares how many of both are among the harder half"
-    " for the other models. The model's own rates do not show it, because a task that always"
+    " chance, tasks with fewer attempts are as hard as complete tasks. If failures were left out,"
+    " tasks with fewer attempts are harder. passk calls a task hard if the pass rate of the other"
+    " models at this task is below their median, and Fisher's exact test compares the share of"
+    " hard tasks. The model's own rates do not show lost failures, because a task that always"
     " passes has no failure to lose.",
-    advice="Find out why attempts are missing, and complete the run. `--exclude-model` leaves"
-    " these models out. `--attempts N` makes any other number of attempts an error.",
+    advice="Find out why attempts are missing, and complete the run. If you want to leave these"
+    " models out, use `--exclude-model`. If you want passk to stop unless every task has N"
+    " attempts, use `--attempts N`.",
     example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: the"
     " other models have 5 attempts per task; 38 of the 48 tasks at which team3 lacks attempts are"
     " hard for the other models, compared with 12 of its 52 other tasks (p < 0.0001);"
@@ -48,15 +50,15 @@ DROPPED_TASKS = DiagnosticType(
 
 
 class MissingAttempts(NamedTuple):
-    """A model that lacks attempts.
+    """A model with fewer attempts than the other models, and a test for missing failures.
 
-    actual, expected : the attempts that it has, and that it would have with as many per task as the
-        other models.
-    n : attempts per task of the other models.
-    hard, short : the tasks with fewer attempts that are harder than the median for the other
-        models, and all tasks with fewer attempts.
-    complete_hard, complete : the same numbers of its other tasks.
-    p : p-value of Fisher's exact test; None if nothing can be tested.
+    actual : number of attempts of the model.
+    expected : number of attempts if every task had n attempts.
+    n : number of attempts per task of the other models.
+    short, hard : number of tasks with fewer attempts, and how many of these tasks are hard.  A task
+        is hard if the pass rate of the other models is below their median over the tasks.
+    complete, complete_hard : number of tasks with n attempts, and how many of these are hard.
+    p : p-value of Fisher's exact test; None if it cannot be computed.
     """
 
     series: tuple[str, ...]
@@ -71,8 +73,7 @@ class MissingAttempts(NamedTuple):
 
 
 def uneven_models(counts: Counts) -> list[MissingAttempts]:
-    """Models with fewer attempts than the other models of their group, the one that lacks most
-    first.
+    """Models with fewer attempts than the other models of their group, the most incomplete first.
 
     The other models must have the same number of attempts at every task.
 
@@ -120,9 +121,7 @@ def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
 
 
 def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
-    """The same model with Fisher's exact test of whether its tasks with fewer attempts are
-    harder.
-    """
+    """The model with Fisher's exact test of whether its tasks with fewer attempts are harder."""
     has_rate = ~np.isnan(rates)
     short, rates = short[has_rate], rates[has_rate]
     if not len(rates) or short.all() or not short.any():
@@ -139,7 +138,7 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
 
 
 def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about models that lack attempts, with the test of the first one."""
+    """The warning about models with missing attempts, with the test of the first model."""
     lacking = uneven_models(counts)
     if not lacking:
         return
@@ -155,10 +154,10 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
-    """The counts, if every task has n attempts.
+    """Raise DataError unless every task has n attempts, and return the counts.
 
-    drop : whether to leave out a model's tasks with another number of attempts, with a warning.
-    Errors: DataError for tasks with another number, and if no task is left.
+    drop : whether to leave out tasks with fewer or more than n attempts instead, with a warning.
+    Errors: DataError also if no task has n attempts.
     """
     differs = counts.n != n
     if not differs.any():
@@ -179,10 +178,10 @@ def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
         raise DataError(option, "no task has this number of attempts", name="unplanned-attempts")
     if not drop:
         raise DataError(
-            option, f"tasks have other numbers of attempts: {first_few(lacking)}",
+            option, f"not all tasks have this number of attempts: {first_few(lacking)}",
             name="unplanned-attempts",
             settles=[SuggestedFix({"--short-tasks": "drop"}, "leaves these tasks out"),
-                     SuggestedFix({"--attempts": None}, "takes them as they are")],
+                     SuggestedFix({"--attempts": None}, "uses all tasks")],
         )  # fmt: skip
     return counts.resized(counts.n * ~differs, counts.c * ~differs).with_messages(
         DROPPED_TASKS(n=n, lacking=lacking)

@@ -1,4 +1,4 @@
-"""Options of intervals and tests, which mean the same in every command."""
+"""The options of intervals and tests, which all commands share."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def parse_bounds(value: Any) -> tuple[float, float]:
-    """Two numbers from "0,1" or from a pair.
+    """The lowest and highest possible score, from a text such as "0,1" or from a pair.
 
-    Errors: ParameterError for anything else.
+    Errors: ParameterError unless the bounds are two finite numbers, the lower one first.
 
     >>> parse_bounds("0,1"), parse_bounds((-1, 1))
     ((0.0, 1.0), (-1.0, 1.0))
@@ -40,11 +40,11 @@ def parse_bounds(value: Any) -> tuple[float, float]:
 class Confidence:
     """Method, level and population of intervals and tests.
 
-    interval : the name of a method, "none", or None for the default of the population.
+    interval : name of the interval method, "none", or None for the default of the population.
     bounds : the lowest and highest possible score, if they are known.
-    method_overrides : method → metrics that use it instead, or "all"; see `for_metrics`.
-    by_default : whether differences use the default method, which `paired-score` replaces if
-        differences are −1, 0 and 1; see `with_methods_used`.
+    method_overrides : method → metrics that use it instead of `interval`; "all" for all metrics.
+    by_default : whether differences use the default method.  If all values are 0 or 1, the default
+        is `paired-score`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -89,10 +89,7 @@ class Confidence:
         return check_method(self.interval, self.level, self.population)
 
     def require_intervals(self) -> Confidence:
-        """This confidence, for commands whose verdicts use intervals.
-
-        Errors: ParameterError for the method "none".
-        """
+        """Return this confidence; raise ParameterError if its interval method is "none"."""
         refuse_if_any("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
@@ -100,10 +97,10 @@ class Confidence:
         return self
 
     def require_steady(self) -> Confidence:
-        """This confidence, for ranges of missing outcomes.
+        """Return this confidence; raise ParameterError if it cannot be used for missing outcomes.
 
-        Errors: ParameterError for a method whose limits may be further out if some missing outcomes
-            pass and others fail than if all of them pass or all fail.
+        With some methods, the limits may be further out if only some missing outcomes pass than if
+        all of them pass or all of them fail.
         """
         from passk_cli.inference.intervals import METHODS
 
@@ -113,17 +110,18 @@ class Confidence:
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
                 OptionValue("--interval", self.method),
-                "with bounds of missing outcomes its limits may reach further for"
-                " outcomes between all failing and all passing", name="no-bounds",
+                "this method gives no valid limits if missing outcomes may pass or fail, because"
+                " its widest limits may belong to a mixture of passes and failures",
+                name="no-bounds",
                 settles=[SuggestedFix({"--interval": name}) for name in fitting[:2]],
             )  # fmt: skip
         return self
 
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
-        """The confidence with the metrics that need another method.
+        """The confidence with a different method for the metrics that need one.
 
-        Metrics without known bounds get BCa instead of guard.  Metrics that need more than counts
-        get the jackknife instead of the hull.  Ratios of means get Fieller's limits.
+        Metrics without known bounds use BCa instead of guard.  Metrics that need more than counts
+        use the jackknife instead of the hull.  Ratios of means use Fieller's limits.
         """
         from passk_cli.inference.intervals import FIELLER, METHODS, RANGE
 
@@ -156,20 +154,20 @@ class Confidence:
         return replace(self, method_overrides=overrides)
 
     def for_corrected_values(self) -> Confidence:
-        """The confidence of values that are corrected by labels, which have a method of their own.
+        """The confidence for values that are corrected by labels, which use the method logit-t.
 
-        Errors: ParameterError for another method, or for the population these-tasks.
+        Errors: ParameterError if the user chose another method, or the population these-tasks.
         """
         from passk_cli.inference.intervals import LOGIT_T
 
         refuse_if_any(
             "invalid-method",
             (self.population != NEW_TASKS, OptionValue("--population", self.population),
-             "labels correct means over tasks as a sample", (SuggestedFix({
-             "--population": None}),)),
+             "estimates corrected by labels are only about new tasks",
+             (SuggestedFix({"--population": None}),)),
             (self.interval not in (None, "none") and not self.by_default,
              OptionValue("--interval", self.interval),
-             f"corrected numbers have intervals of their own, {LOGIT_T}",
+             f"estimates corrected by labels always use the method {LOGIT_T}",
              (SuggestedFix({"--interval": None}),)),
         )  # fmt: skip
         if self.by_default:
@@ -178,13 +176,13 @@ class Confidence:
 
     @property
     def method_name(self) -> str:
-        """The name of the method for people: "guard", or "guard (bca for mean)"."""
+        """The name of the interval method as printed: "guard", or "guard (bca for mean)"."""
         method, *exceptions = self._methods
         return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
     @property
     def _methods(self) -> list[str]:
-        """The methods with their metrics: ["guard", "bca for mean"]."""
+        """The main method and the methods of single metrics: ["guard", "bca for mean"]."""
         if for_all := [
             method for method, names in self.method_overrides.items() if names == ("all",)
         ]:
@@ -196,11 +194,11 @@ class Confidence:
 
     @property
     def interval_level(self) -> float | None:
-        """The level of the intervals; None without intervals."""
+        """The confidence level of the intervals; None without intervals."""
         return None if self.method == "none" else self.level
 
     def for_differences(self) -> Confidence:
-        """The confidence of differences of two models, which have a default method of their own."""
+        """The confidence for differences of two models, for which the default method differs."""
         from passk_cli.inference.intervals import DEFAULT_OF_DIFFERENCES
 
         if self.interval is not None:
@@ -208,9 +206,9 @@ class Confidence:
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """The confidence with the metrics whose differences used `paired-score` instead.
+        """The confidence with the metrics for which differences used the method `paired-score`.
 
-        methods : metric and method of every interval.
+        methods : metric and method of every interval of a difference.
         """
         from passk_cli.inference.intervals import PAIRED_SCORE
 
@@ -231,7 +229,7 @@ class Confidence:
         return {"resamples": self.resamples, "seed": self.seed}
 
     def signature(self) -> dict[str, object]:
-        """The entries of a signature; resamples and seed only if the method draws."""
+        """The signature's entries about intervals; resamples and seed only if the method draws."""
         from passk_cli.inference.intervals import METHODS
 
         if self.method == "none":
@@ -251,7 +249,7 @@ class Confidence:
     def words(self, differences: Confidence | None = None) -> str:
         """The intervals in words: "95 % guard intervals, tasks as a sample".
 
-        differences : the confidence of differences in the same table.
+        differences : the confidence of differences that the same table shows.
         """
         sampled = self.population == NEW_TASKS
         if self.method == "none":

@@ -1,4 +1,4 @@
-"""Sentences about metrics of which the counts leave a range, for example cover@0.8."""
+"""Answers about metrics for which the counts give a range, for example cover@0.8."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from passk_cli.study.result import Result
 
 
 class CoverRanges:
-    """The ranges of one metric as the subject of sentences, the highest first.
+    """The ranges of one metric, sorted from the highest to the lowest, as the subject of answers.
 
-    facts : of all series; those without a range are left out.
+    facts : results of all series; results without a range are left out.
     """
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
@@ -29,7 +29,7 @@ class CoverRanges:
 
     @property
     def rivals(self) -> list[str]:
-        """The models with a range that overlaps the highest range."""
+        """The models with ranges that overlap the highest range."""
         first = self.facts[0].estimate.low or 0.0
         return [
             name_with_groups(f.series, self.groups)
@@ -39,7 +39,7 @@ class CoverRanges:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The highest and the lowest range, and what would narrow the widest range."""
+        """The highest and lowest range, and how many attempts or tasks would narrow the widest."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {
@@ -69,7 +69,7 @@ def _width(fact: Result) -> float:
 
 
 def range_without_value(fact: Result) -> Limits:
-    """The range of a number without its value."""
+    """The limits of a range, without its point estimate."""
     return Limits(fact.estimate.low, fact.estimate.high)
 
 
@@ -94,18 +94,18 @@ COVER = (
            " ranges."),
     Answer("cover-overlaps", lambda covers: True,
            "{model} has the highest range of {metric}" + _WHERE + ", {limits}; it overlaps with"
-           " {count:that|those} of {rivals}."),
+           " the {count:range|ranges} of {rivals}."),
 )  # fmt: skip
 OPEN_COVERS = Answer(
     "cover-some-not-determined",
     lambda covers: covers.open and len(covers.facts) > 1,
-    "{open} of {models:range} {open:is|are} too wide for an estimate; the widest is that of"
-    " {widest} ({attempts:attempt} per task)" + _AHEAD,
+    "{open} of {models:range} {open:is|are} too wide for an estimate; {widest} has the widest"
+    " range ({attempts:attempt} per task)" + _AHEAD,
 )
 
 
 def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
-    """The sentences about the numbers of one ranged metric."""
+    """The answers about the results of one ranged metric."""
     covers = CoverRanges(study, facts)
     if covers.facts:
         yield from first_true(COVER, covers)

@@ -1,4 +1,4 @@
-"""Warnings about what intervals assume to be independent: attempts at one task, and tasks."""
+"""Warnings if attempts at a task, or tasks, are not independent as intervals assume."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from passk_cli.report.words import SeriesName, p_relation
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import SuggestedFix
 
-# The largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
+# Largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
 LEVEL = 0.001
-# A sum within this number of standard deviations of its mean never has such a p-value.
+# A statistic within 2.5 standard deviations of its mean never has a p-value of 0.001 or less.
 _NEAR = 2.5
 
 DEPENDENT_ATTEMPTS = DiagnosticType(
@@ -28,16 +28,15 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
     SuggestedFix({}, "tests their order", "order"),
     meaning="Attempts at the same task follow a trend, or neighbouring attempts are more or"
     " less alike than in a random order.",
-    why="pass@k averages over all choices of k attempts, as if they were independent. If they"
-    " are not, a user who makes k attempts in a row sees first@k, the share of tasks that one"
-    " of the first k attempts solves. That is a different number. A shared session, a cache, a"
-    " rate limit, the time of day or sorted files can make attempts depend on each other."
-    " `estimate`, `compare`, `curve` and `extrapolate` test numbered attempts, in a sample of"
-    " large files, and report p ≤ 0.001 after an adjustment for all models. `passk order` calls"
-    " pass@k too high or too low if the interval of first@k − pass@k excludes 0, and uncertain"
-    " otherwise.",
-    advice="Look at `passk order FILE`. If the order matters, report first@k, and repair the"
-    " harness.",
+    why="pass@k averages over all choices of k attempts, as if attempts were independent. A user"
+    " who makes k attempts in a row gets first@k instead, the share of tasks that one of the first"
+    " k attempts solves. If attempts depend on each other, first@k differs from pass@k. A shared"
+    " session, a cache, a rate limit, the time of day or sorted files can make attempts depend on"
+    " each other. `estimate`, `compare`, `curve` and `extrapolate` test numbered attempts (in a"
+    " large file, a sample of them), and report p ≤ 0.001 after an adjustment for all models."
+    " `passk order` reports that pass@k is too high or too low if the interval of first@k − pass@k"
+    " excludes 0.",
+    advice="Run `passk order FILE`. If the order matters, report first@k and repair the harness.",
     example="warning[dependent-attempts]: attempts of alpha depend on each other: later"
     " attempts pass less often (p < 0.0001); passk order tests their order",
 )  # fmt: skip
@@ -45,8 +44,8 @@ POSSIBLE_CLUSTERS = DiagnosticType(
     "possible-clusters", NOTE,
     "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
     SuggestedFix({"--cluster": "{column}"}, "takes them as clusters"),
-    meaning="A column that passk does not use has several tasks per value, and its values"
-    " explain more of the differences between tasks than chance does.",
+    meaning="A column that passk does not use has several tasks per value, and tasks with the same"
+    " value have more similar pass rates than chance explains.",
     why="Related tasks, such as questions about one document or issues of one repository, tell"
     " you less about new tasks than unrelated tasks do. An interval that treats them as"
     " unrelated is too narrow. The test needs at least 10 values, and it reports p ≤ 0.001"
@@ -59,9 +58,7 @@ POSSIBLE_CLUSTERS = DiagnosticType(
 
 
 def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning about attempts that depend on each other, and the note about possible
-    clusters.
-    """
+    """The warning about dependent attempts, and the note about possible clusters of tasks."""
     sampled = counts.facts.sampled
     if sampled is None:
         return
@@ -73,9 +70,7 @@ def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diag
 
 
 def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
-    """The warning about the series with the smallest p-value, with the names of the other
-    series.
-    """
+    """The warning about dependent attempts, with the smallest p-value of all series."""
     significant, tests = list[tuple[float, str, str]](), 2 * len(order.names)
     edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
     for place, series in enumerate(order.names):
@@ -90,9 +85,10 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
 
 
 def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
-    """The smaller p-value of the tests of trend and of neighbours, and the pattern that it shows.
+    """The smaller p-value of the trend test and the neighbour test, and the pattern in words.
 
-    The p-value is 1 if sampling stopped because of outcomes, which has a warning of its own.
+    The p-value is 1 if sampling stopped because of outcomes, because passk then prints a different
+    warning.
     """
     from passk_cli.inference.stopping import stopped_on_outcome
     from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
@@ -101,7 +97,7 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
-    # The moments are the same as in `inference.exchangeability`, which takes time to import.
+    # These formulas repeat `inference.exchangeability`, because importing that module takes time.
     score = float(trend_scores(start, passed)[0].sum())
     differ, twice = float(neighbour_changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
@@ -122,7 +118,7 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
 
 
 def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
-    """The note about the column with the smallest p-value."""
+    """The note about possible clusters, for the column with the smallest p-value."""
     from passk_cli.inference.task_groups import group_p
 
     tests = len(groups.columns)

@@ -1,4 +1,4 @@
-"""Detect duplicate runs and models: pairs with the same outcomes, which rarely occur by chance."""
+"""Detection of duplicate runs and models: pairs with more equal outcomes than chance explains."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# In a copy less than this share of the outcomes has changed.  One pair of runs in a thousand may
-# agree like this by chance, and one pair of models in a million, because models are refused.
+# A copy has less than 1 % of its outcomes changed.  One pair of runs in a thousand may look like a
+# copy by chance.  For models, passk stops with an error, so only one pair in a million may.
 _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
 _BY_CHANCE = (
-    "Which attempts pass differs from run to run. passk computes how many tasks would agree by"
-    " chance if each task kept its rate and its passes were divided at random between the two. A"
-    " copy has less than 1 % of its outcomes changed, and agrees as only one pair of runs in a"
-    " thousand does, or one pair of models in a million. If every task has one attempt, all"
-    " outcomes must be equal, and there must be at least a million ways to distribute them over"
-    " the tasks."
+    "The attempts that pass usually differ from run to run. passk computes how many tasks would"
+    " have equal outcomes by chance if the passes of each task were divided at random between the"
+    " two runs. passk reports a copy if less than 1 % of the outcomes differ and chance produces"
+    " this agreement in at most one pair of runs in a thousand, or one pair of models in a million."
+    " If every task has one attempt, all outcomes must be equal, and there must be at least a"
+    " million ways to distribute the outcomes over the tasks."
 )
 COPIED_RUN = DiagnosticType(
     "copied-run", WARNING,
@@ -34,8 +34,8 @@ COPIED_RUN = DiagnosticType(
     meaning="Two runs have the same outcomes at almost all tasks, which happens by chance in"
     " one pair of runs in a thousand. " + _BY_CHANCE,
     why="A file that was evaluated under two names, or recorded twice, looks like a run in"
-    " which nothing changed. The effect of the run then looks smaller than it is, and a gate"
-    " becomes too strict or too sure.",
+    " which nothing changed. Runs then seem to vary less than they really do, and a gate makes"
+    " wrong decisions more often.",
     advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
     " warning.",
     example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one is a"
@@ -48,10 +48,10 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     " counts as a model",
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
-    meaning="Two models passed and failed the same tasks. One of them is probably the other"
-    " model, read from another file, for example from a summary. " + _BY_CHANCE,
-    why="Each of them counts as a model. `passk compare` and a leaderboard stop with an error"
-    " about these models unless you name both with --model.",
+    meaning="Two models passed and failed the same tasks. They are probably the same model, read"
+    " from two files, for example from results and a summary. " + _BY_CHANCE,
+    why="passk treats both names as separate models. `passk compare` and a leaderboard stop with"
+    " an error about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
     example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164"
     " tasks, and each of them counts as a model; --exclude-model alpha-rerun leaves out the"
@@ -61,10 +61,12 @@ IDENTICAL_OUTCOMES = DiagnosticType(
 
 
 class DuplicateRun(NamedTuple):
-    """A model or run with the same outcomes as another model or run.
+    """A model or run with almost the same outcomes as another model or run.
 
-    tasks : the number of tasks with the same outcomes, of `shared_tasks`.
-    changed : the number of attempts with another outcome.
+    name, original : the possible copy, and the model or run that it equals.
+    tasks : number of shared tasks at which the outcomes are equal.
+    shared_tasks : number of shared tasks.
+    changed : number of attempts with a different outcome.
     """
 
     name: str
@@ -85,9 +87,10 @@ def detect_copy(
 ) -> DuplicateRun | None:
     """The duplicate if one run is a copy of another; None if their agreement may be chance.
 
-    n : (tasks,), attempts, equal in both.  passes : (tasks,), the passes of each.
-    pairs : the number of pairs that are compared, of which one may agree by chance.
-    models : whether they are two models, which hardly have the same rates.
+    n : number of attempts per task, which both runs have, with the shape (tasks,).
+    passes : number of passes per task in each run, each with the shape (tasks,).
+    pairs : number of pairs that the caller compares, for the adjustment.
+    models : whether two models are compared rather than two runs.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
     >>> detect_copy("b", "a", n, (c, c), 1).tasks, detect_copy("b", "a", n[:9], (c[:9], c[:9]), 1)
@@ -105,18 +108,18 @@ def detect_copy(
 
 
 def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
-    """Probability that 0, 1, 2, … tasks change between two runs of these attempts by chance."""
+    """The probability that 0, 1, 2, … tasks have different outcomes in two runs by chance."""
     from passk_cli.inference.flips import flip_chances, poisson_binomial
 
     return poisson_binomial(flip_chances(n, n_other, passes).changes)
 
 
 def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:
-    """Whether the outcomes could be distributed over the tasks in many other ways.
+    """Whether there are at least a million ways per pair to distribute the outcomes over tasks.
 
-    There are ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts.
-    That must be at least a million for each pair that is compared.  If tasks are hard for all
-    models, equal outcomes are likelier than this number suggests.
+    The number of ways is the product over n of T_n! / ∏ T_nc!, for T_nc tasks with c passes in n
+    attempts.  If the same tasks are hard for all models, equal outcomes are likelier than this
+    number suggests.
     """
     kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
     ways = -sum(math.lgamma(size + 1) for size in sizes)
@@ -125,7 +128,7 @@ def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:
 
 
 def copied_models(counts: Counts) -> list[DuplicateRun]:
-    """Models with the outcomes of an earlier model at the same tasks of the same groups.
+    """Models that have the same tasks and almost the same outcomes as an earlier model.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> [(copy.name, copy.original, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
@@ -151,9 +154,11 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 def find_copies(
     names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
 ) -> list[DuplicateRun]:
-    """The duplicates among rows, each with the first row of which it is a copy.
+    """The duplicates among several runs or models with the same tasks and numbers of attempts.
 
-    n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : see `detect_copy`.
+    n : number of attempts per task, with the shape (tasks,).
+    passes : number of passes, with the shape (names × tasks).
+    pairs, models : see `detect_copy`.
     """
     firsts: dict[bytes, int] = {}
     same = [firsts.setdefault(row.tobytes(), place) for place, row in enumerate(passes)]
@@ -181,9 +186,9 @@ def find_copies(
 
 
 def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
-    """Raise DataError if a model is a copy of another.
+    """Raise DataError if a model is a copy of another model.
 
-    named_models : models that the caller knows to be different.
+    named_models : models that the user named, and which are therefore different models.
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*named_models}:
@@ -200,8 +205,8 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
                 {"--model": ("*", copy.original, copy.name)}, "if they are two models"
             )
             raise DataError(
-                copy.name, f"its outcomes are those of {copy.original} at {where}",
-                "if one is a copy, name another run: one model is left" * only_two,
+                copy.name, f"has the same outcomes as {copy.original} at {where}",
+                "if one model is a copy, give the results of another model" * only_two,
                 name="duplicate-models", settles=[*([] if only_two else without), keep_both],
             )  # fmt: skip
 
@@ -228,9 +233,11 @@ def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
 def copies_between(
     counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
-    """The copies of a series among other counts, with the same tasks and numbers of attempts.
+    """The series of other counts of which a series is a copy.
 
-    rivals : name → index of its series in the other counts.
+    place : index of the series in `counts`.
+    rivals : name → index of a series in `other_counts`.
+    name : name of the series.
     """
     cells = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
@@ -249,10 +256,10 @@ def copies_between(
 def renamed_models(
     before: Counts, gone: Iterable[str], after: Counts, candidates: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Models that are gone, each with the model that has its tasks and passes them in the same way.
+    """Pairs of the old and the new name of each model that was probably renamed.
 
-    before, gone : counts with the models that are gone.
-    after, candidates : counts with the models that may be one of them under a new name.
+    gone : models in `before` that `after` does not contain.
+    candidates : models in `after` that may have been renamed.
     """
     for old in gone:
         base = _counts_by_task(before, old)
@@ -276,9 +283,10 @@ def _chance_of_changes(
     old_cells: Mapping[tuple[str, ...], tuple[int, int]],
     new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:
-    """The probability that at least as many tasks change by chance as do between two models.
+    """The probability that chance changes at least as many tasks as differ between two models.
 
-    It is 0 if it is below 1 %, or if they share less than nine tenths of the tasks.
+    A probability below 1 % is replaced by 0.  It is also 0 if the models share less than 90 % of
+    their tasks.
     """
     shared = sorted(old_cells.keys() & new_cells.keys())
     if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):

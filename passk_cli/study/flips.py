@@ -1,6 +1,4 @@
-"""Tasks that flip between two runs or models, that differ significantly, and that flip by
-chance.
-"""
+"""Flips: tasks that pass in one run or model and fail in another, and how many flip by chance."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ _VERDICTS = {1: "improved", -1: "regressed", 0: ""}
 
 
 class NamedSeries(NamedTuple):
-    """One model (and its groups) in one run: a series of some counts, and its name."""
+    """One series of some counts, with the name under which it is printed."""
 
     counts: Counts
     place: int
@@ -43,14 +41,17 @@ class NamedSeries(NamedTuple):
 
 @dataclass(frozen=True)
 class Flips:
-    """Two sides at the tasks that both have attempts at.
+    """The outcomes of a series and of its baseline at the tasks that both have.
 
-    series : the series of the first side.  name, against : the names of both.
-    tasks : names of the shared tasks.  n, c, n_base, c_base : attempts and passes of both.
-    strips : the attempts of both in their order, as signs.
-    p : exact p-values of equal rates.  adjusted : adjusted by Benjamini and Hochberg over the tasks
-        of all pairs.
-    only, only_base : the number of tasks that the other side lacks, which are left out.
+    series : the series.
+    name, against : printed names of the series and of its baseline.
+    tasks : names of the shared tasks.
+    n, c : number of attempts and passes of the series at each task.
+    n_base, c_base : number of attempts and passes of the baseline at each task.
+    strips : outcomes of the series and of the baseline in their order, for example "++-+".
+    p : exact p-value of equal rates at each task.
+    adjusted : p after the adjustment of Benjamini and Hochberg over the tasks of all pairs.
+    only, only_base : number of tasks that only the series or only the baseline has.
     level : confidence level.
     """
 
@@ -71,12 +72,12 @@ class Flips:
 
     @cached_property
     def signs(self) -> Ints:
-        """1 for a task that flipped to passing, −1 for one that flipped to failing, else 0."""
+        """1 for each task that flipped to passing, −1 for each that flipped to failing, else 0."""
         return flip_signs(self.n, self.c, self.n_base, self.c_base)
 
     @cached_property
     def verdicts(self) -> Ints:
-        """1 for a task that improved significantly, −1 for one that regressed, else 0."""
+        """1 for each task that improved significantly, −1 for each that regressed, else 0."""
         change = np.sign(self.c / self.n - self.c_base / self.n_base)
         return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
 
@@ -87,12 +88,12 @@ class Flips:
 
     @cached_property
     def by_chance(self) -> Floats:
-        """The probability that each task flips if its rate is unchanged."""
+        """The probability of each task to flip by chance if its success rate is unchanged."""
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def single(self) -> Bools:
-        """Tasks with one attempt on each side, which do not show how often they flip by chance."""
+        """Whether each task has only one attempt in the series and one in the baseline."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
 
@@ -108,27 +109,25 @@ class Flips:
 
     @cached_property
     def distribution(self) -> Floats:
-        """Probabilities of 0, 1, 2, … flips by chance among the tasks with more than one
-        attempt.
-        """
+        """Probabilities of 0, 1, 2, … flips by chance among tasks with more than one attempt."""
         return poisson_binomial(self.by_chance[~self.single])
 
     @property
     def range(self) -> tuple[int, int]:
-        """The range of the number of flips by chance, at the confidence level."""
+        """The central range of the number of flips by chance, at the confidence level."""
         return central_range(self.distribution, self.level)
 
     @property
     def p_more(self) -> float:
-        """The probability of at least as many flips by chance."""
+        """The probability that chance produces at least as many flips as there are."""
         return min(1.0, float(self.distribution[self.repeated :].sum()))
 
     @property
     def most_single(self) -> float:
-        """The largest expected number of flips of tasks with one attempt each.
+        """Upper limit of the expected number of flips among tasks with only one attempt.
 
-        It is 2 T m (1 − m) for T such tasks with the mean m, since Σ 2p(1 − p) is largest if all
-        rates are equal.
+        It is 2 T m (1 − m) for T tasks with mean pass rate m, because the sum of 2p(1 − p) over the
+        tasks is largest if all rates p are equal.
         """
         passes = (self.c + self.c_base)[self.single]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
@@ -136,7 +135,7 @@ class Flips:
 
 
 def flip_results(pairs: Iterable[Flips]) -> list[Result]:
-    """A tidy row for each shared task of each pair."""
+    """One result for each shared task of each pair."""
     facts = []
     for flips in pairs:
         columns = (
@@ -179,7 +178,7 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
 def find_flips(
     pairs: Sequence[tuple[NamedSeries, NamedSeries]], level: float = 0.95
 ) -> list[Flips]:
-    """The flips of each pair at the tasks that both sides have, tested and adjusted together.
+    """The flips of each pair of series, with p-values that are adjusted over all pairs and tasks.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
@@ -219,8 +218,8 @@ def find_flips(
 def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     """Pairs of each model with one model of the same data, or with the same model in another run.
 
-    study : its entry "against" in `decided` names the model or run to compare with.
-    Errors: ParameterError if there is nothing to compare with.
+    study : an analysis in which `decided` contains "against", the model or run to compare with.
+    Errors: ParameterError if the data has no model of this name.
     """
     counts, base, against = study.counts, study.baseline, str(study.decided["against"])
     rivals = counts if base is None else base
@@ -242,9 +241,10 @@ def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
 
 
 def outcome_strips(counts: Counts) -> NDArray[np.object_]:
-    """The attempts of each cell in their order, for example "++-+".
+    """The outcomes of each model at each task in their order, for example "++-+".
 
-    "" if the order is not known, or if two attempts at the same time have different outcomes.
+    A strip is "" if the order of the attempts is not known, or if two attempts with the same number
+    have different outcomes.
     """
     strips = np.full(len(counts.n), "", dtype=object)
     bag = counts.attempts.get("attempt")

@@ -1,4 +1,4 @@
-"""Sentences about the range of a number: the models with the lowest and the highest value."""
+"""Answers that name the models with the lowest and with the highest estimate of a metric."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
 
-# Values closer than this are equal, and at most this many models with a value are named.
+# Largest difference of equal values, and maximum number of models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3
 
 
 class Extreme(NamedTuple):
-    """The models that have, or may have, an extreme value.
+    """The models that have, or may have, the highest or the lowest value of a metric.
 
-    estimate : that value, without its interval if it was picked from several.
-    certain : whether missing outcomes cannot change which models these are.
+    words : the models as a text.
+    estimate : the highest or lowest value, without its interval if there are several series.
+    certain : whether the models are the same however missing outcomes turn out.
     """
 
     names: Sequence[str]
@@ -32,11 +33,13 @@ class Extreme(NamedTuple):
 
 
 class ValueRange:
-    """One number of several series, or of one series, with its lowest and highest value.
+    """The estimates of one metric, with the lowest and the highest value.
 
-    facts : the number of each series.  If missing outcomes decide which model has an extreme value,
-        all candidates are named and the value is a range.  Extremes are picked from several
-        estimates, so they have no interval.
+    If missing outcomes decide which model has the highest value, all candidates are named and the
+    value is a range.  The highest of several estimates has no interval, because selecting the
+    highest estimate makes its interval invalid.
+
+    facts : one result per series.
     """
 
     def __init__(self, facts: Sequence[Result], group_names: Sequence[str]) -> None:
@@ -51,21 +54,21 @@ class ValueRange:
 
     @cached_property
     def top(self) -> Extreme:
-        """The series with the highest number."""
+        """The series with the highest estimate."""
         return find_extreme(self.valued, self.groups, 1)
 
     @cached_property
     def bottom(self) -> Extreme:
-        """The series with the lowest number."""
+        """The series with the lowest estimate."""
         return find_extreme(self.valued, self.groups, -1)
 
     @property
     def same(self) -> bool:
-        """Whether all series have the same number."""
+        """Whether all series have the same estimate."""
         return len(self.top.names) == len(self.valued) and self.top.certain
 
 
-_WITHOUT = "{?without| No value of {metric}: {without}.}"
+_WITHOUT = "{?without| There is no value of {metric} for {without}.}"
 RANGE_ANSWERS = (
     Answer("no-value-of-any", lambda numbers: not numbers.valued,
            "{metric} cannot be computed{?reason|: {reason}}.",
@@ -84,7 +87,7 @@ RANGE_ANSWERS = (
                "models": all_series(len(numbers.valued), numbers.groups)}),
     Answer("range-of-values", lambda numbers: True,
            "{metric} ranges from {low} ({lowest}) to {high} ({highest})"
-           "{?unsure|; missing outcomes decide which}." + _WITHOUT,
+           "{?unsure|; missing outcomes decide which models these are}." + _WITHOUT,
            lambda numbers: {
                "metric": numbers.metric, "low": numbers.bottom.estimate,
                "lowest": numbers.bottom.words,
@@ -94,8 +97,7 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# Answers for models without a shared task; the subject is
-# `Analysis.largest_unsupported_k`.
+# The subject of these answers is the largest k for which a task has too few attempts.
 NONE_SHARED = (
     Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
            lambda k: {"k": k}),
@@ -104,7 +106,7 @@ NONE_SHARED = (
 
 
 def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> AnswerSentence:
-    """The sentence about the lowest and highest value of a number; see `ValueRange`.
+    """The sentence about the lowest and the highest estimate of a metric; see `ValueRange`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
     >>> facts = [Result((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
@@ -115,7 +117,7 @@ def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> 
 
 
 def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
-    """A model with its groups: "gpt-4, temperature 0.2".
+    """The name of a model with its groups, for example "gpt-4, temperature 0.2".
 
     >>> name_with_groups(("gpt-4", "0.2"), ["temperature"]), name_with_groups(("a", ""), ["b"])
     ('gpt-4, temperature 0.2', 'a, b ""')
@@ -125,7 +127,7 @@ def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ",
 
 
 def in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
-    """The results of groups that have a name; all results if there are none."""
+    """The results of groups that have a name; all results if no group has a name."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
 
@@ -150,15 +152,13 @@ def all_series(count: int, group_names: Sequence[str] = ()) -> str:
 def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
 ) -> Extreme:
-    """The highest value (sign 1) or the lowest value (−1), among groups with a name if there are
-    any.
-    """
+    """The highest value (sign 1) or the lowest value (sign −1), preferably of a named group."""
     facts = in_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
     names = [name_with_groups(facts[i].series, group_names) for i in places]
-    # It is certain if there is one model, or if all of them have the same number.
+    # The models are certain if there is only one, or if all candidates have the same value.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
     words = ("; " if group_names else ", " if certain else " or ").join(names)

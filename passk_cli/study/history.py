@@ -1,4 +1,4 @@
-"""A history of runs: the runs of each setup in order, on the tasks that all of them have."""
+"""Reading a history of runs, and pooling the last runs of a history as a baseline."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
 KEYS = (*RUN_COLUMNS, SETTINGS)
-# Names of columns that distinguish the runs of a table.
+# Names of columns that may contain the name or the time of a run.
 _RUNS = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
-# The maximum number of files for which a command of their own is suggested.
+# Maximum number of files for which an error suggests one `passk record` command per file.
 _MOST_RECORDED = 3
-# A date in the name of a file.
+# Pattern of a date in a file name, for example 2026-01-31.
 _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 # The setting with which `passk record` marks a run that lacks tasks or attempts.
 INCOMPLETE = "incomplete"
@@ -60,9 +60,9 @@ LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     meaning="These tasks are missing from at least one run, so they are left out of all runs.",
-    why="A task that comes or goes would look like a change of the model.",
-    advice="`--skip-run RUN` leaves out the run with the fewest tasks, so that more tasks"
-    " remain.",
+    why="If a task is added or removed, the average changes although the model did not.",
+    advice="If you want to keep more tasks, leave out the run with the fewest tasks with"
+    " `--skip-run RUN`.",
     example="note[left-out-tasks]: 3 tasks of alpha are not in every run, and left out;"
     " --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
@@ -70,11 +70,11 @@ LEFT_OUT_TASKS = DiagnosticType(
 SHORT_RUNS = DiagnosticType(
     "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the one with the fewest"),
-    meaning="Some runs of the baseline do not have all of its tasks. A baseline of several runs"
-    " consists of the tasks that at least half of these runs have.",
-    why="One run that lost tasks then does not hide that the next run lost them too. The number"
-    " of attempts that passk expects is that of the latest run with these tasks.",
-    advice="If a run is not usable, `--skip-run RUN` leaves it out.",
+    meaning="Some runs of the baseline do not have all tasks of the baseline. A baseline of several"
+    " runs consists of the tasks that at least half of these runs have.",
+    why="If passk used only the tasks that all runs have, one run that lost tasks would hide that"
+    " the new run lost the same tasks.",
+    advice="If a run is not usable, leave it out with `--skip-run RUN`.",
     example="note[short-runs]: 2 runs of the baseline lack tasks: r7 has 180 of 200, r9 has 199"
     " of 200; --skip-run r7 leaves out the one with the fewest",
 )  # fmt: skip
@@ -83,27 +83,28 @@ INCOMPLETE_RUNS = DiagnosticType(
     meaning="These runs were recorded with `passk record --incomplete`, which marks a run that"
     " lacks tasks or attempts.",
     why="An incomplete run stays in the history, but no baseline and no trend uses it.",
-    advice="Nothing is needed. If such a run was completed later, record it again under another"
-    " name.",
+    advice="You do not need to do anything. If an incomplete run was completed later, record it"
+    " again under a new name.",
     example="note[incomplete-runs]: 2 runs recorded as incomplete are left out: r7, r9",
 )  # fmt: skip
 RUNS_WITHOUT = DiagnosticType(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of its numbers: {models}",
-    meaning="These runs have no such amount, for example because they were recorded without"
-    " --with.",
-    why="The numbers of passes use all runs. The numbers of the amount use only runs that have"
-    " it: its last 5 runs are the last 5 that have the amount.",
-    advice="Record runs with `passk record --with`, for example `--with cost`.",
+    meaning="These runs do not contain this amount, for example the cost, because they were"
+    " recorded without --with.",
+    why="Pass rates use all runs. Statistics of the amount use only the runs that contain the"
+    " amount: `:last5` selects the last 5 of these runs.",
+    advice="Record the next runs with `passk record --with`, for example with `--with cost`.",
     example="note[runs-without]: 2 runs without cost are left out of its numbers: alpha 2 of 9",
 )  # fmt: skip
 UNPRICED_RUNS = DiagnosticType(
     "unpriced-runs", WARNING,
     "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
     " {names}",
-    meaning="The amount of every attempt of the model is 0 in these runs, so they are left out.",
-    why="Harnesses write 0 if a model has no price, or if nothing was counted. That is not a"
-    " fall of the cost.",
+    meaning="In these runs, the amount of every attempt of the model is 0, so passk leaves these"
+    " runs out.",
+    why="Harnesses write 0 if a model has no price, or if nothing was counted. This would look as"
+    " if the cost had fallen to 0.",
     advice="Correct the price in the harness, or compute costs from tokens with `--price`.",
     example="warning[unpriced-runs]: the cost of every attempt of alpha is 0 in 2 runs, which"
     " are left out: r7, r9",
@@ -111,7 +112,7 @@ UNPRICED_RUNS = DiagnosticType(
 
 
 class RunLabel(NamedTuple):
-    """A run: its time (ISO 8601, UTC), its name, the revision and the settings."""
+    """The label of a run: time (ISO 8601, UTC), name, revision and settings."""
 
     at: str
     run: str
@@ -120,7 +121,7 @@ class RunLabel(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that changed what was counted, from the settings."""
+        """The options with which the run was recorded, from its settings."""
         try:
             return dict(json.loads(self.settings))
         except ValueError:
@@ -134,12 +135,13 @@ class RunLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class Setup:
-    """Runs of one model and its groups at one suite, the earliest first.
+    """The runs of one series on one suite of tasks, sorted from the earliest to the latest.
 
-    tasks : codes of the tasks that every run has.  cells : (runs × tasks), places in the counts.
-    n, c : attempts and passes of these cells.
-    dropped_tasks : the number of tasks that some run lacks.  shortest : the run with the fewest
-        tasks.
+    tasks : codes of the tasks that every run has.
+    cells : indices of the cells in the counts, with the shape (runs × tasks).
+    n, c : number of attempts and passes of each cell.
+    dropped_tasks : number of tasks that at least one run does not have.
+    shortest : name of the run with the fewest tasks.
     """
 
     suite: str
@@ -153,7 +155,7 @@ class Setup:
     shortest: str = ""
 
     def with_last_runs(self, number: int) -> Setup:
-        """The setup with at most this number of its last runs."""
+        """The setup with only its last runs, at most `number` of them."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
     def select_runs(self, selected: Bools) -> Setup:
@@ -170,14 +172,14 @@ class Setup:
 
     @property
     def differing_options(self) -> list[str]:
-        """The options that differ between its runs."""
+        """The names of options that differ between the runs of the setup."""
         settings = [run.options for run in self.runs]
         names = dict.fromkeys(name for options in settings for name in options)
         return [n for n in names if len({str(options.get(n)) for options in settings}) > 1]
 
     @property
     def copies(self) -> list[DuplicateRun]:
-        """Runs with the same outcomes as an earlier run, which rarely happens by chance."""
+        """Runs that are probably copies of an earlier run, because the outcomes are the same."""
         names = [f"{run.run} of {SeriesName(self.series)}" for run in self.runs]
         pairs, copies = math.comb(len(names), 2), []
         for n in np.unique(self.n, axis=0):
@@ -187,7 +189,7 @@ class Setup:
 
     @property
     def messages(self) -> list[Diagnostic]:
-        """Messages about tasks that are left out and about runs that occur twice."""
+        """Messages about tasks that are left out, and about runs that are probably copies."""
         model, notes = " ".join(filter(None, self.series)), list(copied_runs_warning(self.copies))
         if self.dropped_tasks:
             notes.append(LEFT_OUT_TASKS(tasks=self.dropped_tasks, model=model, run=self.shortest))
@@ -197,16 +199,18 @@ class Setup:
 def read_history(
     read: Callable[..., Counts], request: Request, *source: Any, files: Sequence[str] = ()
 ) -> Counts:
-    """Counts by the groups of a history and by the run; its `KEYS` are the last groups.
+    """Counts of a history, with one series per run.
 
-    If the request asks for an amount such as the cost, runs without the amount have a gap.
-    read : a function that reads a request.  source : other data that it reads, if it is not the
-        data of the command.
+    The last groups of each series are `KEYS`, for example the name and the time of the run.  If the
+    request asks for an amount such as the cost, attempts of runs without the amount have none.
+
+    read : a function that reads a request.
+    source : the data to read, if it is not the data of the command.
     files : the arguments that name the data.
-    Errors: DataError for data that is not a history, or that has no such amount.
+    Errors: DataError if the data is not a history, or does not contain the amount.
     """
     try:
-        # The first reading finds the columns of groups, so rows may repeat until they are known.
+        # The first reading only finds the group columns, so a task may have several rows per run.
         counts_request = replace(request, by=(*request.by, *KEYS), attempts=(), duplicates="keep")
         first = read(counts_request, *source)
         unused = [name for file in first.facts.inputs for name in file.unused]
@@ -232,7 +236,7 @@ def read_history(
 def _record_fixes(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[SuggestedFix]:
-    """The fix for a table of several runs: record the first run of the column that names runs."""
+    """Fixes for data that is not a history: commands that record it as runs of a history."""
     for column in _RUNS:
         try:
             counts = read(replace(request, by=(column,), attempts=(), duplicates="keep"), *source)
@@ -240,7 +244,7 @@ def _record_fixes(
             continue
         runs = sorted({series[-1] for series in counts.series} - {""})
         days = bool(runs) and all(map(is_date_name, runs))
-        # Numbers in a column named run are numbers of attempts.
+        # If a column named run contains numbers, they are usually numbers of attempts.
         if not days and (column == "run" or len(runs) < 2):
             continue
         where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
@@ -271,7 +275,7 @@ def _record_fixes(
 def _single_run_fixes(
     read: Callable[..., Counts], request: Request, files: Sequence[str], amounts: Mapping[str, Any]
 ) -> Iterator[SuggestedFix]:
-    """Commands that record the first of several files, each of which may be a run of one agent."""
+    """Commands that record the first few files, if each file may be one run of one agent."""
     several = len(files) > 1 and all(map(os.path.isfile, files))
     revisions = run_labels(files) if several else {}
     days = {file: _DAY.search(os.path.basename(file)) for file in islice(revisions, _MOST_RECORDED)}
@@ -291,17 +295,18 @@ def _single_run_fixes(
         )
         yield SuggestedFix({**options, **amounts}, why, "record", labels)
     if not all(days.values()):
-        yield SuggestedFix({"--date": Placeholder("DAY")}, "says when a run was", "record")
+        yield SuggestedFix({"--date": Placeholder("DAY")}, "sets the date of a run", "record")
 
 
 def _add_amounts(
     read: Callable[..., Counts], request: Request, all_runs: Counts, columns: Sequence[str],
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
-    """The runs with an amount of their attempts, from the lists of the runs that have it.
+    """The counts of all runs, with the amounts of the attempts if a run contains amounts.
 
-    request : for this amount.  all_runs : counts of all runs.  columns : the columns of the history
-        that are not counts.
+    request : a request for one amount.
+    all_runs : counts of all runs.
+    columns : unused columns of the history, which may contain lists of amounts.
     """
     (role,) = request.attempts
     lists = {value: ATTEMPT_LISTS.get(value, "") for value in ("outcome", role)}
@@ -312,8 +317,10 @@ def _add_amounts(
         raise DataError(
             place, f"no {noun} in any run",
             "" if keeps
-            else "a history contains only passes and amounts of attempts; compare with a file",
-            name="no-role-column", settles=[SuggestedFix(options, "keeps it of a run", "record")]
+            else "a history contains only passes and amounts of attempts; use a result file as the"
+            " baseline",
+            name="no-role-column",
+            settles=[SuggestedFix(options, f"records the {noun} of a run", "record")]
             * keeps,
         )  # fmt: skip
     has_lists = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
@@ -323,7 +330,7 @@ def _add_amounts(
             replace(request, fields={**request.fields, **lists}, where=where), *source
         )
     except DataError as error:
-        # Another column is missing, which has an error of its own.
+        # If a different column is missing, the original error is more precise.
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
             raise
         raise DataError(
@@ -342,7 +349,7 @@ def _add_amounts(
 
 
 def with_known_amount(counts: Counts, role: str) -> Counts:
-    """The counts of the attempts with a known amount; all counts for ""."""
+    """Counts of only the attempts with a known amount; all counts if the role is ""."""
     if not role:
         return counts
     cells, numbers, passed = known_cells(counts.attempts[role])
@@ -352,9 +359,7 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 
 
 def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
-    """Suite and series → runs, the earliest first, each with the index of its series in the
-    history.
-    """
+    """Suite and series → sorted runs, each with the index of its series in the history."""
     at = [1 + counts.group_names.index(name) for name in KEYS]
     runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
@@ -367,10 +372,10 @@ def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabe
 
 
 def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
-    """A history without incomplete runs and without runs to be skipped.
+    """A history without incomplete runs and without the runs that the user skips.
 
     skipped : names or revisions of runs.
-    Errors: ParameterError for a name that no run has; DataError if no run remains.
+    Errors: ParameterError for a name that no run has.  DataError if no run remains.
     """
     labels = {place: run for rows in runs_by_setup(counts).values() for run, place in rows}
     names = {name for run in labels.values() for name in (run.run, run.revision)}
@@ -396,9 +401,7 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
 
 
 def _files_of_run(counts: Counts, run: str) -> list[str]:
-    """The files of a run in the folders of a history, whose names begin with the name of the
-    run.
-    """
+    """The files of a run in the folders of a history, found by the beginning of their names."""
     folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.facts.inputs)
     pattern = f"{glob.escape(run_file_stem(run))}-*.parquet"
     return sorted(name for folder in folders
@@ -406,9 +409,9 @@ def _files_of_run(counts: Counts, run: str) -> list[str]:
 
 
 def find_setups(counts: Counts) -> list[Setup]:
-    """The setups of a history that `read_history` has read.
+    """The setups of a history: the runs of each series on each suite.
 
-    Errors: DataError for a run that was recorded twice, or runs without a common task.
+    Errors: DataError for a run that was recorded twice, or for runs without a common task.
 
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
@@ -429,7 +432,7 @@ def find_setups(counts: Counts) -> list[Setup]:
         tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)
         if not len(shared):
-            # The other runs may share tasks if one run is left out.
+            # If one run is left out, the remaining runs may have common tasks.
             remaining = (
                 [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
             )
@@ -456,10 +459,9 @@ def find_setups(counts: Counts) -> list[Setup]:
 def pool_runs(
     counts: Counts, parts: Sequence[tuple[Series, Ints]], group_names: tuple[str, ...]
 ) -> Counts:
-    """Counts of some cells of a history under other names; cells of the same name and task are
-    added.
+    """Counts of several runs added together, under new series names.
 
-    parts : series → its cells, which must be all cells of its runs.
+    parts : pairs of a new series and the cells of the history that are added for it.
     """
     mask, names = np.zeros(len(counts.n), dtype=np.int64), {}
     for series, cells in parts:
@@ -471,7 +473,7 @@ def pool_runs(
 
 
 def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
-    """Rates whose logits are shifted by one effect, or by one effect per rate; 0 and 1 stay.
+    """The rates after an effect is added to their logits; rates of 0 and 1 do not change.
 
     >>> shift_logits(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
@@ -485,7 +487,7 @@ _LAST = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
 
 
 def parse_last_runs(argument: Any) -> tuple[str, int] | None:
-    """The path and the number of "history.parquet:last5"; None for any other argument.
+    """The path and the number of runs in "history.parquet:last5"; None without ":lastN".
 
     >>> parse_last_runs("history.parquet:last5"), parse_last_runs("main.csv")
     (('history.parquet', 5), None)
@@ -495,16 +497,14 @@ def parse_last_runs(argument: Any) -> tuple[str, int] | None:
 
 
 def refuse_same_file(files: Sequence[str], history: str) -> None:
-    """Raise ParameterError if the results of the new run are the history of the baseline."""
+    """Raise ParameterError if a file of the new run is the history of the baseline."""
     if os.path.abspath(history) in map(os.path.abspath, files):
-        problem = f"{history}: the history of the baseline is not a new run"
-        raise ParameterError(f"{problem}; give the results of the new run")
+        problem = f"{history}: this file is the history of the baseline, not a new run"
+        raise ParameterError(f"{problem}; give the result files of the new run")
 
 
 def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
-    """The error of a history that is given without its runs; None if the baseline is not a
-    history.
-    """
+    """The error for a history without ":lastN"; None if the baseline is not a history."""
     if not isinstance(baseline, str):
         return None
     try:
@@ -516,7 +516,7 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
         runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
         OptionValue("--baseline", baseline),
-        "it is a history; choose the runs that are the baseline",
+        "this file is a history; choose the runs that are the baseline",
         settles=[
             SuggestedFix({"--baseline": f"{baseline}:{suite}:last{most}"},
                    f"the last {most} runs" if most > 1 else "the last run")
@@ -526,11 +526,12 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
 
 
 class PastRuns(NamedTuple):
-    """Runs of a history behind a number: all runs, or those with an amount.
+    """The runs of a history that are used for one amount, for example only runs with costs.
 
-    history : every such run separately.  setups : all of them by series.
-    recent : series → the cells of each run that is pooled, at the tasks that half of these runs
-        have.
+    history : counts with one series per run.
+    setups : series → all runs of the series.
+    recent : series → the cells of each pooled run, at the tasks that at least half of the pooled
+        runs have.
     """
 
     history: Counts
@@ -543,7 +544,10 @@ class PastRuns(NamedTuple):
         return {series: len(cells) for series, cells in self.recent.items()}
 
     def with_passes(self, c: Ints) -> PastRuns:
-        """These runs with other passes, one number per cell of the history."""
+        """The runs with other numbers of passes.
+
+        c : number of passes of each cell of the history.
+        """
         setups = {s: replace(setup, c=c[setup.cells]) for s, setup in self.setups.items()}
         return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
 
@@ -552,9 +556,9 @@ class PastRuns(NamedTuple):
 class PooledBaseline:
     """The last runs of a history, pooled as a baseline, and the variance between runs.
 
-    counts : the last runs together; for an amount, the last runs that have it.
-    latest : the counts of the latest run that has most of these tasks, at the same tasks.
-    runs_by_amount : the amount that a metric needs, "" for passes → its runs.
+    counts : the last runs together; for an amount, the last runs that contain the amount.
+    latest : for each task, the counts of the latest run that has most of the tasks.
+    runs_by_amount : amount that a metric needs ("" for passes) → the runs that contain it.
     """
 
     counts: Counts
@@ -563,17 +567,14 @@ class PooledBaseline:
 
     @property
     def fewest_runs(self) -> tuple[int, str]:
-        """The fewest runs of a series from which the effect of a run is estimated, and their
-        amount.
-        """
+        """The smallest number of runs from which passk estimates how runs vary, and its amount."""
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
                    for setup in past.setups.values())  # fmt: skip
 
     def variances(self, series: Series) -> tuple[float, float, int]:
-        """Variance of the runs' means at pass@1, the part that chance explains, and the number of
-        runs.
+        """Variance of pass@1 between runs, the part that chance explains, and the number of runs.
 
-        The variances are (0, 0) if there is only one run or one task.
+        Both variances are 0 if there is only one run or one task.
         """
         setup = self.runs_by_amount[""].setups[series]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
@@ -584,9 +585,10 @@ class PooledBaseline:
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
-        """The history with resampled runs, and the passes of the last runs together.
+        """A history with simulated outcomes, and the passes of its last runs together.
 
-        base : the last runs as they are judged.  rates : success rates of its cells.
+        base : counts of the last runs together.
+        rates : success rate of each cell of `base`.
         scales : series → standard deviation of the effect of a run, in logits.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
@@ -594,7 +596,7 @@ class PooledBaseline:
         c = history.c.copy()
         for s, series in enumerate(base.series):
             rows, setup, recent = base.rows_of(s), past.setups[series], past.recent[series]
-            # Tasks that all runs have are also tasks of the last runs.
+            # The tasks of older runs in a setup are also tasks of the last runs.
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cells[: len(setup.runs) - len(recent)]
             for cells in (*older, *recent):
@@ -609,7 +611,7 @@ class PooledBaseline:
         ), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
-        """The interval of a difference from this baseline, widened by the effect of the run."""
+        """The interval of a difference from this baseline, widened by the variance between runs."""
         estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
         if None in (interval.low, interval.high, estimate):
             return interval
@@ -624,9 +626,10 @@ class PooledBaseline:
         return replace(interval, low=max(low, -most), high=min(high, most))
 
     def reach(self, c: Comparison, level: float) -> float:
-        """The distance by which the effect of the run moves limits.
+        """The distance by which the variance between runs moves the limits of an interval.
 
-        0 if there is only one run or one task; NaN if runs have too few attempts for the metric.
+        It is 0 if there is only one run or one task, and NaN if runs have too few attempts for the
+        metric.
         """
         base, past = c.second.series, self.runs_by_amount[c.first.metric.kind.required_attempt_data]
         setup = past.setups[base]
@@ -643,18 +646,18 @@ class PooledBaseline:
         return run_difference_reach(run_variance(values), past.runs[base], len(setup.runs), level)
 
 
-_FIRST_RUN = SuggestedFix({"--first-run": True}, "judges a first night, which has none")
+_FIRST_RUN = SuggestedFix({"--first-run": True}, "accepts a first run, which has no history")
 
 
 def read_pooled_baseline(
     read: Callable[..., Counts], request: Request, argument: str, skipped: Sequence[str] = ()
 ) -> PooledBaseline:
-    """The last runs that "history.parquet:last5" names, or "history.parquet:SUITE:last5" for a
-    suite.
+    """Read the baseline that an argument like "history.parquet:last5" names.
 
+    argument : path, a suite if the history has several, and number of runs, separated by ":".
     skipped : names or revisions of runs that are left out.
-    Errors: DataError for several suites if none is named, a suite that does not exist, or a file
-        that is not a history; ParameterError for a number of runs below 1.
+    Errors: DataError for a file that is not a history, or for a suite that is missing or unknown.
+        ParameterError for a number of runs below 1.
     """
     parsed = parse_last_runs(argument)
     assert parsed is not None
@@ -674,7 +677,7 @@ def read_pooled_baseline(
         similar = nearest_names(suite, suites) or suites[:3]
         settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in similar]
         raise DataError(
-            OptionValue("--baseline", argument), f"its suites are {', '.join(suites)}",
+            OptionValue("--baseline", argument), f"this history has the suites {', '.join(suites)}",
             name="no-history-yet" if suite else "no-such-suite",
             settles=[*settles, *[_FIRST_RUN] * bool(suite)],
         )  # fmt: skip
@@ -682,8 +685,8 @@ def read_pooled_baseline(
     names = tuple(name for name in counts.group_names if name not in KEYS)
     refuse_if_any("other-groups", (
         names != request.by, OptionValue("--baseline", argument),
-        f"its runs are split by {', '.join(names) or 'nothing'}",
-        (SuggestedFix({"--by": names or None}, "splits the new run as they are"),),
+        f"the runs of the history are split by {', '.join(names) or 'nothing'}",
+        (SuggestedFix({"--by": names or None}, "splits the new run like the history"),),
     ))  # fmt: skip
     runs_by_amount, pools = {}, {}
     for role in ("", *request.attempts):
@@ -710,7 +713,7 @@ def read_pooled_baseline(
 
 
 def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
-    """The cells of each of the last runs, at the tasks that at least half of these runs have."""
+    """The cells of each of the last runs, at the tasks that at least half of the last runs have."""
     codes = history.series_codes[setup.cells[-number:, 0]].tolist()
     cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
     all_tasks = np.concatenate([history.task_codes[run_cells] for run_cells in cells])
@@ -720,7 +723,7 @@ def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
 
 
 def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
-    """A cell for each task, from the latest run with the most tasks that has this task."""
+    """One cell per task, from the run with the most tasks, and among equal runs the latest."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)
@@ -729,7 +732,7 @@ def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
 def _short_runs_message(
     history: Counts, setup: Setup, runs: Sequence[Ints]
 ) -> Iterator[Diagnostic]:
-    """The message about last runs that lack tasks of the baseline."""
+    """The note about last runs that do not have all tasks of the baseline."""
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]
     short = [

@@ -1,4 +1,4 @@
-"""Integrity: facts that distinguish a submission to a benchmark from all other submissions."""
+"""Integrity checks: results by which a submission differs from honest submissions."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.study.values import Series
 
-# With fewer submissions, agreement cannot be distinguished from the difficulty of the tasks.
+# Minimum number of submissions: with two, agreement and difficulty of tasks look the same.
 FEWEST = 3
-#: Texts of attempts that are compared, the most informative one first.
+# Roles of the texts that are compared, sorted by how informative they are.
 TEXTS = ("solution", "answer")
-# Names of the figures.
+# Names of the remarks about a submission.
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# Equal texts get a p-value if they are at least this share of all texts.
+# Minimum share of equal texts among all texts for which a p-value is computed.
 _SHARE_OF_TEXTS = 0.1
-# Submissions with such a p-value come before the original of a copy (benchmarks/integrity.md).
+# Submissions with a p-value below this limit are listed before the original of a copy.
 _RARE = 0.05
 _STOPPED = {
     FIRST_PASS: "stops at the first pass",
@@ -52,9 +52,10 @@ _STOPPED = {
 
 @dataclass(frozen=True, eq=False)
 class SubmissionBoard:
-    """The submissions of one group of tasks; each analysis is computed when it is first used.
+    """The submissions to one benchmark, with the results of the integrity checks.
 
-    counts : counts of the group.  texts : see `submission_boards`.
+    counts : counts of the submissions.
+    texts : see `submission_boards`.
     """
 
     counts: Counts
@@ -67,32 +68,32 @@ class SubmissionBoard:
 
     @cached_property
     def n(self) -> Ints:
-        """(submissions, tasks), attempts."""
+        """The number of attempts, with the shape (submissions × tasks)."""
         return self._matrix(self.counts.n)
 
     @cached_property
     def c(self) -> Ints:
-        """(submissions, tasks), passes."""
+        """The number of passes, with the shape (submissions × tasks)."""
         return self._matrix(self.counts.c)
 
     @cached_property
     def agreement(self) -> ClosestPartners:
-        """The submission with which each one agrees most."""
+        """For each submission, the submission that agrees most with it."""
         return closest_partners(self.n, self.c)
 
     @cached_property
     def certain(self) -> CertainTasks:
-        """The number of tasks of each submission with a pass rate of 0 or 1."""
+        """For each submission, the number of tasks with a pass rate of 0 or 1."""
         return certain_tasks(self.n, self.c)
 
     @cached_property
     def missing(self) -> SubmissionShortfall:
-        """The attempts that each submission lacks and most submissions have."""
+        """For each submission, the missing attempts that most submissions have."""
         return missing_attempts(self.n, self.c)
 
     @cached_property
     def stopped(self) -> list[OptionalStopping | None]:
-        """How the attempts of each submission ended, if that depended on their outcomes."""
+        """For each submission, how it stopped sampling, if this depended on outcomes."""
         return [*map(self._stopping_at, range(len(self.counts.series)))]
 
     def _stopping_at(self, place: int) -> OptionalStopping | None:
@@ -106,7 +107,7 @@ class SubmissionBoard:
 
     @cached_property
     def equal(self) -> EqualTexts | None:
-        """The submission with which each one shares most texts; None without texts."""
+        """For each submission, the submission with most equal texts; None without texts."""
         counts = self.texts() if self.texts is not None else None
         role = next((r for r in TEXTS if counts is not None and r in counts.attempts), "")
         if counts is None or not role:
@@ -127,23 +128,25 @@ class SubmissionBoard:
 
     @cached_property
     def submissions(self) -> list[Submission]:
-        """The submissions, those with the smallest p first, whether they get a remark or not.
+        """The submissions, sorted by their smallest p-value.
 
-        Two that agree have the same p.  First comes the one whose outcomes fit the difficulty of
-        the tasks less.  The other one follows after all submissions with a rare figure of their
-        own.
+        If two submissions agree too often, the submission with outcomes that fit the difficulty of
+        the tasks less is sorted by this p-value.  The second submission follows after all
+        submissions with a small p-value.
         """
         unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
         return sorted(unsorted, key=lambda submission: (*submission.sort_key, submission.series))
 
 
 class SubmissionRemark(NamedTuple):
-    """A number of attempts or tasks of a submission, and its p-value.
+    """A remark about a submission, for example that 594 of 600 outcomes agree with another model.
 
-    number, total : for example 594 of 600.  words : the remark about it.
-    p : over all submissions, or over all pairs; None if it is not tested.
-    expected : the number by chance; None if it is not known.  against : the other submission.
-    second : whether a remark about the other submission says the same and comes first.
+    number, total : number of tasks, attempts or texts with a property, and of all of them.
+    words : the remark as a text.
+    p : p-value, adjusted over all submissions or pairs; None if the number is not tested.
+    expected : number that chance explains; None if it is not known.
+    against : name of the submission that is compared with this submission.
+    second : whether a remark about the submission `against` describes the same pair and is first.
     """
 
     number: int
@@ -156,13 +159,13 @@ class SubmissionRemark(NamedTuple):
 
     @property
     def is_remarkable(self) -> bool:
-        """Whether an honest board is very unlikely to have such a number."""
+        """Whether honest submissions are very unlikely to have this number."""
         return self.p is not None and self.p < LEVEL
 
 
 @dataclass(frozen=True, eq=False)
 class Submission:
-    """A submission, and what distinguishes it from the other submissions of its board."""
+    """One submission of a board, with remarks about how it differs from other submissions."""
 
     series: Series
     board: SubmissionBoard
@@ -170,20 +173,20 @@ class Submission:
 
     @cached_property
     def remarks_by_name(self) -> dict[str, SubmissionRemark]:
-        """Name → figure: agreement, equal texts, missing attempts, stopped tasks, certain tasks."""
+        """The remarks by name, for example "agreement" or "missing attempts"."""
         return dict(self._remarks_by_name())
 
     @property
     def remarks(self) -> list[str]:
-        """Facts that honest boards hardly have, in neutral words."""
+        """Texts of the remarks that are very unlikely for an honest submission."""
         return [figure.words for figure in self.remarks_by_name.values() if figure.is_remarkable]
 
     @property
     def sort_key(self) -> tuple[int, float]:
-        """The rank of a submission in the table, and the smallest p of its own figures.
+        """The first rank and then the smallest p-value by which submissions are sorted.
 
-        The rank is 0 if a figure of its own is rare, 1 if an earlier submission has the same
-        remarks, else 2.
+        The rank is 0 if a p-value is below 0.05, 1 if all remarks also describe an earlier
+        submission, else 2.
         """
         p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.second]
         p = min(p_values, default=1.0)
@@ -198,7 +201,7 @@ class Submission:
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
-        # If two are closest to each other, the one that fits the difficulty better comes second.
+        # If two submissions are closest to each other, the better fitting one is listed second.
         second = bool(pair.fits[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
@@ -215,7 +218,7 @@ class Submission:
         losses = board.missing
         if number := int(losses.missing[at]):
             words = f"lacks {number:,} of {plural(losses.usual, 'attempt')}"
-            words += ", mostly at tasks that others fail"
+            words += ", mostly at tasks that other submissions fail"
             yield MISSING, SubmissionRemark(number, losses.usual, words, float(losses.p[at]))
         if (end := board.stopped[at]) is not None:
             tasks, chance = int((board.n[at] > 0).sum()), end.chance * len(names)
@@ -232,10 +235,10 @@ class Submission:
 def submission_boards(
     counts: Counts, texts: Callable[[], Counts | None] | None
 ) -> list[SubmissionBoard]:
-    """A board for each group of tasks with enough submissions; none if nothing passes.
+    """A board for each group of the data that has at least three submissions.
 
-    texts : a function that reads the counts with the texts of the attempts, or returns None; None
-        without texts.
+    There are no boards if no attempt passes.
+    texts : a function that reads the counts with the texts of the attempts; None without texts.
     """
     if not counts.c.any():
         return []

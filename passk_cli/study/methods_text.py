@@ -1,7 +1,6 @@
-"""Sentences for a paper about how numbers were computed, with references.
+"""The methods text of a report: sentences for a paper about how results were computed.
 
-Each adjustment has its words and references here.  Estimators, intervals and tests have them where
-they are registered.  `references.bib` contains the references.
+`references.bib` contains the references that the sentences cite.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
-# Policy → the treatment of missing outcomes.
+# Value of --missing → how missing outcomes are treated, in words.
 _MISSING = {
     "fail": "count as failures",
     "drop": "are left out",
@@ -51,9 +50,9 @@ _SOFTWARE = "passk"
 def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> MethodsText:
-    """Sentences about how these numbers were computed, with references like "[@key; @key]".
+    """Sentences about how the results were computed, with references like "[@key; @key]".
 
-    entries : the entries of the signature, for example test, adjust and fit.
+    entries : entries of the signature, for example test, adjust and fit.
     """
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
@@ -71,7 +70,7 @@ def describe_methods(
 
 
 def intervals_in_words() -> dict[str, tuple[str, str]]:
-    """Name of each kind of interval → its words and references."""
+    """Name of an interval method → its description and its references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
     return {n: (method.description, method.cites) for n, method in METHODS.items()} | {
         FIELLER: ratio
@@ -79,14 +78,14 @@ def intervals_in_words() -> dict[str, tuple[str, str]]:
 
 
 def tests_in_words() -> dict[str, tuple[str, str]]:
-    """Name of each test → its words and references."""
+    """Name of a significance test → its description and its references."""
     ratio = ("Fieller's test of equal ratios of means", "fieller1954")
     return {n: (test.words, test.cites) for n, test in TESTS.items()} | {FIELLER: ratio}
 
 
 @cache
 def references() -> dict[str, Reference]:
-    """Key → reference, of all references."""
+    """All references by key, from `references.bib`."""
     text = files("passk_cli.study").joinpath("references.bib").read_text(encoding="utf-8")
     entries = {re.match(r"@\w+\{(\w+)", entry)[1]: entry.strip()  # type: ignore[index]
                for entry in re.split(r"(?m)^(?=@)", text) if entry.strip()}  # fmt: skip
@@ -99,7 +98,7 @@ def references() -> dict[str, Reference]:
 
 
 def _reference_label(entry: str) -> str:
-    """A reference as a sentence cites it: "Chen et al. 2021"."""
+    """The short form of a reference, for example "Chen et al. 2021"."""
     author, year = (re.search(rf"{field} = \{{(.*?)\}},?\s", entry) for field in ("author", "year"))
     assert author is not None
     assert year is not None
@@ -111,12 +110,15 @@ def _reference_label(entry: str) -> str:
 
 
 def _citation(keys: str) -> str:
-    """A citation of these keys, with a blank before it; "" without keys."""
+    """The citation of references, for example " [@chen2021]"; "" without keys.
+
+    keys : keys of references, separated by blanks.
+    """
     return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys.split()))}]" if keys else ""
 
 
 def _sizes_text(counts: Counts) -> tuple[str, str]:
-    """Words for tasks, and for attempts at each task: "800 tasks", "10 attempts per task"."""
+    """The number of tasks and of attempts: "800 tasks" and "10 attempts per task"."""
     tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
     attempts = count_range(counts.n.tolist(), "attempt")
     return f"{number_range(min(tasks), max(tasks))} tasks", f"{attempts} per task"
@@ -126,16 +128,16 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
     ks: dict[str, list[str]] = {}
     ratios, (tasks, attempts) = "", _sizes_text(counts)
     for name in dict.fromkeys(fact.name for fact in facts):
-        # The names of changes and effects are not metrics.
+        # Some results, for example of an effect, have names that are not metrics.
         with suppress(ParameterError):
             metric = parse_metric(name)
             if metric.kind.ranged:
                 drop = likelihood_drop(next(f.level for f in facts if f.name == name) or 0.95)
                 ratios += (
                     f" {name} is the share of tasks with a true success rate of at least"
-                    f" {metric.argument}, from {tasks} and {attempts}: its range over all"
-                    " distributions of tasks' success rates whose log likelihood is at most"
-                    f" {drop:.2f} below the highest{_citation(metric.kind.cites)}."
+                    f" {metric.argument}, from {tasks} and {attempts}. The range of {name} is over"
+                    " all distributions of tasks' success rates with a log likelihood at most"
+                    f" {drop:.2f} below the maximum{_citation(metric.kind.cites)}."
                 )
             elif metric.kind.ratio:
                 ratios += (
@@ -168,7 +170,7 @@ def _missing_outcomes_sentence(counts: Counts) -> str:
 
 
 def _labels_sentence(counts: Counts) -> str:
-    """The sentence about the judge, the labels, and how they correct its verdicts."""
+    """The sentence about how labels or error rates correct the verdicts of a judge."""
     if rates := counts.facts.judge_errors:
         (passed, false), (failed, true) = rates
         return (
@@ -197,7 +199,7 @@ def _labels_sentence(counts: Counts) -> str:
 
 
 def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> str:
-    """The sentences about the range, and about the models and priors of the average."""
+    """The sentences about an extrapolation: its range, models and priors."""
     metric = str(entries.get("extrapolate") or "")
     if not metric:
         return ""
@@ -218,9 +220,9 @@ def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> s
         else ""
     )
     return (
-        f"{metric} at k = {entries.get('to')} is predicted from {attempts} at {tasks}; ranges are"
-        " over all distributions of tasks' success rates whose log likelihood is at most"
-        f" {drop:.2f} below the highest{_citation('kiefer1956')}."
+        f"{metric} at k = {entries.get('to')} is predicted from {attempts} at {tasks}. Ranges are"
+        " over all distributions of tasks' success rates with a log likelihood at most"
+        f" {drop:.2f} below the maximum{_citation('kiefer1956')}."
         f" Estimates, given if the range is at most {WIDEST} wide, are means over {PRIORS}."
         f"{clusters}{line}"
     )

@@ -1,4 +1,4 @@
-"""Metrics and their k: the requested ones, or those that the data allow."""
+"""The options that choose metrics and k, and the default metrics for the data."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ SHORT_TASKS = ("empty", "drop")
 
 
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
-    """The fix for a k above the number of attempts, if there are enough attempts to predict
-    from.
-    """
+    """The fix for a k above the number of attempts: predict the metric, if the data allow it."""
     from passk_cli.inference.extrapolation import refusal_reason
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
@@ -32,7 +30,7 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
         return []
     models = f" for {predictable} of {len(rows)} models" if predictable < len(rows) else ""
     options: dict[str, Any] = {"--to": k} | ({"-m": "pass^k"} if family == "pass^" else {})
-    # Some commands, for example temperature, make groups by themselves; extrapolate needs --by.
+    # Commands such as temperature choose groups without --by, but `extrapolate` needs --by.
     options |= {"--by": tuple(counts.group_names)} if counts.group_names else {}
     return [SuggestedFix(options, f"predicts k = {k:,}{models}", "extrapolate")]
 
@@ -52,24 +50,24 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 
 def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
-    """Raise ParameterError if an option names a metric that counts leave a range."""
+    """Raise ParameterError if an option names a metric that gives a range rather than a value."""
     refuse_if_any("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
-         "it is a range, which only estimate, compare, curve and the minimum of a gate use", ())
+         "this metric is a range, which only estimate, compare, curve and gate --min can use", ())
         for metric in metrics
     ))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RequiredAttempts:
-    """The number of attempts that each task must have, and the treatment of tasks with fewer."""
+    """Options for tasks with too few attempts."""
 
     title: ClassVar[str] = "Attempts"
     # fmt: off
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Attempts that every task of a model must have.", low=1,
-        detail="Any other number is an error. With --short-tasks drop, such tasks of a model are"
-        " left out and named.")] = None
+        detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
+        " leaves these tasks out and names them.")] = None
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="Tasks with n < k", choices=SHORT_TASKS,
         detail="empty: the metric is left empty; drop: it is computed without those tasks.",
@@ -77,9 +75,9 @@ class RequiredAttempts:
     # fmt: on
 
     def complete(self, counts: Counts) -> Counts:
-        """The counts, checked for the requested number of attempts, if there is one.
+        """Check that every task has the number of attempts of --attempts, and return the counts.
 
-        Errors: DataError for tasks with another number, unless they are dropped.
+        Errors: DataError for tasks with fewer or more attempts, unless these tasks are dropped.
         """
         if self.attempts is None:
             return counts
@@ -90,7 +88,7 @@ class RequiredAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Metrics(RequiredAttempts):
-    """The requested metrics, and the treatment of tasks with too few attempts."""
+    """Options that choose metrics and k."""
 
     title: ClassVar[str] = "Metrics"
     # fmt: off
@@ -98,9 +96,9 @@ class Metrics(RequiredAttempts):
         "-k", "1,10,100",
         "pass@k and pass^k at these k (default: by the data).",
         parse=parse_k,
-        detail="Default: those of 1, 10 and 100 for which every task of most models has enough"
-        " attempts. If that is only k = 1: 1, 2, 4, … up to the fewest attempts.")] = ()
-    # The type is Any because importing Metric would make the help slow.
+        detail="Default: 1, 10 and 100, as far as every task of most models has enough attempts."
+        " If only k = 1 has enough: 1, 2, 4, … up to the fewest attempts.")] = ()
+    # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
         parse=parse_metrics, complete="passk_cli.metrics.registry:metric_completions")] = ()
@@ -108,7 +106,7 @@ class Metrics(RequiredAttempts):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments of a request: the values of attempts that these metrics need."""
+        """Arguments of a request for the attempt data that the metrics need."""
         from passk_cli.metrics.registry import required_attempt_data, uses_only_scores
 
         only = not self.k and uses_only_scores(self.metrics)
@@ -123,7 +121,7 @@ class Metrics(RequiredAttempts):
 
         ks, metrics = self.k, tuple(self.metrics)
         if not ks and not metrics:
-            # With few attempts, use the k that every model allows, to avoid columns with one model.
+            # If attempts are few, a k that only one model allows would give almost empty columns.
             most, least = usual_k(counts), int(counts.n.min())
             most = min([most, *(labels.largest_k for labels in truth_labels(counts))])
             most = 1 if counts.facts.judge_errors else most
@@ -144,9 +142,7 @@ class Metrics(RequiredAttempts):
         return tuple(dict.fromkeys(metrics))
 
     def hint(self, counts: Counts) -> str:
-        """A sentence about the smallest usual k that the data do not allow; "" if k was
-        requested.
-        """
+        """A hint about the smallest usual k that the data do not allow; "" if the user chose k."""
         from passk_cli.metrics.registry import USUAL_K
 
         if self.k or self.metrics:
@@ -156,7 +152,7 @@ class Metrics(RequiredAttempts):
 
 
 def truth_labels(counts: Counts) -> list[JudgeLabels]:
-    """The labels of each series; an empty list for counts that were read without labels."""
+    """The labels of each series; an empty list if the counts have no labels."""
     if TRUTH not in counts.attempts:
         return []
     from passk_cli.inference.labels import JudgeLabels
@@ -169,22 +165,22 @@ def truth_labels(counts: Counts) -> list[JudgeLabels]:
 
 
 def is_corrected(counts: Counts) -> bool:
-    """Whether labels correct a judge's verdicts, and not all attempts are labelled."""
+    """Whether estimates are corrected by a judge's error rates or by labels of some attempts."""
     return bool(counts.facts.judge_errors) or not all(
         labels.is_complete for labels in truth_labels(counts)
     )
 
 
 def supported_k(counts: Counts) -> int:
-    """The largest k that every task of at least one model allows."""
+    """The largest k for which every task of at least one model has enough attempts."""
     return max(allowed_ks(counts))
 
 
 def usual_k(counts: Counts) -> int:
-    """The largest k that every task of more than half of the models allows."""
+    """The largest k for which every task of most models has enough attempts."""
     return sorted(allowed_ks(counts), reverse=True)[len(counts.series) // 2]
 
 
 def allowed_ks(counts: Counts) -> list[int]:
-    """The largest k that every task allows, for each series."""
+    """For each series, the largest k for which every task has enough attempts."""
     return [int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series))]

@@ -1,4 +1,4 @@
-"""Attempts without an outcome: their models and reasons, and models that lose more than others."""
+"""Messages about attempts without an outcome, and the test whether models lack them unevenly."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# Significance level of the test of uneven losses, adjusted for all pairs of models.
+# Significance level of the test whether two models lack outcomes unevenly, for all pairs together.
 LEVEL = 0.05
-# Policy → its treatment of an attempt without an outcome, in words.
+# Value of --missing → how an attempt without an outcome is treated, in words.
 BECAME = {"fail": "counted as failures", "drop": "left out", BOUNDS: "tried as pass and as fail"}
-# Reasons that are nouns with a plural.
+# Reasons for missing outcomes that have a plural, for example "2 timeouts".
 _NOUNS = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
     meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
     " empty cell. With `--missing fail` they count as failures.",
-    why="A missing outcome is neither a pass nor a failure, and how you count it changes every"
-    " number. Most benchmarks count it as a failure.",
-    advice="`--missing bounds` shows by how much the missing outcomes can change the numbers.",
+    why="A missing outcome is neither a pass nor a failure, so every estimate depends on how you"
+    " count missing outcomes. Most benchmarks count them as failures.",
+    advice="If you want to see how much the missing outcomes can change the estimates, use"
+    " `--missing bounds`.",
     example="note[missing-counted]: 41 attempts without an outcome count as failed: b 41 of 200"
     " (30 timeouts, 11 crashes)",
 )  # fmt: skip
@@ -38,9 +39,10 @@ MISSING_DROPPED = DiagnosticType(
     "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}",
     meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
     " empty cell. With `--missing drop` they are left out.",
-    why="That is fair only if the reason has nothing to do with the task. Otherwise the hard"
-    " tasks lose attempts, and rates are too high.",
-    advice="`--missing bounds` shows by how much the missing outcomes can change the numbers.",
+    why="Leaving attempts out is fair only if the reason has nothing to do with the task. Otherwise"
+    " hard tasks lose more attempts than easy tasks, and rates are too high.",
+    advice="If you want to see how much the missing outcomes can change the estimates, use"
+    " `--missing bounds`.",
     example="note[missing-dropped]: 41 attempts without an outcome left out: b 41 of 200 (30"
     " timeouts, 11 crashes)",
 )  # fmt: skip
@@ -48,34 +50,36 @@ MISSING_BOUNDED = DiagnosticType(
     "missing-bounded", NOTE,
     "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}",
     meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
-    " empty cell. With `--missing bounds` passk tries them as passes and as failures.",
-    why="Every number is a range, from all of them failing to all of them passing. Its interval"
-    " contains the intervals at both ends.",
-    advice="If the ranges are too wide to decide, complete the missing attempts.",
+    " empty cell. With `--missing bounds`, passk computes every result twice, as if these attempts"
+    " all failed and as if they all passed.",
+    why="Every estimate is a range between both results. Its interval contains the intervals of"
+    " both results.",
+    advice="If the ranges are too wide for a decision, run the missing attempts again.",
     example="note[missing-bounded]: 41 attempts without an outcome are tried as pass and as"
     " fail: b 41 of 200 (30 timeouts, 11 crashes)",
 )  # fmt: skip
 UNEVEN_LOSSES = DiagnosticType(
     "uneven-losses", WARNING,
-    "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
-    " of {second_made}, p {p}{?others|; {others:more pair}}), which by itself may make them differ",
+    "models lack outcomes unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
+    " of {second_made}, p {p}{?others|; {others:more pair}}), which may explain their difference",
     SuggestedFix({"--missing": BOUNDS}, "shows by how much"),
     meaning="One model has significantly more attempts without an outcome than another model."
-    " The test is that of `passk compare`, on the share of attempts lost per task, adjusted for"
-    " all pairs of models. The message names the pair with the smallest p.",
-    why="However --missing counts these attempts, it favours one of the models.",
-    advice="`--missing bounds` shows by how much the difference can change. Complete the"
-    " missing attempts if you can.",
-    example="warning[uneven-losses]: models lose attempts unevenly (b 41 of 200, a 2 of 200, p"
-    " = 0.0003), which by itself may make them differ; --missing bounds shows by how much",
+    " passk uses the test of `passk compare` for the share of attempts without an outcome per"
+    " task, adjusted for all pairs of models. The message names the pair with the smallest p.",
+    why="If missing outcomes count as failures, the model with more of them has a lower rate. If"
+    " they are left out, its rate may be too high.",
+    advice="Run the missing attempts again if you can. If you want to see how much the missing"
+    " outcomes can change the difference, use `--missing bounds`.",
+    example="warning[uneven-losses]: models lack outcomes unevenly (b 41 of 200, a 2 of 200, p"
+    " = 0.0003), which may explain their difference; --missing bounds shows by how much",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnevenMissingOutcomes:
-    """Two models of which the first loses a larger share of its attempts than the second.
+    """Two models of which the first lacks significantly more outcomes than the second.
 
-    p : p-value of no difference in the mean share lost per task, adjusted for all pairs of models.
+    p : p-value of equal mean shares of missing outcomes per task, adjusted for all pairs of models.
     """
 
     first: str
@@ -84,7 +88,7 @@ class UnevenMissingOutcomes:
 
 
 def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
-    """Messages about attempts without an outcome and their treatment, and about uneven losses."""
+    """Messages about attempts without an outcome, and about models that lack outcomes unevenly."""
     if facts.missing_outcomes is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
@@ -94,14 +98,14 @@ def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
             lost=list(missing_outcome_words(facts.missing_outcomes, facts.reasons)),
         )
     if message or facts.missing_policy == "error":
-        # `passk describe` reads data with the policy error, too.
+        # `passk describe` also reads data that other commands refuse because of --missing error.
         yield from uneven_missing_notes(facts.missing_outcomes, facts.missing_policy)
 
 
 def missing_outcome_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
-    """The losses of each model, the largest first: "b 41 of 200 (30 timeouts)"."""
+    """The attempts without an outcome by model, for example "b 41 of 200 (30 timeouts)"."""
     lost = {model: losses.missing_and_attempts_of_model(model) for model in losses.models}
     for model, (missing, attempts) in sorted(lost.items(), key=lambda item: (-item[1][0], item[0])):
         if not missing:
@@ -117,11 +121,11 @@ def missing_outcome_words(
 def uneven_missing_notes(
     losses: MissingOutcomes, policy: str, label: str = ""
 ) -> Iterator[Diagnostic]:
-    """A warning if two models lose attempts unevenly, with the pair of the smallest p.
+    """The warning that two models lack outcomes unevenly, for the pair with the smallest p.
 
-    policy : the treatment of missing outcomes; bounds have no warning, because ranges already
-        contain the difference.
-    label : a prefix of models; only their pairs with other models are tested.
+    policy : value of --missing.  For "bounds" there is no warning, because the ranges already
+        include all effects of missing outcomes.
+    label : if it is not "", only pairs of a model with this prefix and a model without it are used.
     """
     pairs = [
         pair
@@ -142,12 +146,11 @@ def uneven_missing_notes(
 
 
 def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]:
-    """Pairs of models that lose attempts unevenly, those with the smallest p first.
+    """Pairs of models that lack outcomes unevenly, sorted by p.
 
-    d_t is the share of the attempts at task t that one model lost, minus that of the other model,
-    over the tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one
-    task that lost all its attempts is not significant.  p is adjusted by Holm over all pairs; it is
-    1 if no share differs.
+    For each shared task, the test uses the share of missing outcomes of the first model minus the
+    share of the second model.  It is the test of `passk compare`, so a single task without outcomes
+    is not significant.  p is adjusted by Holm's method over all pairs.
     """
     tests, shares = [], losses.missing / losses.attempts
     for pair in combinations(losses.models, 2):
@@ -167,7 +170,7 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
 
 
 def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
-    """Words for attempts of a series that reading left out, or counted without an outcome."""
+    """Texts about skipped lines, skipped files, missing outcomes and lost tasks of a series."""
     missing, emptied = facts.missing, facts.emptied
     if facts.missing_outcomes is not None:
         own_missing, own_emptied = facts.missing_outcomes.missing_in_series(series) or (

@@ -1,4 +1,4 @@
-"""The noise floor: the difference between two runs of one model that is only due to chance."""
+"""The noise floor: how much two runs of the same model differ by chance."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from passk_cli.study.values import Series
 
 @dataclass(frozen=True)
 class NoiseOfModel:
-    """The difference by chance between two runs of one series with one attempt per task.
+    """How much two runs of one series differ by chance, estimated from its repeated attempts.
 
-    n, c : (tasks,), with some n > 1.  level : the share of pairs of runs that differ by less.
+    n, c : number of attempts and passes of each task; at least one task needs two attempts.
+    level : share of pairs of runs that differ by less than the noise floor.
     """
 
     series: Series
@@ -37,17 +38,20 @@ class NoiseOfModel:
 
     @property
     def repeated_tasks(self) -> NDArray[np.bool_]:
-        """The tasks with at least two attempts, which show how attempts vary."""
+        """Whether each task has at least two attempts."""
         return self.n > 1
 
     def noise_floor(self, attempts: int = 1) -> float:
-        """The difference that two runs with this many attempts per task stay below."""
+        """The largest difference by chance between two runs, at the level.
+
+        attempts : number of attempts per task in each run.
+        """
         return noise_floor(
             self.n[self.repeated_tasks], self.c[self.repeated_tasks], attempts, self.level
         )
 
     def attempts_needed(self, difference: float) -> int:
-        """The fewest attempts per task with which two runs differ by at most this difference."""
+        """The smallest number of attempts per task for which the noise floor is low enough."""
         several = self.repeated_tasks
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
 
@@ -66,8 +70,8 @@ class NoiseOfModel:
 def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
     """The noise of each series that has a task with at least two attempts.
 
-    A series is left out if sampling stopped at a pass, because outcomes then decide the number of
-    attempts.
+    If sampling of a series stopped at a pass, the series is left out, because its outcomes
+    determine the number of attempts.
     """
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
@@ -77,17 +81,17 @@ def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
 
 
 class NoiseOfModels:
-    """The noise of every series, as the subject of its sentence."""
+    """The noise of every series, as the subject of answers about noise."""
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
         measurable = not study.has_ranges and not is_corrected(counts)
         all_models = noise_of(counts, study.confidence.level) if measurable else ()
-        # Attempts that never differ do not show how large the noise is.
+        # A series without flaky tasks would have a noise floor of 0, which is too optimistic.
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_tasks), key=NoiseOfModel.noise_floor
         )
-        # Two runs of few tasks may differ by 1, which would not be informative.
+        # With few tasks, two runs may differ by 1 (all tasks), and the sentence would not help.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
@@ -121,7 +125,7 @@ NOISE = (
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# These answers follow a sentence that already contains the number of flaky tasks.
+# These answers are printed after a sentence that already contains the number of flaky tasks.
 NOISE_OF_TASKS = (
     _SEVERAL,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),

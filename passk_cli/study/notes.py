@@ -1,4 +1,4 @@
-"""Messages about reading, about sampling, and about what is special in values and intervals."""
+"""Messages about reading data, about how attempts were sampled, and about special results."""
 
 from __future__ import annotations
 
@@ -39,54 +39,53 @@ from passk_cli.text import plural
 
 SIMILAR_NAMES = DiagnosticType(
     "similar-names", WARNING, "{names:and} count as {count:model}",
-    meaning="These names differ only in case, punctuation or blanks around them, as org/alpha"
-    " and org__alpha do. passk counts them as different models.",
-    why="They are often one model, whose name two tools spell differently. Its attempts are"
-    " then divided between two names.",
-    advice="If they are one model, `--alias` counts them as one.",
+    meaning="These names differ only in case, punctuation or surrounding blanks, for example"
+    " org/alpha and org__alpha. passk counts them as different models.",
+    why="Two tools often spell the name of the same model differently. Its attempts are then"
+    " divided between two names.",
+    advice="If these names mean the same model, join them with `--alias`.",
     example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
 )  # fmt: skip
 ALIASED_MODELS = DiagnosticType(
     "aliased-models", NOTE, "counted as one model: {names:and}",
-    meaning="With `--alias`, the attempts of these models count as attempts of another model,"
-    " in files, baselines and histories.",
-    why="Two attempts with the same number at the same task are duplicates then.",
-    advice="Nothing is needed if the names mean the same model.",
+    meaning="With `--alias`, passk treats these names as the same model in files, baselines and"
+    " histories.",
+    why="If both names have an attempt with the same number at the same task, these attempts are"
+    " duplicates.",
+    advice="If the names mean the same model, you do not need to do anything.",
     example="note[aliased-models]: counted as one model: org__alpha counts as org/alpha",
 )  # fmt: skip
 EXCLUDED_TASKS = DiagnosticType(
     "excluded-tasks", NOTE, "{tasks:task} left out: {names}",
-    meaning="`--exclude-task` leaves these tasks out. All numbers use the other tasks only,"
-    " also those of the baseline.",
-    why="Numbers over different tasks cannot be compared.",
-    advice="Name the excluded tasks whenever you report the numbers.",
+    meaning="`--exclude-task` leaves these tasks out of all results, including the baseline.",
+    why="Pass rates over different tasks cannot be compared.",
+    advice="If you report these results, name the excluded tasks.",
     example="note[excluded-tasks]: 2 tasks left out: t7, t9",
 )  # fmt: skip
 CHOSEN_TASKS = DiagnosticType(
     "chosen-tasks", NOTE, "{tasks:task} chosen: {names}",
-    meaning="`--only-task` chooses these tasks. All numbers use only these tasks, also those of"
-    " the baseline.",
-    why="Numbers over different tasks cannot be compared.",
-    advice="Name the chosen tasks whenever you report the numbers.",
+    meaning="With `--only-task`, all results use only these tasks, including the baseline.",
+    why="Pass rates over different tasks cannot be compared.",
+    advice="If you report these results, name the chosen tasks.",
     example="note[chosen-tasks]: 2 tasks chosen: t7, t9",
 )  # fmt: skip
 ONE_MODEL = DiagnosticType(
     "one-model", NOTE,
     "{file}: no column names a model, so all rows count as one model; not used: {columns}",
-    meaning="No column is recognised as the model, so all rows count as attempts of one model."
-    " passk does not use these columns, although they are named like a model or a setting.",
-    why="If a column names models or settings, their attempts are pooled in one number.",
-    advice="If the column names models, add `--field model=COLUMN`. If it is a setting, `--by"
-    " COLUMN` keeps its values apart.",
+    meaning="passk recognises no column as the model, so all rows count as attempts of one model."
+    " passk does not use the listed columns, although their names look like a model or a setting.",
+    why="If a column contains models or settings, their attempts are pooled in one estimate.",
+    advice="If a column contains models, add `--field model=COLUMN`. If it contains a setting,"
+    " use `--by COLUMN` to get one estimate per setting.",
     example="note[one-model]: runs.csv: no column names a model, so all rows count as one"
     " model; not used: agent_name",
 )  # fmt: skip
 MODELS_IN_COLUMNS = DiagnosticType(
     "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}",
     meaning="With `--field model=@column`, each column of `--field outcome=A,B` is a model."
-    " passk does not use these other columns of the table.",
-    why="If one of them contains outcomes, its model is missing from the result.",
-    advice="Add the column to `--field outcome=A,B,…` if it contains outcomes.",
+    " passk does not use the remaining columns of the table, which the message lists.",
+    why="If a listed column contains outcomes, its model is missing from the results.",
+    advice="If a listed column contains outcomes, add it to `--field outcome=A,B,…`.",
     example="note[models-in-columns]: wide.csv: columns are models; not used: gamma",
 )  # fmt: skip
 POOLED_RUNS = DiagnosticType(
@@ -94,55 +93,56 @@ POOLED_RUNS = DiagnosticType(
     SuggestedFix({"--by": ("run",)}, "keeps runs apart"),
     meaning="Attempts of several runs of a model at the same task count as attempts of one"
     " model.",
-    why="That is right if the runs repeat one experiment. It is wrong if something changed"
+    why="Pooling is right if the runs repeat the same experiment. It is wrong if something changed"
     " between the runs.",
-    advice="`--by run` keeps the runs apart.",
+    advice="If you want one estimate per run, use `--by run`.",
     example="note[pooled-runs]: 3 runs of alpha, beta are pooled; --by run keeps runs apart",
 )  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}",
     meaning="These files in a folder contain no results. They are, for example, configurations"
     " or logs.",
-    why="Their contents are not part of the numbers.",
-    advice="If a file should contain results, `passk describe FILE` shows why passk cannot read"
-    " it.",
+    why="Results do not include the contents of these files.",
+    advice="If a file should contain results, run `passk describe FILE` to see why passk cannot"
+    " read the file.",
     example="note[skipped-files]: skipped 2 files without results: config.json, run.log",
 )  # fmt: skip
 LEFT_FILES = DiagnosticType(
     "left-files", WARNING, "left out {count:file} that may contain results: {files}",
-    meaning="These files in a folder may contain results but were not read. They lack a column"
-    " that --field names, their paths do not fit --path, or they are histories of `passk"
-    " record`.",
-    why="The numbers use the other files only. The runs of a history would be counted twice.",
-    advice="Correct --field or --path, or move the files to another folder. `passk trend"
-    " HISTORY` shows the runs of a history.",
+    meaning="These files in a folder may contain results, but passk did not read them. They lack a"
+    " column that --field names, their paths do not match --path, or they are histories that `passk"
+    " record` has written.",
+    why="Results do not include these files. If passk read a history in addition to result files,"
+    " it would count the same runs twice.",
+    advice="Correct --field or --path, or move the files to a different folder. If you want to see"
+    " the runs of a history, use `passk trend HISTORY`.",
     example="warning[left-files]: left out 2 files that may contain results: old/a.csv,"
     " old/b.csv",
 )  # fmt: skip
 FILES_WITHOUT_OUTCOME = DiagnosticType(
     "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}",
     meaning="These files in a folder do not have the outcome that --outcome names.",
-    why="Their attempts are missing from the numbers.",
-    advice="If these files should count, score them with the same scorer, or choose an outcome"
-    " that all files have.",
+    why="Results do not include the attempts in these files.",
+    advice="If you need these files, score them with the same scorer, or choose an outcome that all"
+    " files have.",
     example="warning[files-without-outcome]: skipped 2 files without this outcome: run3.eval,"
     " run4.eval",
 )  # fmt: skip
 SKIPPED_LINES = DiagnosticType(
     "skipped-lines", NOTE, "skipped {lines:line} that are not records",
-    meaning="With `--skip-bad`, passk leaves out lines that are not records. They are blank,"
-    " cut off or of another kind.",
-    why="If such lines were attempts, the numbers lack them.",
-    advice="Without `--skip-bad`, the error names the first of these lines.",
+    meaning="With `--skip-bad`, passk leaves out lines that are not records, for example blank"
+    " lines or lines that were cut off.",
+    why="If a skipped line was an attempt, this attempt is missing from the results.",
+    advice="If you want to see the first of these lines, run the command without `--skip-bad`.",
     example="note[skipped-lines]: skipped 2 lines that are not records",
 )  # fmt: skip
 LOST_TASKS = DiagnosticType(
-    "lost-tasks", WARNING, "no attempt is left at {lost}",
-    meaning="All attempts of a model at these tasks have no outcome, and `--missing drop`"
-    " leaves them out. The tasks are missing from the numbers of this model.",
-    why="Tasks that are lost like this are often the difficult ones, so the rate is too high.",
-    advice="Use `--missing fail` or `--missing bounds`, or make these attempts again.",
-    example="warning[lost-tasks]: no attempt is left at 2 tasks of alpha",
+    "lost-tasks", WARNING, "no attempt has an outcome at {lost}",
+    meaning="No attempt of a model at these tasks has an outcome, and `--missing drop` leaves"
+    " attempts without an outcome out. The results of this model do not include these tasks.",
+    why="Tasks without any outcome are often difficult, so the rate of the model is too high.",
+    advice="Use `--missing fail` or `--missing bounds`, or run these attempts again.",
+    example="warning[lost-tasks]: no attempt has an outcome at 2 tasks of alpha",
 )  # fmt: skip
 MODELS_LACK_TASKS = DiagnosticType(
     "models-lack-tasks", WARNING,
@@ -150,28 +150,29 @@ MODELS_LACK_TASKS = DiagnosticType(
     " comparisons the shared tasks",
     meaning="Not all models have the same tasks. An estimate uses all tasks of its own model,"
     " and a comparison uses the tasks that both models have.",
-    why="A model that lacks the difficult tasks has a higher rate. Therefore `passk compare`"
-    " ranks models by their differences on shared tasks, and `passk estimate` names the model"
-    " that scores highest on the tasks that all models have. The message is a note if no model"
-    " lacks more than 5 % of the tasks.",
-    advice="Complete the runs. `passk compare --unpaired error` refuses such data.",
+    why="A model that lacks difficult tasks has a higher rate. Therefore `passk compare` ranks"
+    " models by their differences on shared tasks, and `passk estimate` names the model with the"
+    " highest estimate on the tasks that all models have. If no model lacks more than 5 % of the"
+    " tasks, this message is only a note.",
+    advice="Complete the runs. If you want `passk compare` to stop in this case, use `--unpaired"
+    " error`.",
     example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
     " 164): estimates use the tasks of each model, comparisons the shared tasks",
 )  # fmt: skip
 DROPPED_DUPLICATES = DiagnosticType(
-    "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept",
+    "dropped-duplicates", NOTE, "left out {rows:duplicate attempt} and kept the {kept} of each",
     meaning="These attempts have the same model, task and number as another attempt. With"
-    " `--duplicates first` or `--duplicates last`, passk keeps one of them.",
-    why="If they are different attempts, the numbers lack them.",
-    advice="Use `--duplicates keep` if they are attempts of their own.",
-    example="note[dropped-duplicates]: 20 duplicate attempts left out, the first one kept",
+    " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of them.",
+    why="If the attempts are really different, most of them are missing from the results.",
+    advice="If the attempts are really different, use `--duplicates keep`.",
+    example="note[dropped-duplicates]: left out 20 duplicate attempts and kept the first of each",
 )  # fmt: skip
 UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
     "{attempts:attempt} without a number, which cannot be checked for duplicates",
-    meaning="Some attempts have a number and others do not. Those without a number count as"
-    " different attempts.",
-    why="passk cannot see whether an attempt without a number is a duplicate.",
+    meaning="Some attempts have a number, and some have none. passk treats all attempts without a"
+    " number as different attempts.",
+    why="passk cannot find out whether an attempt without a number is a duplicate.",
     advice="Number all attempts in the data.",
     example="note[unnumbered-attempts]: 12 attempts without a number, which cannot be checked"
     " for duplicates",
@@ -182,9 +183,9 @@ POOLED_FILES = DiagnosticType(
     " cannot be found",
     meaning="Several files contain attempts of the same model, and the attempts have no"
     " numbers. passk counts all of them.",
-    why="If two files contain the same run, every attempt counts twice, and passk cannot see"
-    " it.",
-    advice="If the files are one run that was written twice, give only one of them.",
+    why="If two files contain the same run, every attempt counts twice, and passk cannot detect"
+    " this.",
+    advice="If the files contain the same run, give passk only one file.",
     example="note[pooled-files]: several files contain attempts of one model without numbers:"
     " they are pooled, and duplicates cannot be found",
 )  # fmt: skip
@@ -193,69 +194,69 @@ POOLED_TEMPERATURES = DiagnosticType(
     "files of one model are pooled, although their names contain different temperatures",
     SuggestedFix({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
     meaning="The names of these files contain different temperatures, and nothing else"
-    " distinguishes their attempts. They count as attempts of one model.",
-    why="A mean over several temperatures describes none of them.",
-    advice="`--path` reads the temperature from the names of the files, and `--by temperature`"
-    " keeps the values apart.",
+    " distinguishes their attempts. passk pools them as attempts of one model.",
+    why="A mean over several temperatures does not describe any single temperature.",
+    advice="If you want one estimate per temperature, read the temperature from the file names with"
+    " `--path`, and add `--by temperature`.",
     example="warning[pooled-temperatures]: files of one model are pooled, although their names"
     " contain different temperatures; --path '{model}_temp{temperature}.jsonl' --by temperature"
     " keeps them apart",
 )  # fmt: skip
 MIXED_COLUMNS = DiagnosticType(
     "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file",
-    meaning="The files name the column of this role differently, so it is read from another"
-    " column in each kind of file.",
-    why="If the columns have different meanings, the files cannot be compared.",
-    advice="`passk describe FILE` shows how a file is read. `--field` chooses one column for"
-    " all files.",
+    meaning="Some files have this data in one column, and some files have it in a column with a"
+    " different name.",
+    why="If the columns have different meanings, results of these files cannot be compared.",
+    advice="Run `passk describe FILE` to see how passk reads a file. If all files have the right"
+    " column, choose it with `--field`.",
     example="note[mixed-columns]: the outcome is read from passed and success, by file",
 )  # fmt: skip
 NO_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
     "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote",
-    meaning="The metric needs the answer of every attempt, and these attempts have none.",
-    why="In a vote such an attempt counts as one with an answer that no other attempt shares.",
+    meaning="The metric needs the answer of every attempt, and these attempts have no answer.",
+    why="In a vote, an attempt without an answer never agrees with another attempt.",
     advice="If the answers exist, name their column with `--field answer=COLUMN`.",
     example="note[missing-answers]: 3 attempts without an answer, which never win the vote",
 )  # fmt: skip
 NO_SCORE = DiagnosticType(
     "missing-scores", NOTE,
-    "{attempts:attempt} without a score {attempts:has|have} the lowest one, as failures",
-    meaning="The metric needs the score of every attempt, and these attempts have none. They"
-    " get the lowest possible score, which is LOW of --bounds LOW,HIGH, or else 0.",
-    why="If the scores are missing for another reason than a failure, the mean is too low.",
+    "{attempts:attempt} without a score {attempts:gets|get} the lowest score, like failures",
+    meaning="The metric needs the score of every attempt, and these attempts have no score. They"
+    " get the lowest possible score, which is LOW in --bounds LOW,HIGH, or 0 without --bounds.",
+    why="If an attempt has no score although it did not fail, the mean is too low.",
     advice="If the scores exist, name their column with `--field score=COLUMN`.",
-    example="note[missing-scores]: 3 attempts without a score have the lowest one, as failures",
+    example="note[missing-scores]: 3 attempts without a score get the lowest score, like failures",
 )  # fmt: skip
 NO_VALUE = DiagnosticType(
     "missing-values", NOTE, "{attempts:attempt} without a {role}, which count as one {role}",
-    meaning="The metric needs this value of every attempt, and these attempts have none. All of"
-    " them together count as one value.",
-    why="If they have different values in truth, the number of different values is too low.",
+    meaning="The metric needs this value of every attempt, and these attempts have no value. passk"
+    " counts them as if they all had the same value.",
+    why="If their real values differ, the number of different values is too low.",
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution, which count as one solution",
 )  # fmt: skip
-# The maximum number of files that a suggested command labels.
+# Maximum number of files for which passk suggests a command with one label per file.
 _LABELLED = 6
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(
-    "only-passes", WARNING, "all {attempts:attempt} of {model} passed, {least} to {most} of a task",
-    "were failures written down?",
-    meaning="All attempts in the file passed, and tasks have different numbers of attempts."
-    " There is no message if every task has the same number.",
-    why="A file that contains only passes often lacks the failures. pass@1 is 1 then, whatever"
-    " the model did.",
-    advice="Check whether the harness writes failures down.",
-    example="warning[only-passes]: all 124 attempts of alpha passed, 1 to 5 of a task; were"
-    " failures written down?",
+    "only-passes", WARNING,
+    "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
+    "check whether the file lacks failures",
+    meaning="All attempts in the file passed, and tasks have different numbers of attempts.",
+    why="A file that contains only passes often lacks the failures. Then pass@1 is 1, even if most"
+    " attempts failed.",
+    advice="Check whether the harness writes failed attempts to the file.",
+    example="warning[only-passes]: all 124 attempts of alpha passed, with 1 to 5 attempts per task;"
+    " check whether the file lacks failures",
 )  # fmt: skip
 ONE_SIDED_THRESHOLD = DiagnosticType(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
     meaning="Every score reaches the threshold, or no score does.",
-    why="All models have the same rate then. Scores from 0 to 1 and scores from 0 to 100 are"
-    " often confused.",
-    advice="Check the scale of the scores, and choose another --threshold.",
+    why="With this threshold, all models have the same rate. Scores from 0 to 1 and scores from 0"
+    " to 100 are often confused.",
+    advice="Check the scale of the scores, and choose a different --threshold.",
     example="warning[one-sided-threshold]: no score reaches the threshold 50; are the scores on"
     " another scale?",
 )  # fmt: skip
@@ -263,68 +264,68 @@ SHORT_TASKS = DiagnosticType(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
     (SuggestedFix({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
      SuggestedFix({"-k": "{k}"}, "uses all tasks")),
-    meaning="pass@k needs at least k attempts at a task, and these tasks have fewer.",
-    why="passk does not leave such tasks out by itself, because they are rarely a random"
-    " choice. The number stays empty.",
-    advice="`--short-tasks drop` uses the tasks with enough attempts. A smaller k uses all"
-    " tasks.",
+    meaning="pass@k needs at least k attempts at every task, and these tasks have fewer.",
+    why="By default, passk does not leave out tasks with too few attempts, because they are rarely"
+    " a random choice of the tasks. The cell of the metric stays empty.",
+    advice="If you want to use only the tasks with enough attempts, add `--short-tasks drop`. If"
+    " you want to use all tasks, choose a smaller k.",
     example="warning[short-tasks]: no value of pass@5 of alpha: n=3–4 < k=5 on 2 of 10 tasks;"
     " --short-tasks drop uses the tasks with n ≥ k; -k 3 uses all tasks",
 )  # fmt: skip
 NO_NUMBER = DiagnosticType(
     "no-value", WARNING, "no value of {numbers}: {reason}",
-    meaning="The number cannot be computed from this data, for the reason that the message"
-    " names.",
-    why="Its cell is empty, and the model does not take part in comparisons at this metric.",
+    meaning="The metric cannot be computed from this data, for the reason that the message names.",
+    why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
     advice="Add the data that the message names, or choose another metric.",
     example="warning[no-value]: no value of cost-per-success of alpha: no attempt passed, so"
     " there is only a lower limit",
 )  # fmt: skip
 SHORT_TASKS_DROPPED = DiagnosticType(
-    "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}",
-    meaning="With `--short-tasks drop`, these numbers leave out the tasks with fewer than k"
-    " attempts.",
+    "short-tasks-dropped", WARNING, "tasks left out of {numbers}: {reason}",
+    meaning="With `--short-tasks drop`, passk computes the metric without the tasks that have fewer"
+    " than k attempts.",
     why="The remaining tasks may be easier or harder than all tasks.",
     advice="Make k attempts at every task, or choose a smaller k.",
-    example="warning[short-tasks-dropped]: pass@5 of alpha leave tasks out: n=3–4 < k=5 on 2 of"
+    example="warning[short-tasks-dropped]: tasks left out of pass@5 of alpha: n=3–4 < k=5 on 2 of"
     " 10 tasks",
 )  # fmt: skip
 FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "no value of {numbers}: {reason}",
     MORE_LABELS_FIX,
-    meaning="A judge's verdicts can be corrected only if there are enough labels of the right"
-    " kind, and there are too few.",
-    why="The number stays empty, because a correction by so few labels could be far from the"
-    " truth.",
-    advice="Add labels. Labels of single attempts correct k = 1, and also k = 2 if many tasks"
-    " have two labels. To correct a metric up to k, label k attempts at each of several tasks.",
+    meaning="passk can correct the verdicts of a judge only if there are enough labels of the right"
+    " kind. For this metric, there are too few.",
+    why="The cell of the metric is empty, because a correction with too few labels could be far"
+    " from the truth.",
+    advice="Add labels. Labels of single attempts correct metrics with k = 1, and with k = 2 if"
+    " many tasks have two labels. For a larger k, label k attempts at each of several tasks.",
     example="warning[few-labels]: no value of pass@4 of alpha: no task has 4 labels; passk"
     " judge --list FILE writes attempts to label",
 )  # fmt: skip
 NO_INTERVAL = DiagnosticType(
     "no-interval", WARNING, "no interval of {numbers}: {reason}",
-    meaning="The method has no interval for this data, for the reason that the message names.",
-    why="The estimate has no measure of its uncertainty.",
-    advice="Try another --interval.",
+    meaning="The interval method cannot compute an interval from this data, for the reason that the"
+    " message names.",
+    why="Without an interval, you do not know how uncertain the estimate is.",
+    advice="Try a different method with --interval.",
     example="warning[no-interval]: no interval of pass@1 of alpha: one task",
 )  # fmt: skip
 UNKNOWN_BOUNDS = DiagnosticType(
     "unknown-bounds", WARNING, "{numbers}: {reason}",
-    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "gives them"),
-    meaning="Guard intervals need the lowest and highest possible score, and passk does not"
-    " know them. It uses a BCa interval instead.",
-    why="With few tasks, BCa intervals are often too narrow. The message is a note if there are"
-    " more than 30 tasks.",
-    advice="Give the range of the scores with `--bounds LOW,HIGH`.",
+    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets them"),
+    meaning="Guard intervals need the lowest and highest possible score, which the data does not"
+    " contain. passk uses a BCa interval instead.",
+    why="With few tasks, BCa intervals are often too narrow. With more than 30 tasks, this message"
+    " is only a note.",
+    advice="Give the lowest and highest possible score with `--bounds LOW,HIGH`.",
     example="warning[unknown-bounds]: mean of alpha: the interval is bca, because guard"
-    " needs the lowest and highest possible score; --bounds LOW,HIGH gives them",
+    " needs the lowest and highest possible score; --bounds LOW,HIGH sets them",
 )  # fmt: skip
 SPECIAL_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}",
-    meaning="Something in the data limits what the interval can show. For example, all tasks"
-    " may have the same value.",
-    why="An interval of width 0 does not mean that the number is certain.",
-    advice="Read the reason that the message names. More tasks give a better interval.",
+    meaning="The interval is of limited use for the reason that the message names. For example, all"
+    " tasks may have the same value.",
+    why="An interval of width 0 does not mean that the estimate is certain.",
+    advice="Add tasks if you need a better interval.",
     example="note[special-interval]: pass@1 of alpha: no difference between tasks",
     full=True,
 )  # fmt: skip
@@ -341,65 +342,63 @@ ODD_K = DiagnosticType(
     " everything; use an even k",
 )  # fmt: skip
 
-# Fewer attempts at the only task are probably not a total over questions.
+# Minimum number of attempts at a single task that are probably a total over several questions.
 _TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
-    "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks say"
-    " next to nothing",
+    "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks are"
+    " hardly informative",
     SuggestedFix({"--population": "these-tasks"}, "takes them as separate questions"),
-    meaning="All attempts of a model belong to one task. A row per model with n and c is often"
-    " a total over many questions.",
-    why="By default intervals and tests are about new tasks, and one task shows almost nothing"
-    " about new tasks.",
-    advice="If the attempts are answers to different questions, `--population these-tasks` uses"
-    " the binomial distribution of c in n.",
+    meaning="All attempts of a model belong to one task. If a file has one row per model with n and"
+    " c, these numbers are often totals over many questions.",
+    why="By default, intervals and tests are about new tasks, and a single task shows almost"
+    " nothing about new tasks.",
+    advice="If the attempts are answers to different questions, use `--population these-tasks`."
+    " Intervals then use the binomial distribution of c in n.",
     example="warning[one-task]: all 200 attempts of a model count as one task: intervals and"
-    " tests about new tasks say next to nothing; --population these-tasks takes them as"
+    " tests about new tasks are hardly informative; --population these-tasks takes them as"
     " separate questions",
 )  # fmt: skip
-
-
 MORE_ATTEMPTS = DiagnosticType(
     "more-attempts", NOTE,
     "{models} {count:has|have} {k} attempts at every task, but most models have fewer",
     SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
     meaning="Some models have enough attempts for a larger k than most models.",
-    why="Without -k, passk shows metrics at the k that every task of most models allows. At a"
-    " larger k the columns of the other models would be empty.",
-    advice="`-k` shows the metric at the larger k.",
+    why="Without -k, passk shows only values of k for which most models have enough attempts at"
+    " every task. For a larger k, the cells of most models would be empty.",
+    advice="If you want to see the metric at the larger k, use `-k`.",
     example="note[more-attempts]: alpha, beta have 10 attempts at every task, but most models have"
     " fewer; -k 10 shows pass@10",
 )  # fmt: skip
 
 
-# pass@1 next to the rate of first attempts, which does not depend on when sampling stops.
-_BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
+# The pass rate of first attempts does not depend on when sampling stops.
+_BIAS = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
 _FIRST_AT_K = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
 _FIXED_BEFORE = (
-    "passk reports this if data with numbers fixed before would look like this with a probability"
-    " below 1 %, for all models together."
+    "passk prints this warning if the pattern has a probability below 1 % with numbers of attempts"
+    " that were fixed before sampling, for all models together."
 )
 _BIASED = (
-    "pass@k assumes that the number of attempts was fixed before. If it depends on the outcomes,"
-    " easy tasks have few attempts and a high rate, and pass@k is biased. --short-tasks drop does"
-    " not help, because it drops the easy tasks."
+    "pass@k assumes that the number of attempts was fixed before sampling. If the number depends on"
+    " outcomes, easy tasks have few attempts and a high rate, and pass@k is biased. --short-tasks"
+    " drop does not help, because it leaves out the easy tasks."
 )
 STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
     _FIRST_AT_K,
-    meaning="Sampling seems to stop at the first pass: tasks with fewer attempts have exactly"
-    " one pass, at the end. " + _FIXED_BEFORE,
+    meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
+    " attempt passes. " + _FIXED_BEFORE,
     why=_BIASED,
     advice="Report first@k, the share of tasks that are solved within k attempts. If you need"
     " pass@k, make the same number of attempts at every task.",
     example="warning[stopped-at-pass]: attempts of alpha seem to stop at the first pass, so"
     " pass@k is biased: 31 of 40 tasks of alpha have fewer than 5 attempts and none has two"
-    " passes; pass@1 reads 0.55, first attempts passed at 0.31; use first@k for k ≤ 5 (first@5"
+    " passes; pass@1 is 0.55, but 0.31 for first attempts only; use first@k for k ≤ 5 (first@5"
     " is 0.88), or make 5 attempts at every task",
 )  # fmt: skip
 STOPPED_ONCE_PASSED = DiagnosticType(
@@ -411,12 +410,12 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
     " attempts: every task with fewer attempts was solved. " + _FIXED_BEFORE,
     why=_BIASED,
-    advice="If the number of attempts was fixed before, ignore this warning. Otherwise report"
-    " first@k, or make the same number of attempts at every task.",
+    advice="If the number of attempts was fixed before sampling, ignore this warning. Otherwise"
+    " report first@k, or make the same number of attempts at every task.",
     example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has"
     " passed, so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each"
-    " of these was solved; attempts go on after a pass in 6 tasks, as in batches; pass@1 reads"
-    " 0.55, first attempts passed at 0.31; ignore this if their number was fixed beforehand;"
+    " of these was solved; attempts go on after a pass in 6 tasks, as in batches; pass@1 is"
+    " 0.55, but 0.31 for first attempts only; ignore this if their number was fixed beforehand;"
     " else use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every task",
 )  # fmt: skip
 REPLACED_FAILURES = DiagnosticType(
@@ -425,45 +424,42 @@ REPLACED_FAILURES = DiagnosticType(
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
     + _BIAS,
     _FIRST_AT_K,
-    meaning="Retries seem to replace failed attempts: numbers of attempts have gaps, as if a"
-    " failed attempt were deleted when a retry took its place. " + _FIXED_BEFORE,
+    meaning="Retries seem to replace failed attempts: the numbers of attempts have gaps, as if the"
+    " harness deleted a failed attempt when it was retried. " + _FIXED_BEFORE,
     why=_BIASED,
     advice="Keep all attempts in the data. Report first@k, or make the same number of attempts"
     " at every task.",
     example="warning[replaced-failures]: retries of alpha seem to replace failed attempts, so"
     " pass@k is biased: attempt numbers have gaps, and every task of alpha with fewer than 5"
-    " attempts ends with a pass; pass@1 reads 0.92; use first@k for k ≤ 5 (first@5 is 0.88), or"
+    " attempts ends with a pass; pass@1 is 0.92; use first@k for k ≤ 5 (first@5 is 0.88), or"
     " make 5 attempts at every task",
 )  # fmt: skip
 _STOPPED = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
 OF_STOPPING = tuple(message.name for message in _STOPPED.values())
-
-
-# The share of tasks that runs often lose; up to this share, the message is a note.
+# Largest share of missing tasks for which the message about missing tasks is only a note.
 _FEW_LACKING = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """Messages about everything that happened between sampling and the counts.
+    """Messages about how the data was sampled and read.
 
-    They are about names that may be one model, about runs of one model, about attempts that were
-    passed over, lost, left out, not checked, without a value, or pooled, and about sampling that
-    stopped because of the outcomes.
+    They report, for example, similar names of models, pooled runs, skipped files, missing outcomes,
+    duplicates, and sampling that stopped because of outcomes.
     """
     facts = counts.facts
     yield from facts.messages
     all_models = list(dict.fromkeys(model for model, *_ in counts.series))
-    # org/alpha and org__alpha are spellings of one name, and so are names with a blank at the end.
-    # A name without letters and digits is not a spelling of another one.
+    # Names are similar if they differ only in case, punctuation and blanks.  A name without letters
+    # and digits is never similar to another name.
     spellings = group_by(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
     runs = group_pairs((facts.runs[model], model) for model in all_models if model in facts.runs)
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
-            # Names that share tasks may contain the same attempts, if their passes are equal.
+            # If two names have the same passes at all shared tasks, the attempts may be the same.
             cells = zip(counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True)
             shared = group_pairs(
                 ((task, *series[1:]), (n, c))
@@ -472,11 +468,11 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
             )
             several = [pairs for pairs in shared.values() if len(pairs) > 1]
             options: dict[str, Any] = {"--alias": dict.fromkeys(names[1:], names[0])}
-            why = f"counts {'both' if len(names) == 2 else 'all'} as one, if they are"
+            why = f"counts {'both' if len(names) == 2 else 'all'} as one model, if they are one"
             if several and facts.duplicates_checked:
                 same = all(len({*pairs}) == 1 for pairs in several)
                 options["--duplicates"] = "first" if same else "keep"
-                why += ", and what repeats once" if same else ", with the attempts of each"
+                why += ", and repeated attempts once" if same else ", with the attempts of each"
             elif several:
                 why += ", with the attempts of each"
             diagnostic = SIMILAR_NAMES(names=quoted, count=len(names))
@@ -539,18 +535,18 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
-        # If sampling stopped because of outcomes, this explains the different numbers of attempts.
+        # If sampling stopped because of outcomes, numbers of attempts differ for this reason.
         yield from stopped or uneven_attempts_warning(counts)
 
 
 def _may_name_models(column: str) -> bool:
-    """Whether an unused column is named like a model or a setting."""
+    """Whether the name of an unused column looks like a model or a setting."""
     is_setting = spelled_last_key(column) in SETTING_NAMES or spelled_last_key(column) in SETTINGS
     return is_setting or name_strength("model", column) > 0
 
 
 def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """A warning if tasks of a model have different numbers of attempts and none of these failed."""
+    """The warning about a model with different numbers of attempts per task and only passes."""
     for s, series in enumerate(counts.series):
         n = counts.n[counts.rows_of(s)]
         if n.min() < n.max():
@@ -561,7 +557,7 @@ def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
-    """The message about models that lack tasks of other models in their group, the worst first."""
+    """The message about models that lack tasks that other models of their group have."""
     rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
     for rivals in group_by(rows, lambda series: series[1:]).values():
@@ -582,16 +578,17 @@ def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning about one task per model, whose counts may be totals over questions."""
+    """The warning that each model has only one task, which may be a total over questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if about_new and len(counts.n) == len(counts.series) and counts.n.min() >= _TOTAL:
         yield ONE_TASK(attempts=int(counts.n.max()))
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """A warning per kind of stopping, with the numbers of the model with the smallest p-value.
+    """One warning per way in which sampling stopped because of outcomes.
 
-    A model is tested on all its tasks together, or group by group if groups share tasks.
+    Each warning contains the counts of the model with the smallest p-value.  A model is tested on
+    all its tasks together, or on each group separately if its groups share tasks.
     """
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[OptionalStopping, str, int, float]] = []
@@ -623,7 +620,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
-    """The -k that all tasks of these models allow; "" if the numbers are not those of a -k."""
+    """The largest k for which all tasks have enough attempts; "" if -k would not help."""
     few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
     return str(min(reason.least for reason in few) or "") if plain and few else ""
@@ -632,12 +629,9 @@ def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
 def result_notes(
     facts: Sequence[Result], short: Sequence[Result], short_tasks: str
 ) -> list[Diagnostic]:
-    """A message for each special fact about values and intervals, with the numbers that it
-    concerns.
+    """Messages about missing estimates, missing intervals and special intervals, by reason.
 
-    It is a warning if it is the reason for a missing value or interval.  The line below the tables
-    names the method of intervals.
-    short : the results whose lack of attempts is reported.
+    short : the results for which too few attempts are reported.
     """
 
     def empty(fact: Result) -> DiagnosticType:
@@ -646,9 +640,9 @@ def result_notes(
         has_enough = (fact.size.n_max or 0) >= (fact.k or 0)
         return SHORT_TASKS if has_enough and short_tasks != "drop" else NO_NUMBER
 
-    # A model without a price has a message of its own.
+    # Models without a price are reported by a different message.
     short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
-    # A range that is too wide for an estimate has a sentence of its own.
+    # Ranges that are too wide for an estimate are reported by an answer.
     short = [fact for fact in short if not fact.is_range]
     failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
     causes = [
@@ -676,7 +670,7 @@ def result_notes(
         k = allowed_k({fact.name for fact, _ in same}, reasons)
         diagnostic = message(numbers=model_numbers(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
-            from_0 = SuggestedFix({"--bounds": "0,1"}, "gives them if scores go from 0 to 1")
+            from_0 = SuggestedFix({"--bounds": "0,1"}, "sets them if scores go from 0 to 1")
             diagnostic = replace(diagnostic, settles=(from_0,))
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
         notes.append(replace(diagnostic, severity=NOTE) if harmless else diagnostic)
@@ -684,6 +678,6 @@ def result_notes(
 
 
 def _up_to_1(fact: Result) -> bool:
-    """Whether all scores behind a number are from 0 to 1."""
+    """Whether all scores behind a result are between 0 and 1."""
     attempts = fact.values.attempts if fact.values else None
     return attempts is not None and attempts.value.min() >= 0.0 and attempts.value.max() <= 1.0

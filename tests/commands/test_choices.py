@@ -47,7 +47,7 @@ def test_a_model_that_was_renamed_is_one_with_an_alias(passk: Passk, renamed: Pa
     failed = passk("gate", renamed / "new.jsonl", "--baseline", base, *rule)
     assert failed.code == 1
     assert "agent-v1 has no attempts at 40 of the 40 baseline tasks" in failed.out
-    remedy = "--alias agent-v1=agent-v2 counts both as one, if they are"
+    remedy = "--alias agent-v1=agent-v2 counts both as one model, if they are one"
     assert f"agent-v1 has no attempts, and agent-v2 has its tasks and rates; {remedy}" in failed.err
     passed = passk(
         "gate", renamed / "new.jsonl", "--baseline", base, *rule, "--alias", "agent-v1=agent-v2"
@@ -139,7 +139,7 @@ def test_what_is_published_carries_its_warnings_and_policies(
         text = passk("estimate", *words, "-f", form).out
     assert re.search("[12] warnings?, ", text)
     assert " · missing fail · exclude-task t1" in text
-    assert "lose attempts unevenly" in text
+    assert "lack outcomes unevenly" in text
     assert "missing=fail" in text
     opens = {"html": "<details", "md": "<details>", "markdown": "<details>", "latex": "% say below"}
     link = '<a href="#notes">' if form == "p.html" else opens[form.rpartition(".")[2]]

@@ -147,7 +147,7 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     lacking = "models lack tasks that other models have (a 1 of 4, b 1 of 4): "
     assert f"warning[models-lack-tasks]: {lacking}" in result.err
     refused = passk("compare", path, "--unpaired", "error")
-    assert (refused.code, "1 tasks are only in the first" in refused.err) == (3, True)
+    assert (refused.code, "only the first model has 1 of the tasks" in refused.err) == (3, True)
 
 
 def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: Write) -> None:
@@ -600,7 +600,7 @@ def test_tasks_with_too_few_attempts_are_not_called_lacking(passk: Passk, write:
     data = write("z.csv", "\n".join(("model,task,n,c", *lines)))
     messages = passk("compare", data, "-k", "3", "--short-tasks", "drop").err
     assert "models-lack-tasks" not in messages
-    words = "pass@3, pass^3 of a, b leave tasks out: n=2 < k=3 on 1 of 9 tasks"
+    words = "tasks left out of pass@3, pass^3 of a, b: n=2 < k=3 on 1 of 9 tasks"
     assert f"warning[short-tasks-dropped]: {words}" in messages
 
 

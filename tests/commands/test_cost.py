@@ -469,7 +469,7 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     assert math.isnan(rows["free"])
     assert rows["paid"] == 0.5
     assert str(estimated).startswith(
-        "cost of paid is $0.500 [0.0716, 1.06]. No value of cost: free."
+        "cost of paid is $0.500 [0.0716, 1.06]. There is no value of cost for free."
     )
     compared = passk_cli.compare(frame, "cost")
     assert "not compared: free: every attempt costs 0" in " ".join(map(str, compared.messages))

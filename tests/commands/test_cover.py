@@ -182,7 +182,7 @@ def test_a_range_stands_beside_other_metrics(passk: Passk) -> None:
     assert "tie for first at pass@1" in result.out
     assert "At cover@0.8, 7 of 28 pairs differ significantly" in result.out
     methods = passk_cli.estimate(AGENTS, metrics="cover@0.8").methods
-    assert "at most 1.92 below the highest (Kiefer and Wolfowitz 1956)" in methods
+    assert "at most 1.92 below the maximum (Kiefer and Wolfowitz 1956)" in methods
 
 
 def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def test_a_first_night_is_said_once(nightly: Path, passk: Passk) -> None:
     words = ["gate", "a.jsonl", "--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.05"]
     refused = passk(*words)
     assert (refused.code, refused.error, refused.out) == (3, "no-history-yet", "")
-    (line,) = re.findall(r"^  passk (.*)  # judges a first night", refused.err, re.M)
+    (line,) = re.findall(r"^  passk (.*)  # accepts a first run", refused.err, re.M)
     first = passk(*line.split())
     assert first.code == 0
     assert first.out.startswith("PASS: no rule is judged; 1 rule not judged, no baseline yet")

@@ -320,7 +320,7 @@ def test_files_of_nights_are_recorded_as_runs_of_one_agent(passk: Passk, workdir
         rows = [f"t{i},{int((i + run + j) % 3 > 0)}" for i in range(30) for j in range(4)]
         (workdir / f"{name}.csv").write_text("\n".join(["task,passed", *rows]))
     refused = passk("trend", "tue.csv", "mon.csv").err
-    assert "; passk record --date DAY says when a run was\n" in refused
+    assert "; passk record --date DAY sets the date of a run\n" in refused
     *nights, full = re.findall(r"^  passk (.*)  # (.*)$", refused, re.M)
     to = "--to history.parquet --at"
     assert nights == [
@@ -425,7 +425,7 @@ def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk
     for metric, code, problem in (
         ("pass@10", 2, "--metric pass@10: a history contains only pass@1 and cost"),
         ("cost,turns", 2, "--metric cost,turns: name only one metric"),
-        ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost keeps"),
+        ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost records"),
     ):
         result = passk("trend", NIGHTS, "-m", metric)
         assert (result.code, result.out) == (code, "")
@@ -624,9 +624,9 @@ def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> No
     assert "runs-pooled" in [message.name for message in gate.report.messages]
     several = passk_cli.gate(rows, baseline=f"{history}:last5", no_regression=True, k=[1, 2])
     assert set(several.frame.query("metric == 'pass@1'")["verdict"]) == {"undecided"}
-    with pytest.raises(DataError, match="no such history; first_run=True judges"):
+    with pytest.raises(DataError, match="no such history; first_run=True accepts"):
         passk_cli.gate(rows, baseline="nowhere.parquet:last5", **rule)
-    with pytest.raises(DataError, match="its suites are s; "):
+    with pytest.raises(DataError, match="this history has the suites s; "):
         passk_cli.gate(rows, baseline=f"{history}:x:last5", **rule)
 
 
@@ -680,7 +680,7 @@ def test_a_history_is_no_results_of_one_run(passk: Passk, monkeypatch: pytest.Mo
         passk_cli.estimate(duckdb.sql(f"FROM '{nights}'").df())
     result = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")
     assert (result.code, result.out) == (2, "")
-    assert f"{nights}: the history of the baseline is not a new run; give the results" in result.err
+    assert f"{nights}: this file is the history of the baseline, not a new run; give" in result.err
 
 
 def test_what_is_recorded_next_is_a_line_to_copy(

@@ -31,7 +31,7 @@ def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
     comparison = match_tasks(first, second)
     assert comparison.differences.tolist() == [1 / 4 - 1, 0.0]
     assert (comparison.only_first, comparison.only_second) == (1, 2)
-    with pytest.raises(DataError, match="1 tasks are only in the first, 2 only in the second"):
+    with pytest.raises(DataError, match="only the first model has 1 of the tasks"):
         match_tasks(first, second, "error")
     same = match_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
     assert (same.differences.tolist(), same.only_first, same.only_second) == (

@@ -281,14 +281,14 @@ REFUSED = [
     ("estimate", {"metrics": "gain@2"}, "gain@2 may be largest with some"),
     ("estimate", {"metrics": "maj@1", "fields": {"answer": "task"}}, "its answer is unknown"),
     ("estimate", {"threshold": [0.5, 1]}, "give one threshold;"),
-    ("estimate", {"interval": "t"}, "with bounds of missing outcomes its limits may"),
+    ("estimate", {"interval": "t"}, "this method gives no valid limits"),
     ("compare", {"test": "t"}, "test=\"t\": with bounds of missing outcomes its p may be larger"),
     ("compare", {"crossings": True}, "with bounds of missing outcomes, curves are ranges"),
     ("curve", {"delta": True}, "delta=True: with bounds of missing outcomes, how uneven tasks are"),
     ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
     ("curve", {"metrics": "gain@k"}, "gain@1 may be largest"),
     ("gate", {"minimum": "gain@2=0.1"}, "gain@2 may be largest"),
-    ("gate", {"minimum": "pass@1=0.1", "interval": "bca"}, "its limits may reach further"),
+    ("gate", {"minimum": "pass@1=0.1", "interval": "bca"}, "this method gives no valid limits"),
 ]  # fmt: skip
 
 
@@ -378,7 +378,7 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
         getattr(passk_cli, command)(data, missing=missing)
     texts = [item.message for item in warned if isinstance(item.message, passk_cli.PasskWarning)]
     (warning,) = [item for item in texts if item.name == "uneven-losses"]
-    assert str(warning).startswith("models lose attempts unevenly (a 1 of 100, b 32 of 100, p < 0")
+    assert str(warning).startswith("models lack outcomes unevenly (a 1 of 100, b 32 of 100, p < 0")
     assert str(warning).endswith('missing="bounds" shows by how much')
 
 

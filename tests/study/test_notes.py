@@ -22,7 +22,7 @@ def test_a_file_with_only_passes_and_unequal_numbers_gets_a_warning() -> None:
     rows = [{"task": f"t{t}", "passed": True} for t in range(12) for _ in range(1 + t % 3)]
     (note,) = reading_notes(read(rows))
     assert note.name == "only-passes"
-    assert note.text.startswith("all 24 attempts of model passed, 1 to 3 of a task")
+    assert note.text.startswith("all 24 attempts of model passed, with 1 to 3 attempts per task")
     equal = [{"task": f"t{t}", "passed": True} for t in range(12) for _ in range(3)]
     counts = [{"task": f"t{t}", "n": 1 + t % 3, "c": 1 + t % 3} for t in range(12)]
     failed = [*rows, {"task": "t0", "passed": False}]

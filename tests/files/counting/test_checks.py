@@ -179,7 +179,7 @@ def test_three_spellings_become_one_by_the_remedy(tmp_path: Path) -> None:
     rows = [{"model": name, "task": f"q{i}", "passed": i > 2} for name in names for i in range(5)]
     path = write_document(tmp_path, "all.jsonl", jsonl(rows))
     (note,) = [note for note in message_lines(path) if note.startswith("similar-names")]
-    assert note.endswith("counts all as one, if they are, with the attempts of each")
+    assert note.endswith("counts all as one model, if they are one, with the attempts of each")
     counts = read(path, alias={"M-5": "m-5", "m-5 ": "m-5"})
     assert (counts.series, counts.n.tolist()) == ((("m-5",),), [3] * 5)
 
