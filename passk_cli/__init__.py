@@ -1,6 +1,6 @@
-"""passk: pass@k and pass^k from any harness's result files, with honest uncertainty.
+"""passk: pass@k and pass^k from the result files of any harness, with confidence intervals.
 
-`read` gives Counts of files or tables; a function per command gives Findings of them.
+`read` returns the Counts of files or tables.  Each command is a function that returns Findings.
 
 >>> import passk_cli
 >>> passk_cli.pass_at_k(10, 3, 5).round(6).item()
@@ -16,7 +16,7 @@ from typing import Any
 from passk_cli.commands import COMMANDS
 from passk_cli.version import __version__ as __version__
 
-# `__init__.pyi`, which `tests/stub.py` writes, contains the types of these names.
+# Public name → its module.  `tests/stub.py` generates `__init__.pyi` with the types of these names.
 _WHERE = {
     "Counts": "outcomes.counts",
     "DataError": "errors",
@@ -34,7 +34,7 @@ __all__ = [*_WHERE]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that importing the package costs nothing."""
+    """Import a public name when it is first used, so that importing the package is fast."""
     if name not in _WHERE:
         from passk_cli.suggestions import did_you_mean_or_list
 
@@ -46,9 +46,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _ReportStaysCommand(ModuleType):
-    """This module, in which `report` stays the command after the folder of that name is
-    imported.
-    """
+    """The class of this module, in which `report` is always a function and not the subpackage."""
 
     @property
     def report(self) -> Any:
@@ -57,7 +55,7 @@ class _ReportStaysCommand(ModuleType):
 
     @report.setter
     def report(self, folder: ModuleType) -> None:
-        """Importing `passk_cli.report.model` would put the folder here."""
+        """Ignore the subpackage, which Python assigns when it imports `passk_cli.report.model`."""
 
 
 sys.modules[__name__].__class__ = _ReportStaysCommand

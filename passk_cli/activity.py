@@ -1,4 +1,4 @@
-"""The present activity of a command, which the progress display shows."""
+"""Records what a command is doing, so that the progress line can show it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _doing: list[Callable[[], str]] = []
 
 @contextmanager
 def report_activity(describe: Callable[[], str]) -> Iterator[None]:
-    """Report an activity during the block; the words are computed when they are shown.
+    """Report an activity during the block.  `describe` is called when the text is shown.
 
     >>> with report_activity(lambda: "fetching a file"):
     ...     activity()
@@ -29,9 +29,9 @@ def report_activity(describe: Callable[[], str]) -> Iterator[None]:
 
 
 def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
-    """Yield the items, and report the progress: "computing: 3 of 20 models".
+    """Yield the items and report the progress, for example "computing: 3 of 20 models".
 
-    count : the number of items, if it cannot be read from them.
+    count : the number of items, if `items` has no length.
 
     >>> [activity() for _ in report_steps("ab", "spelling", "letters")]
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
@@ -43,5 +43,5 @@ def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0)
 
 
 def activity() -> str:
-    """The present activity; "" if there is none."""
+    """The text of the current activity, or ""."""
     return _doing[-1]() if _doing else ""

@@ -1,7 +1,7 @@
-"""Python functions from declarations: one per command, with the same options, checks and numbers.
+"""The Python API: `read`, and one function per command with the same options and results.
 
-`read` returns Counts, and the function of a command returns `Findings`.  Messages spell an option
-as Python does.
+`read` returns Counts, and the function of a command returns `Findings`.  Messages write options as
+Python keywords.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import python_literal
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, nearest_names
 
-# Options that may be given by position after the data, as in `estimate(data, "pass@10")`.
+# Options that can be positional arguments after the data, for example `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
@@ -50,7 +50,7 @@ DATA_HELP = (
     " or Counts from `read`."
 )
 
-# Option of output on the command line → its equivalent in Python.
+# Output option of the command line → its equivalent in Python.
 _OF_RESULT = {
     **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
     **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
@@ -63,7 +63,7 @@ FRAME_HELP = f"frame_as : Frames of the result.  One of {', '.join(FRAMES)}."
 
 @dataclass(frozen=True)
 class Reading(Request):
-    """Options of `read`, including those that commands choose by themselves."""
+    """The options of `read`, including options that commands set by themselves."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
     attempts: Annotated[tuple[str, ...], Option("--attempts", choices=ATTEMPTS, several=True)] = ()
@@ -108,53 +108,54 @@ def read(
 
     data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
         dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or another
-        object with Arrow data, a DuckDB relation, or a dict of one of these per model.  It has one
-        row per attempt, a list of outcomes per task, or counts per task.
-    fields : role (task, outcome, attempt, model, n, c) → column, if the usual names are not right.
+        object with Arrow data, a DuckDB relation, or a dict of one of these per model.  The data
+        has one row per attempt, a list of outcomes per task, or counts per task.
+    fields : role (task, outcome, attempt, model, n, c) → column, if passk does not recognise the
+        names of the columns.
     map : the meaning of the columns: a TOML file, or a dict like {"task": "case", "outcome":
         "verdict"}, instead of passk.toml next to the data.
-    all_of : columns that must all pass.
-    outcome : the outcome to read from files of a harness with several outcomes.
-    truth : labels of some attempts, if the outcome is a judge's verdict: a file or a table, joined
-        by model, task and attempt, or the name of another outcome; fields={"truth": …} names a
-        column.
-    truth_from : results of other models or tasks with their truth, for pass@1.
+    all_of : columns of outcomes; an attempt passes if all of these columns pass.
+    outcome : the name of the outcome, if the files of a harness contain several outcomes.
+    truth : labels of some attempts, if the outcome is the verdict of a judge: a file or a table,
+        joined by model, task and attempt, or the name of another outcome. If a column contains the
+        labels, use fields={"truth": …}.
+    truth_from : labelled results of other models or tasks, which correct pass@1.
     threshold : an outcome that is a number other than 0 and 1 passes if it is ≥ threshold (−1e-9).
-        With math.inf no attempt passes, for metrics of scores only (best@k, worst@k, mean).
-        Several thresholds give every number once per threshold.
-    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds": each may pass or
-        fail, and numbers are ranges.
-    missing_cost : the treatment of an attempt without a cost (or tokens, a duration, turns), if
-        these are needed: "error", "drop" (leave only the cost out), "mean" (of the task's other
-        attempts), or "bounds" (keep NaN).
+        With math.inf no attempt passes, which is useful if you need only metrics of scores (best@k,
+        worst@k, mean). With several thresholds, every number is computed once per threshold.
+    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds", with which each
+        null outcome may pass or fail, and numbers are ranges.
+    missing_cost : the treatment of an attempt without a cost (or tokens, duration, turns) that a
+        metric needs: "error", "drop" (leave only the cost out), "mean" (of the attempts at the same
+        task), or "bounds" (keep NaN).
     price : dollars per million tokens of each model or pattern, like {"gpt-5*": {"input": 1.25,
         "output": 10, "cached": 0.125}}, or a TOML file of such tables. Costs are then computed from
         tokens, even if the data has costs.
-    duplicates : the treatment of the same model, task and attempt twice: "error", "first", "last"
-        or "keep".
-    skip_bad : whether to leave out lines that are not records, and count them.
-    by : columns that split each model further.  pool : columns of values that are pooled on
-        purpose.
-    passes, fails : further words of outcomes that pass, and that fail.
-    where : a DuckDB expression on the columns.
-    models : keep only these, by name or by a pattern like "gpt-*".  exclude_models : leave these
-        out.
-    alias : name of a model → the name that it counts as.
-    exclude_tasks : leave these tasks out, by name or by a file of names.  only_tasks : keep only
-        these.
-    cluster : the column of groups of related tasks.
-    format : a file format, instead of recognising it.
+    duplicates : the treatment of rows with the same model, task and attempt: "error", "first",
+        "last" or "keep".
+    skip_bad : whether to skip lines that are not records and report their number.
+    by : columns that split each model further.
+    pool : columns with settings that are pooled on purpose.
+    passes, fails : further words that mean pass, and further words that mean fail.
+    where : a DuckDB expression that selects rows.
+    models : models to keep, by name or by a pattern like "gpt-*".
+    exclude_models : models to leave out.
+    alias : name of a model in the data → the name to use instead.
+    exclude_tasks : tasks to leave out, by name or by a file of names.
+    only_tasks : tasks to keep.
+    cluster : the column that contains groups of related tasks.
+    format : the file format, if passk should not detect it.
     records : the key of the records in a JSON document.
     path : columns from the end of each path, like "{model}/{task}/run-{attempt}.json".
     attempts : values of attempts that metrics need: "score" (best@k, worst@k, mean), "answer"
-        (maj@k), "solution" (distinct@k), "attempt" (their order, for first@k), "cost" (dollars),
-        "tokens_in", "tokens_out", "tokens", "duration" (seconds), "turns".
-    normalise : compare solutions as their text ("none"), with single spaces ("space"), or as
-        "python" without comments, docstrings and layout.
-    similarity : the share of common runs of three tokens from which solutions are the same; in (0,
-        1].
+        (maj@k), "solution" (distinct@k), "attempt" (order of attempts, for first@k), "cost"
+        (dollars), "tokens_in", "tokens_out", "tokens", "duration" (seconds), "turns".
+    normalise : how to compare solutions: as text ("none"), as text with single spaces ("space"), or
+        as Python code without comments, docstrings and layout ("python").
+    similarity : two solutions are the same if they share at least this share of their sequences of
+        three tokens, in (0, 1].
 
-    Errors: ParameterError for a request that is not valid, DataError (`place: problem; remedy`) for
+    Errors: ParameterError for an option that is not valid, DataError (`place: problem; remedy`) for
         data that cannot be used.
 
     >>> counts = read([{"task": "a", "passed": True}, {"task": "a", "passed": False}])
@@ -171,7 +172,6 @@ def read(
     call = PythonCall("read", data, non_defaults)
     with python_spelling(options_by_field(Reading), call):
         full_names = {name: quote_names(name, value) for name, value in arguments.items()}
-        # An empty text is not a condition.
         request = fill_options(Reading, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
@@ -186,7 +186,7 @@ def read(
 
 
 def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
-    """A function that reads the data again, together with what another request needs."""
+    """A function that reads the data again, with the columns that a further request needs."""
 
     def counts(new_request: Request) -> Counts:
         attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
@@ -200,7 +200,7 @@ def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
 
 
 def python_function(name: str) -> Callable[..., Findings]:
-    """The function of a command, with the signature and the docstring from its declaration."""
+    """The Python function of a command, with a signature and docstring from its declaration."""
     declaration = command_of(name)
     options = _by_field(name)
     flags = [field for field, option in options.items() if option.option.is_boolean_flag]
@@ -231,7 +231,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                 )
             findings = replace(_findings(declaration, python_call, keywords), frame_as=frame_as)
         for message in findings.report.warnings:
-            # The warning refers to the line that called the function.
+            # With stacklevel=2, the warning shows the line that called the function.
             words = PasskWarning(sentence_text(message.pieces(), STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
@@ -243,12 +243,12 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 
 def _by_field(command: str) -> Options:
-    """Field → option of a command."""
+    """Field → option, for all options of a command."""
     return {option.field: option for option in command_of(command).options()}
 
 
 def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
-    """Error for an option that a function does not have, with what to write instead."""
+    """The TypeError for an unknown option of a Python function, with a suggestion."""
     options = _by_field(name)
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
@@ -257,7 +257,6 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
         option_suggestion(name, word, value, _by_field), options
     )
     if word in flags and word not in command_of(name).lacking:
-        # The name is the flag of the command line.
         reason = did_you_mean([flags[word]])
     similar = [] if reason else nearest_names(word, _OF_RESULT, 1)
     reason = reason or (_OF_RESULT[similar[0]] if similar else f"help(passk_cli.{name}) lists them")
@@ -265,10 +264,10 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
 
 
 def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, Any]) -> Findings:
-    """The answer to a command's question about the data, with messages as Python spells them."""
+    """The findings of a command about the data, with options in messages as Python keywords."""
     data = call.data
     if isinstance(data, Counts):
-        # Options of reading have no effect on counts, because these were read before.
+        # Counts were read before, so options about reading would have no effect.
         for field in (*options_by_field(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
@@ -299,9 +298,9 @@ def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, An
 
 
 def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
-    """A function that reads what a question needs.
+    """A function that reads the data that a question needs.
 
-    numeric : a set to which it adds the columns of `by=` that are numbers in the data.
+    numeric : a set to which the function adds the `by=` columns that contain numbers.
     """
 
     def read(request: Request, source: Any = None) -> Counts:
@@ -360,7 +359,7 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
 
 
 def _hint(declared: DeclaredOption) -> Any:
-    """The type of an option in Python: its own type, and lists if there may be several values."""
+    """The type annotation of an option in Python."""
     option, kind, base = declared.option, declared.kind, declared.base
     if kind is DATA or base in (bool, int, float):
         return kind
@@ -371,7 +370,6 @@ def _hint(declared: DeclaredOption) -> Any:
     elif base is tuple and get_args(kind)[0] in (int, float):
         single = get_args(kind)[0] | str
     else:
-        # An option with a parser also accepts numbers.
         single = str | float if option.parse and not option.several and base is str else str
     if not declared.repeatable:
         return kind if base is tuple else single
@@ -381,7 +379,7 @@ def _hint(declared: DeclaredOption) -> Any:
 
 
 def _help(declaration: Command, options: Options) -> str:
-    """The docstring: the question of the command, the data, and a line per option."""
+    """The docstring of a command's Python function."""
     first, *more = (document_for_python(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
@@ -410,12 +408,12 @@ def _help(declaration: Command, options: Options) -> str:
 
 
 def _as_mapping(pairs: re.Match[str]) -> str:
-    """Pairs of a command line as a Python dict."""
+    """NAME=VALUE pairs of a command line as a Python dict."""
     return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
 
 
 def __getattr__(name: str) -> Any:
-    """The function of a command, made when it is first used."""
+    """The function of a command, which is made when it is first used."""
     if name not in COMMANDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = python_function(name)

@@ -1,4 +1,4 @@
-"""Types of arrays for annotations, blocks of rows that limit memory, and groups."""
+"""Types of numpy arrays for annotations, and functions that split and group rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -22,14 +22,14 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-# Indices, as numpy returns them.
+# Arrays of indices.
 Places = NDArray[np.intp]
 Item = TypeVar("Item")
 Key = TypeVar("Key")
 
 
 def row_blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
-    """Slices of rows, each with at most `most` numbers if a row has `cells`.
+    """Slices of a table with `rows` rows of `cells` numbers, with at most `most` numbers per slice.
 
     >>> [(here.start, here.stop) for here in row_blocks(5, 10, 20)]
     [(0, 2), (2, 4), (4, 5)]
@@ -39,7 +39,7 @@ def row_blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
 
 
 def arrays_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Whether two arrays are equal; the same array is not compared with itself.
+    """Whether two arrays have equal elements.
 
     >>> arrays_equal(np.arange(3), np.array([0, 1, 2]))
     True
@@ -48,7 +48,7 @@ def arrays_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
 
 
 def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """Key → its items, in the order in which keys first occur.
+    """Key → the items of all pairs with this key, in the order in which keys first occur.
 
     >>> group_pairs([("odd", 3), ("odd", 1), ("even", 4)])
     {'odd': [3, 1], 'even': [4]}
@@ -60,7 +60,7 @@ def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
 
 
 def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Items by key, in the order in which keys first occur.
+    """Key → the items with this key, in the order in which keys first occur.
 
     >>> group_by([3, 1, 4, 5], lambda number: number % 2)
     {1: [3, 1, 5], 0: [4]}

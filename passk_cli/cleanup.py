@@ -1,6 +1,4 @@
-"""Files that are written completely or not at all, and cleanup if a process is ended from
-outside.
-"""
+"""Writes files completely or not at all, and removes temporary files if the process is killed."""
 
 from __future__ import annotations
 
@@ -13,14 +11,14 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
-# There is no space, the file is too large, or a quota is used up.
+# System errors for a full disk, a file that is too large, and a quota that is used up.
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _open: list[Callable[[], object]] = []
 
 
 @contextmanager
 def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
-    """Call `undo` at the end of the block, or when the process ends during the block."""
+    """Call `undo` at the end of the block, or when a signal ends the process during the block."""
     _open.append(undo)
     try:
         yield
@@ -31,10 +29,11 @@ def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
-    """An empty folder that is deleted after the block, next to a file or in the system's usual
-    place.
+    """A temporary folder that is deleted after the block.
 
-    Errors: ParameterError if the system has no place for it; OSError next to a file.
+    beside : a file next to which the folder is made; None uses the system's temporary folder.
+    Errors: ParameterError if the system has no writable temporary folder; OSError if no folder can
+        be made next to `beside`.
 
     >>> with temporary_folder("passk-") as folder:
     ...     folder.is_dir()
@@ -58,28 +57,27 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
 
 
 def undo_all() -> None:
-    """Undo everything that is open, the latest first, from any thread."""
+    """Call all open `undo` functions, the latest first, from any thread."""
     for undo in reversed(_open):
         with suppress(Exception):
             undo()
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a new file and move it into place, so that nobody sees a half-written file."""
+    """Write a temporary file and move it to its path, so that nobody sees a half-written file."""
     with write_together({path: content}):
         pass
 
 
 @contextmanager
 def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
-    """Write files next to their places, and move all into place after the block, or none after an
-    error.
+    """Write temporary files, and move all to their paths after the block, or none after an error.
 
-    A pipe or a device gets its content first, because writing to it may fail and moving does not.
+    Pipes and devices get their content first, because writing fails more often than moving a file.
     """
     plain = list(filter(_is_plain, contents))
     with ExitStack() as files:
-        # The last context that is entered is the first that exits.
+        # ExitStack exits in reverse order, so pipes and devices are last.
         for path in (*reversed(plain), *(path for path in contents if path not in plain)):
             file, content = files.enter_context(atomic_write(path)), contents[path]
             if isinstance(content, str):
@@ -91,12 +89,12 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
-    """A file to write in the block, which is moved to its place at the end.
+    """A temporary file to write in the block, which is moved to `path` at the end.
 
-    Links are followed, and an existing file keeps its mode.  A pipe or a device gets the content.
-    After an error in the block, everything is as before.
+    Links are followed, and an existing file keeps its mode.  If `path` is a pipe or a device, the
+    content is copied.  After an error in the block, an existing file is unchanged.
 
-    new : whether to raise FileExistsError if there is a file in its place at the end.
+    new : whether to raise FileExistsError if `path` exists at the end of the block.
     """
     import shutil
 
@@ -124,23 +122,22 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Report errors of writing this file as errors that the user can fix."""
+    """Convert an OSError while writing to a ParameterError that names the file."""
     try:
         yield
     except FileExistsError:
         raise
     except BrokenPipeError:
-        # The path is a pipe such as /dev/stdout, and its reader has gone.
+        # The path is a pipe such as /dev/stdout, and the process that reads from it has ended.
         return
     except OSError as error:
         raise unwritable_error(path, error) from None
 
 
 def _move_without_replacing(file: Path, place: Path) -> None:
-    """Move a file; raise FileExistsError if there is a file in its place.
+    """Move a file, and raise FileExistsError if the new path exists.
 
-    A link fails if there is a file, but a move would replace it.  A file system without links is
-    checked before the move.
+    `os.link` is used because `os.replace` overwrites existing files.
     """
     try:
         os.link(file, place)
@@ -153,14 +150,14 @@ def _move_without_replacing(file: Path, place: Path) -> None:
 
 
 def unwritable_error(path: str | Path, error: OSError) -> ParameterError:
-    """The error of a file or a folder that the system does not allow to be written."""
+    """The error for a file or folder that cannot be written."""
     return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 
 def disk_full_error(error: OSError, content: str) -> ParameterError | None:
-    """The error for a full disk or for a file over its size limit; None for any other error.
+    """The error for a full disk or a file that is too large, or None for any other error.
 
-    content : what was to be written, for example "temporary files".
+    content : what passk was writing, for example "temporary files".
     """
     if error.errno not in _NO_ROOM:
         return None
@@ -171,7 +168,7 @@ def disk_full_error(error: OSError, content: str) -> ParameterError | None:
 
 
 def file_mode(path: str) -> int:
-    """The mode of a file; the mode of a plain file if there is none."""
+    """The mode of a path; a path that does not exist has the mode of a regular file."""
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 

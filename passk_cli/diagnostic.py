@@ -1,6 +1,6 @@
 """Messages: named notes, warnings and errors with fields, like the warnings of a compiler.
 
-A message type is declared once, as a constant in the module that uses it.  Calling it with its
+A type of message is a constant in the module that uses it.  Calling the type with values for its
 fields makes a message.  `passk_cli.commands.catalogue` lists all types.
 """
 
@@ -16,10 +16,10 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
-# Name → type of message, for all imported modules.
+# Name → type of message, for all modules that are imported.
 DECLARED: dict[str, DiagnosticType] = {}
 
-# A text, a value, or a pair of a value and the kind of column that formats it.
+# A text, a value, or a pair of a value and the kind of column that sets its format.
 Piece = Any
 
 
@@ -28,15 +28,15 @@ _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
-    """The words of a template, and between them the numbers that a renderer rounds.
+    """The texts of a filled template, with the numbers between them that a renderer rounds.
 
-    {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
+    {models} : a text, a number, or names as "a, b, c and 2 more".
     {models:and} : names as "a, b and c".  {notes:;} : clauses as "a; b".
-    {tasks:task} : a count with its noun.
-    {tasks:is|are} : one of two words, by a count.
-    {change:falls|stays|rises} : one of three words, by a sign.
-    {p:=p} : a number as a column of kind "p".  {lead:=share points} : with its unit under
-    --percent. {low:=@unit} : of the kind in {unit}.
+    {tasks:task} : a count with its noun, for example "2 tasks".
+    {tasks:is|are} : the first word if the count is 1, or else the second word.
+    {change:falls|stays|rises} : a word for a negative, zero or positive sign.
+    {p:=p} : a number as a column of kind "p".  {lead:=share points} : a share, with the unit
+    "points" under --percent.  {low:=@unit} : a number of the kind that the field `unit` contains.
     {?file| in {file}} : a part that is left out if its field is empty or not given.
 
     >>> fill_template("{who:and}{?k| at {k}}: {tasks:task}", {"who": [*"ab"], "k": 0, "tasks": 2})
@@ -66,9 +66,9 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
 
 
 def pattern(template: str, *, forms: bool = False) -> str:
-    """The words of a template with the names of its fields; optional parts are in brackets.
+    """A template as readable text: fields are in <>, and optional parts are in [].
 
-    forms : whether to write all words that a field chooses from, as "falls/rises"; else the plural.
+    forms : whether to write all alternatives of a field, as "falls/rises", or only the plural.
 
     >>> pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
     '<lines> lines were skipped[ in <file>]'
@@ -86,17 +86,16 @@ def pattern(template: str, *, forms: bool = False) -> str:
 
 @dataclass(frozen=True, eq=False)
 class DiagnosticType:
-    """A type of message: its name, its severity, its words, and what they mean.
+    """A type of message: its name, severity, text and explanation.
 
     name : lower-case words joined by hyphens, unique, for example "pooled-settings".
-    severity : "note", "warning" if the numbers mean less because of it, or "error".
-    template : the words with named fields; see `fill_template`.
-    remedy : options that fix it, with the same fields; or advice in words, without options.
-    meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what it means,
-        why it matters, and what to do.  Without advice, the remedy is what to do.
-    example : the line as passk prints it, below a command if sample data prints it.
-    full : whether the command line prints it only with --full or -v, because it changes no
-        decision.
+    severity : "note", "warning" if the numbers mean less than they seem to, or "error".
+    template : the text with named fields; see `fill_template`.
+    remedy : options that resolve the message, or advice in words; both may contain fields.
+    meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what the message
+        means, why it matters, and what to do.  Without advice, the page shows the remedy.
+    example : the message as passk prints it, below a command if sample data prints the message.
+    full : whether the message is printed only with --full or -v, because it changes no decision.
     Errors: ValueError if two messages have the same name.
 
     >>> lost = DiagnosticType(
@@ -126,19 +125,19 @@ class DiagnosticType:
 
     @property
     def settles(self) -> tuple[SuggestedFix, ...]:
-        """Options that fix it, with fields as they are declared."""
+        """The options that resolve the message, with unfilled fields."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
     @property
     def pattern(self) -> str:
-        """The words with the names of the fields: "<lines> lines were skipped[ in <file>]"."""
+        """The text with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
         return pattern(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
-        """The message with its fields; fixes with an empty field are left out."""
+        """A message of this type; suggested fixes with an empty field are left out."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         settles = tuple(filter(None, (fix.formatted(fields) for fix in self.settles)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
@@ -146,11 +145,11 @@ class DiagnosticType:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A message with its fields.
+    """A message: a note, warning or error with the values of its fields.
 
     fields : name → text, count, number, names, or a number with its interval.
-    settles : options that fix it; if there are several, they are alternatives.
-    remedies : the same as whole commands or calls, if the command line or Python added them.
+    settles : suggested fixes; several fixes are alternatives.
+    remedies : the suggested fixes as complete commands or Python calls.
     """
 
     name: str
@@ -165,18 +164,18 @@ class Diagnostic:
         return hash((self.name, self.template))
 
     def pieces(self) -> tuple[Piece, ...]:
-        """The words, and between them the numbers that a renderer rounds; see `fill_template`."""
+        """The texts and the unrounded numbers of the message; see `fill_template`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
         pieces = fill_template(text, self.fields)
         return (*pieces, *(f"; {settle}" for settle in self.settles))
 
     @property
     def text(self) -> str:
-        """The words, with numbers as Python writes them."""
+        """The text of the message, with numbers as Python writes them."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
     def with_prefix(self, prefix: str) -> Diagnostic:
-        """The message with a prefix that names what it is about, for example "baseline main: ".
+        """The message with a prefix that names its subject, for example "baseline main: ".
 
         >>> said = DiagnosticType("lost-lines", NOTE, "{lines:line} lost")(lines=2)
         >>> said.with_prefix("baseline main").with_prefix("nightly").text
@@ -192,6 +191,6 @@ class Diagnostic:
 
 
 def error_as_warning(error: Any) -> Diagnostic:
-    """An error as a warning of the same name, for data that is only described."""
+    """An error as a warning with the same name, for commands that only describe data."""
     text = join_clauses(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)

@@ -1,4 +1,4 @@
-"""Errors that the caller can cause, and the exit code of each kind."""
+"""The errors that users can cause, with their exit codes."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_patte
 from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
-# The maximum number of models that an error suggests for a name.
+# Maximum number of models that an error suggests for a name.
 _ALTERNATIVES = 3
 
-# Families of errors in which the caller named something that the data does not have.  They are
-# errors of usage, although only the data shows them.
+# Errors for a name that the data does not contain.  They are usage errors with exit code 2,
+# although passk finds them in the data.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):
-    """Base class of every error that this package raises on purpose; its text is one line.
+    """Base class of all errors that this package raises on purpose.
 
-    The text quotes data as it is, without the secrets in addresses.  `str` makes it safe to print
-    and shortens it.
-    parts : place, problem and what to do in words; or the problem only.  A place is a file,
-        file:line, or an option as it was given.
-    kind : for programs: "usage", "data" or "internal".
-    name : of its family, for example "duplicate-attempts"; see `passk_cli.error_names`.
-    settles : options that fix it; if there are several, they are alternatives.
-    remedies : the same as whole commands or calls, if the command line or Python added them.
-    candidates : role → the columns that you can choose for it, each with a tally of its values.
+    The text of an error is one line that quotes data as it is, without secrets in addresses.
+    `str(error)` is safe to print, because control characters are replaced and long words are cut.
+    parts : place, problem and remedy, or only the problem.  A place is a file, file:line, or an
+        option with the value that you gave.
+    kind : "usage", "data" or "internal".
+    name : the name of the error, for example "duplicate-attempts"; see `passk_cli.error_names`.
+    settles : suggested fixes; several fixes are alternatives.
+    remedies : the suggested fixes as complete commands or Python calls.
+    candidates : role → columns that may have the role, each with a tally of its values.
     """
 
     exit_code = 4
@@ -57,7 +57,7 @@ class PasskError(Exception):
         super().__init__(start + join_clauses(self.problem, self.words))
 
     def with_changes(self, kind: type[Kind], **changes: Any) -> Kind:
-        """The error as another kind, with some parts changed."""
+        """A copy of the error as another class, with some parts changed."""
         values = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
         parts = [values.pop(part) for part in ("place", "problem", "remedy")]
         values = {"name": self.name, "settles": self.settles, **values}
@@ -70,7 +70,7 @@ class PasskError(Exception):
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Place, problem and remedy of the text `place: problem; remedy`; "" for a missing part.
+        """Place, problem and remedy of the error, with "" for a missing part.
 
         >>> ParameterError("bounds=1", "write two numbers; or leave it out").parts
         ('bounds=1', 'write two numbers', 'or leave it out')
@@ -82,14 +82,12 @@ class PasskError(Exception):
 
     @property
     def remedy(self) -> str:
-        """What to do, in words and as options."""
+        """What to do about the error, in words and options."""
         return join_clauses(self.words, *map(str, self.settles))
 
 
 class ParameterError(PasskError):
-    """A request that is not valid, for example an unknown metric, k = 0, or contradicting
-    options.
-    """
+    """An option that is not valid, for example an unknown metric, k = 0, or a contradiction."""
 
     exit_code = 2
     kind = "usage"
@@ -99,9 +97,9 @@ class ParameterError(PasskError):
 class DataError(PasskError):
     """A file that cannot be used as it is: `place: problem; remedy`.
 
-    place : a file, file:line, or an option as it was given.
-    problem : what was found, and what was expected.
-    remedy : what the user can do other than adding options; may be empty.
+    place : a file, file:line, or an option with the value that you gave.
+    problem : what passk found, and what it expected.
+    remedy : what you can do in addition to the suggested options, or "".
     """
 
     exit_code = 3
@@ -117,9 +115,9 @@ class DataError(PasskError):
 def refuse_if_any(
     name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
-    """Raise ParameterError for the first reason that holds, if there is one.
+    """Raise ParameterError for the first reason with a true condition.
 
-    reasons : whether it holds, its place ("" for none), the problem, and the fixes.
+    reasons : tuples of a condition, a place (or ""), a problem, and suggested fixes.
     """
     for holds, place, problem, settles in reasons:
         if holds:
@@ -127,25 +125,25 @@ def refuse_if_any(
 
 
 def missing_file_error(argument: str) -> DataError:
-    """Error for a file that does not exist, with files of similar names."""
+    """The error for a file that does not exist, with suggestions of similar names."""
     if not argument:
         problem, remedy = "the name of a file is empty", "is a variable of the shell not set?"
         return DataError("", problem, remedy, name="no-such-file")
     similar = similar_files(argument)
     remedy = did_you_mean(similar) if similar else "check the path"
     if not similar and Path(argument).parts[:1] == ("sample_data",):
-        # The example is from the help, but an installed passk has no sample data.
+        # The examples of --help use sample data, which an installed passk does not contain.
         remedy = "the sample data are in a clone of passk: run this there"
     return DataError(argument, "no such file", remedy, name="no-such-file")
 
 
 def similar_files(argument: str) -> list[str]:
-    """Files with a name like that of a missing file, or in a folder with such a name."""
+    """Existing files with paths that are similar to the path of a missing file."""
     path = Path(argument)
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
         siblings = (name for name in os.listdir(missing.parent) if not name.startswith("."))
-        # A common suffix does not make two names similar.
+        # The stems are compared, too, because a common suffix does not make two names similar.
         stem = missing.name.partition(".")[0]
         candidates = [missing.with_name(name) / path.relative_to(missing)
                  for name in nearest_names(missing.name, siblings)
@@ -159,9 +157,10 @@ def no_such_model(
     place: str | OptionValue, problem: str, word: str, models: Iterable[str], option: str,
     other_values: Sequence[str] | None = None,
 ) -> ParameterError:  # fmt: skip
-    """Error for a name or pattern that no model has, with the likely meaning.
+    """The error for a name or pattern that matches no model, with a suggestion.
 
-    option : the option with the name.  other_values : its other values; None if it takes one model.
+    word : the name or pattern.  option : the option that contains it.
+    other_values : further values of the option; None if the option accepts only one model.
     """
     models = [*models]
     pattern, matches = find_pattern(word, models)
@@ -179,10 +178,7 @@ def no_such_model(
 
 
 def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterError:
-    """Error for a model or a task that an option names and the data does not contain.
-
-    suggestion : what may have been meant.
-    """
+    """The error for a model or a task that an option names and the data does not contain."""
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
         OptionValue(option, name), f"no such {noun}; {suggestion}", name=f"no-such-{noun}"
@@ -190,15 +186,13 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
 
 
 class NoResultsError(DataError):
-    """A file that contains no results: an error if it was named, passed over in a folder."""
+    """A file without results, which passk skips if you name its folder and not the file."""
 
     name = "no-results"
 
 
 class BadRecordError(DataError):
-    """A place in a file that is not a record, or contains something that a record cannot
-    contain.
-    """
+    """A line of a file that is not a valid record."""
 
     name = "bad-record"
 
@@ -206,10 +200,9 @@ class BadRecordError(DataError):
 class PasskWarning(UserWarning):
     """A warning that numbers mean less than they seem to.
 
-    name : of the message, for example "pooled-settings"; the page "Messages and errors" explains
-        each.
-    You can silence warnings with `warnings.filterwarnings("ignore",
+    To silence these warnings, use `warnings.filterwarnings("ignore",
     category=passk_cli.PasskWarning)`.
+    name : the name of the message, for example "pooled-settings".
     """
 
     def __init__(self, text: str = "", name: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Inspect AI: an evaluation that ends as soon as its rules are decided.
+"""Ends an evaluation of Inspect AI as soon as its rules are decided.
 
     from passk_cli.inspect import stop
 
@@ -6,8 +6,8 @@
     def mine() -> Task:
         return Task(dataset=…, solver=…, scorer=…, early_stopping=stop("pass@1 >= 0.8"))
 
-Run it with `--sample-shuffle`: a look counts the first samples of the order, once all of them are
-complete, and so that order must be a random one.  `passk watch` says what a look is.
+Run the evaluation with `--sample-shuffle`, because each interim look uses the first samples in the
+order of the run, and this order must be random.  `passk help watch` explains looks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from inspect_ai.util import EarlyStop
 
 _RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
-# Number of an evaluation in Inspect → the evaluation, while it is running.
+# Id of a running evaluation of Inspect → the object that may stop the evaluation.
 _running: WeakValueDictionary[str, Stop] = WeakValueDictionary()
 
 
@@ -38,20 +38,18 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
     """The argument of `Task(early_stopping=…)`, which skips the remaining samples after a decision.
 
     rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
-    scorer : the scorer with the score that counts, if there are several.
-    options : those of `passk_cli.watch`: baseline, rules, planned, every, threshold … By default,
+    scorer : the scorer to use, if there are several.
+    options : options of `passk_cli.watch`: baseline, rules, planned, every, threshold … By default,
         planned is the number of samples.
 
-    A sample that ends with an error has no score.  It delays the looks unless missing="fail" or
-    missing="drop" sets how it counts.  With log_samples=False, Inspect calls nobody before a
-    sample, so that nothing is skipped.
+    A sample that ends with an error has no score.  Such a sample delays the looks unless you set
+    missing="fail" or missing="drop".  With log_samples=False, Inspect does not call early stopping
+    before a sample, so that no sample is skipped.
 
     Errors: ParameterError for a rule in another form.
 
     >>> stop("pass@1 >= 0.8").options
     {'minimum': {'pass@1': '0.8'}}
-
-    Errors: ParameterError for a rule that is not written so.
     """
     if rule:
         match = _RULE.fullmatch(rule.strip())
@@ -64,10 +62,10 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
 
 
 class Stop:
-    """Inspect's protocol of early stopping, for one evaluation at a time.
+    """Implements the early stopping protocol of Inspect, for one evaluation at a time.
 
-    options : of `passk_cli.watch`.  reason : why the remaining samples are skipped; "" while they
-        are not.
+    options : options of `passk_cli.watch`.
+    reason : why the remaining samples are skipped, or "" if no sample is skipped yet.
     """
 
     def __init__(self, options: Mapping[str, Any], scorer: str | None = None) -> None:
@@ -75,7 +73,7 @@ class Stop:
         self.reason, self.answer, self.looked, self.number = "", "", 0, ""
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
-        """Start an evaluation with the samples in the order in which they are scheduled."""
+        """Start an evaluation.  samples : the samples in the order in which Inspect runs them."""
         from passk_cli.commands.watch.interim_looks import WatchPlan
 
         if self.number in _running:
@@ -94,7 +92,7 @@ class Stop:
         return "passk"
 
     def _task_names(self, suite: str, samples: list[Sample]) -> dict[str, str]:
-        """Sample → the name of its task, in the form TASK/SAMPLE of logs if the baseline has it."""
+        """Sample id → the name of its task, which is TASK/SAMPLE if the baseline uses this form."""
         import passk_cli
 
         baseline, names = self.options.get("baseline"), [str(sample.id) for sample in samples]
@@ -108,7 +106,7 @@ class Stop:
         return {name: name for name in names}
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
-        """The directive to skip a sample; None before a decision."""
+        """The instruction to skip a sample, or None before a decision."""
         from inspect_ai.util import EarlyStop
 
         return EarlyStop(id=id, epoch=epoch, reason=self.reason) if self.reason else None
@@ -116,7 +114,7 @@ class Stop:
     async def complete_sample(
         self, id: str | int, epoch: int, scores: dict[str, SampleScore]
     ) -> None:
-        """Add a sample with its score, and look at the run if enough samples are complete."""
+        """Add a sample with its score, and look at the run if a look is due."""
         if self.scorer is None and len(scores) > 1:
             names = ", ".join(sorted(scores))
             raise ParameterError(f"several scorers judge a sample: {names}; name one as scorer=")
@@ -125,7 +123,7 @@ class Stop:
         self._add(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
 
     def errored(self, id: str | int, epoch: int) -> None:
-        """Add a sample without a score, if such samples count."""
+        """Add a sample that ended with an error, if missing= sets how to count the sample."""
         if self.options.get("missing", "error") != "error":
             self._add(str(id), epoch, None)
 
@@ -150,7 +148,7 @@ class Stop:
         if options.get("baseline") is not None:
             options["baseline"] = self.baseline
         with warnings.catch_warnings():
-            # Inspect's display has no room for warnings, and the log contains the answer.
+            # Warnings would disturb the display of Inspect, and the log contains the answer.
             warnings.simplefilter("ignore", passk_cli.PasskWarning)
             findings = passk_cli.watch(
                 [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,
@@ -160,7 +158,7 @@ class Stop:
         self.reason = "" if findings.report.provisional else self.answer
 
     async def complete_task(self) -> dict[str, Any]:
-        """The looks, for the log."""
+        """A summary of the looks for the log of Inspect."""
         _running.pop(self.number, None)
         summary = {
             "answer": self.answer,
@@ -172,7 +170,9 @@ class Stop:
 
 @cache
 def _watch_for_errors() -> None:
-    """Receive samples that end with an error, which early stopping does not get."""
+    """Register a hook for samples that end with an error, because Inspect does not report them to
+    early stopping.
+    """
     from inspect_ai.hooks import Hooks, hooks
 
     @hooks(name="passk", description="Tells passk of samples that end with an error.")

@@ -1,11 +1,10 @@
-"""Options as plain declarations, from which the command line, Python and their checks are made.
+"""Declarations of options, from which passk makes the command line, Python functions and checks.
 
-A group of options is a frozen dataclass with fields that are annotated with an `Option`.  Other
-fields are not options.  `fill_options` makes a group from the values of a caller.  Texts from the
-command line and values from Python have the same checks and the same error messages.
+A group of options is a frozen dataclass with fields that are annotated with an `Option`.
+`fill_options` makes a group from values.  Texts from the command line and values from Python have
+the same checks and error messages.
 
-Groups have `eq=False`, because every method that a dataclass makes costs half a millisecond of each
-start, and nothing compares groups.
+Groups have `eq=False`, because each method that a dataclass generates delays the start by 0.5 ms.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from passk_cli.suggestions import did_you_mean_or_list, share_meant
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
-# A part of a comma-separated text: in double quotes, or up to the next comma.
+# A part of a comma-separated text, which may be in double quotes.
 _PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
 # The type of an option that accepts a name or, in Python, data of any kind.
 DATA = Any
 
 
 def load_object(place: str) -> Any:
-    """The object at "module:name"; declarations use such places to delay imports."""
+    """The object that "module:name" names.  Declarations contain such names to delay imports."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
 
@@ -45,26 +44,24 @@ def load_object(place: str) -> Any:
 class Option:
     """An option: its flags, value and meaning.
 
-    flags : as on the command line, "-m --metric"; or a word in capitals, "NAME", for a value
-        without a flag before the options.
-    metavar : the placeholder of its value in the help; the choices if there are some.
+    flags : the flags, for example "-m --metric", or a word in capitals, for example "NAME", for a
+        positional value without a flag.
+    metavar : the placeholder of the value in the help text, if it is not the list of choices.
     help : one short sentence for `--help`, to which choices and default are added.
     detail : further text for `passk help COMMAND`, Python and the reference.
-    choices : the possible values, or the place of them.
-    former : pairs of an earlier name of a choice and its present name; the earlier one is accepted
-        for one more release.
-    low, high : the range of a number.  between : whether these ends are excluded.
-    parse : a function from what is given (text; from Python other values too) to the value of the
-        field, or the place of such a function.  It gets a list if the option can be given several
-        times.
-    several : whether it can be given several times although its field is not a tuple.
-    file : "read" or "written" if its value can name a file.
-    of_models : whether its value names models of the data, which a shell can complete.
-    complete : the place of a function that lists completions for a shell, if these are more than
-        its choices.
-    rare : whether few people need it; it then appears in `passk help COMMAND` but not in `--help`.
+    choices : the possible values, or the "module:name" of a tuple with these values.
+    former : pairs of an old and a new name of a choice.  passk accepts the old name for one more
+        release.
+    low, high : the range of a number.  between : whether the range excludes these two limits.
+    parse : a function that converts the given text (or Python value) to the value of the field, or
+        the "module:name" of the function.  It gets a list if the option is repeatable.
+    several : whether the option is repeatable although its field is not a tuple.
+    file : "read" or "written" if the value can name a file.
+    of_models : whether the value names models in the data, which a shell can complete.
+    complete : "module:name" of a function that lists completions, if choices are not enough.
+    rare : whether only `passk help COMMAND` shows the option, and `--help` does not.
 
-    A place is "module:name", for imports that would make the help slow; see `load_object`.
+    Names in the form "module:name" delay imports, which would slow `--help`; see `load_object`.
     """
 
     flags: str
@@ -85,36 +82,36 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The flag in messages: the last one, which is the long one if there is one."""
+        """The name of the option in messages, which is its long flag if it has one."""
         return self.flags.split()[-1]
 
     @property
     def is_boolean_flag(self) -> bool:
-        """Whether its value is written without a flag."""
+        """Whether the option is a positional value without a flag."""
         return not self.flags.startswith("-")
 
     @property
     def value_placeholder(self) -> str:
-        """The placeholder of its value in the help."""
+        """The placeholder of the value in the help text, or the choices."""
         return self.metavar or "|".join(self.values)
 
     @property
     def detail_with_choices(self) -> str:
-        """Its detail, with its choices in place of {choices}."""
+        """The detail of the option, with the list of choices in place of {choices}."""
         return self.detail.replace("{choices}", ", ".join(self.values))
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The possible values, if there are choices."""
+        """The choices of the option, or () if any value is possible."""
         return load_object(self.choices) if isinstance(self.choices, str) else self.choices
 
 
 class DeclaredOption(NamedTuple):
-    """An option of a group.
+    """An option with its field in a group.
 
-    field : its name in the group.  kind : the type of its value.
-    base : the type without "or None": bool, int, float, str, tuple or Mapping.
-    repeatable : whether it can be given several times, as a tuple of any length or a mapping can.
+    field : name of the field.  kind : type of the value.
+    base : type of the value without "or None": bool, int, float, str, tuple or Mapping.
+    repeatable : whether the option can be given several times.
     """
 
     field: str
@@ -130,7 +127,7 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Evaluating annotations is slow, so those of each group are evaluated once for all commands.
+# Group → its options.  The cache is here because evaluating annotations is slow.
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 
@@ -161,9 +158,10 @@ def options_by_field(group: type) -> dict[str, DeclaredOption]:
 def sections_of(
     groups: Iterable[type], without: Iterable[str] = ()
 ) -> Iterator[tuple[type, list[DeclaredOption]]]:
-    """Each group with its options; of several fields with one name, only the first.
+    """Each group with its options.  If several groups have a field with the same name, only the
+    first field is included.
 
-    without : fields that are left out.
+    without : names of fields to leave out.
     """
     names = set(without)
     for group in groups:
@@ -175,14 +173,14 @@ def sections_of(
 
 
 def is_given(value: Any) -> bool:
-    """Whether a caller gave a value; a flag that is not set and an empty list are not values."""
+    """Whether an option has a value that is not None, False or empty."""
     return not (value is None or value is False or (isinstance(value, list | dict) and not value))
 
 
 def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
-    """A group with the values that were given for its fields; None and empty values do not count.
+    """A group of options with the given values.  Fields without a value keep their defaults.
 
-    Values from Python may be arrays, ranges and paths.
+    arguments : field → value.  Values from Python may be arrays, ranges and paths.
     Errors: ParameterError for a value that is empty, out of range, or not accepted by its option.
     """
     values = {}
@@ -191,18 +189,21 @@ def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
         if option.kind is not DATA or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
             value = os.fspath(value) if isinstance(value, os.PathLike) else value
-            # A table must not become a list of its columns.
+            # A DataFrame is iterable, but must not become a list of its columns.
             single = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
             value = list(value) if isinstance(value, Iterable) and not single else value
             value = None if isinstance(value, list | dict) and not value else value
-        # Empty text is refused, whatever the default is.
+        # An empty text is an error, even if it is the default.
         if value is not None and (value is not option.default or value == ""):
             values[name] = check_value(option, value)
     return group(**values)
 
 
 def check_value(declared: DeclaredOption, value: Any) -> Any:
-    """The value of an option: not empty, parsed, among its choices and in its range."""
+    """The parsed value of an option.
+
+    Errors: ParameterError for a value that is empty, out of range, or not one of the choices.
+    """
     option, base, several = declared.option, declared.base, declared.repeatable
     if declared.kind is DATA and not isinstance(value, str):
         return value
@@ -218,12 +219,11 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
             plain = isinstance(part, str | numbers.Number)
             return str(part) if plain else f"<{type(part).__name__}>"
         except ValueError:
-            # Python refuses to write numbers of thousands of digits.
+            # `str` raises ValueError for numbers with thousands of digits.
             return "<int>"
 
     def refused(problem: str) -> ParameterError:
         share = share_meant(str(value)) or 0.0 if option.high == 1 and not several else 0.0
-        # A small share is probably not a level.
         certain = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
         problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
         place = OptionValue(option.name, first_few([*map(display, parts)]))
@@ -248,7 +248,7 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
         elif base is int:
             value = int(value) if isinstance(value, str) else operator.index(value)
         elif base is float:
-            # A share may be written as a percentage, as in the rules of a gate.
+            # You can write a share as a percentage, for example 2%.
             percent = option.high == 1 and isinstance(value, str) and value.endswith("%")
             value = float(value[:-1]) / 100 if percent else float(value)
             if math.isnan(value):
@@ -273,7 +273,7 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
 
 
 def accepts(declared: DeclaredOption, value: Any) -> bool:
-    """Whether an option accepts a value."""
+    """Whether an option accepts a value without an error."""
     try:
         check_value(declared, value)
     except ParameterError:
@@ -285,20 +285,20 @@ _WORDS = {int: "write a whole number", float: "write a number", bool: "it is Tru
 
 
 def changed_options(group: Any) -> list[str]:
-    """The flags of the options of a group that do not have their default."""
+    """The names of all options of a group with values other than their defaults."""
     names = []
     for name, option in options_by_field(type(group)).items():
         value = getattr(group, name)
-        # Data of any kind may not be comparable.
+        # Comparing a DataFrame with a default would not give a single truth value.
         if value is not option.default and (option.kind is DATA or value != option.default):
             names.append(option.option.name)
     return names
 
 
 def split_at_commas(value: str | Sequence[str]) -> tuple[str, ...]:
-    """The parts of one or several comma-separated texts, each once and in order.
+    """The distinct parts of one or several comma-separated texts, in order.
 
-    A part that contains a comma is written in double quotes.
+    A part in double quotes may contain a comma.
 
     >>> split_at_commas(["a, b", "a", '"temp, C"'])
     ('a', 'b', 'temp, C')

@@ -1,7 +1,7 @@
-"""Functions of scipy.special, without what its package imports next to them.
+"""Imports functions of scipy.special without the slow imports of that package.
 
-The package imports support for other array libraries, and with it numpy.testing and numpy.f2py,
-which takes longer than a small command.  Its functions of numbers are in one module below it.
+The package scipy.special also imports numpy.testing and numpy.f2py, which needs more time than a
+small command.  The functions themselves are in one compiled module of the package.
 
 >>> from passk_cli.scipy_special import ndtr
 >>> round(float(ndtr(1.96)), 3)
@@ -20,7 +20,7 @@ _PACKAGE, _MODULE = "scipy.special", "scipy.special._ufuncs"
 
 
 def __getattr__(name: str) -> Any:
-    """A function of scipy.special, found when it is first used."""
+    """A function of scipy.special, which is imported when it is first used."""
     if name.startswith("_"):
         raise AttributeError(name)
     return getattr(_functions(), name)
@@ -28,10 +28,7 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _functions() -> ModuleType:
-    """The module with the functions, without the package that usually contains it.
-
-    If another version of scipy has its functions elsewhere, they come from the package.
-    """
+    """The compiled module of scipy.special, or the whole package if the module lacks functions."""
     if _PACKAGE not in sys.modules:
         import scipy
 

@@ -1,4 +1,4 @@
-"""A TOML file of a user, for example of rules or prices: its tables, or the line with a mistake."""
+"""Reads TOML files that users write, for example rules or prices, and reports mistakes in them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 from passk_cli.errors import ParameterError, missing_file_error
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
 
-# Python's parser needs minutes for keys with that many parts.
+# Python's TOML parser needs minutes for keys with many parts.
 _LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
 
 
 def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
-    """The text and the tables of a TOML file; a byte order mark is ignored.
+    """The text and the tables of a TOML file.
 
-    name : of the error.  remedy : what to name or to write instead.
-    Errors: DataError for a file that does not exist.  ParameterError, with the line if it is known,
+    name : the name of a possible error.  remedy : what to do about the error.
+    Errors: DataError for a file that does not exist.  ParameterError, if possible with the line,
         for a file that cannot be read, is not TOML, is too long or nested too deeply, or contains a
         whole number of more than 64 bits.
     """
-
     import tomllib
 
     def refused(problem: str, line: str = "") -> ParameterError:
@@ -35,15 +34,16 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
         reason = getattr(error, "strerror", None) or error
         raise refused(f"cannot be read ({reason})") from None
     if len(content) > MOST_TOML:
-        raise refused(f"longer than {MOST_TOML:,} bytes")
-    deep, large = "nested too deeply", "a whole number of more than 64 bits"
+        raise refused(f"this file is longer than {MOST_TOML:,} bytes")
+    deep = "the tables of this file are nested too deeply"
+    large = "this file contains a whole number of more than 64 bits"
     if _LONG_KEY.search(content):
         raise refused(deep)
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
         tables = tomllib.loads(text)
     except UnicodeDecodeError:
-        raise refused("this is no text in UTF-8") from None
+        raise refused("this file is not UTF-8 text") from None
     except RecursionError:
         raise refused(deep) from None
     except tomllib.TOMLDecodeError as error:
@@ -52,7 +52,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
         problem = f"this is not TOML: {problem[:1].lower()}{problem[1:]}"
         raise refused(problem, f":{line}" if line else "") from None
     except ValueError:
-        # Python refuses to read numbers of thousands of digits.
+        # tomllib raises ValueError for numbers with thousands of digits.
         raise refused(large) from None
     if is_nested(tables, MOST_NESTED):
         raise refused(deep)
@@ -62,9 +62,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
 
 
 def _has_large_integer(value: Any) -> bool:
-    """Whether it contains a whole number of more than 64 bits, which hexadecimal digits can
-    write.
-    """
+    """Whether a TOML value contains a whole number of more than 64 bits."""
     if isinstance(value, dict | list):
         return any(map(_has_large_integer, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int) and value.bit_length() > 63

@@ -1,3 +1,3 @@
-"""The version, apart, so that nothing imports the public names for it."""
+"""The version of passk."""
 
 __version__ = "0.1.0"

@@ -35,13 +35,13 @@ def assert_refused(result: CommandResult, code: int, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f"min = {'[' * 3000}{']' * 3000}", "nested too deeply"),
-        (f"min = {'{a = ' * 40}1{'}' * 40}", "nested too deeply"),
-        (f"min{'.a' * 5000} = 1", "nested too deeply"),
-        (f"attempts = {'9' * 5000}", "a whole number of more than 64 bits"),
-        (f"attempts = 0x{'f' * 5000}", "a whole number of more than 64 bits"),
-        (f"# {'x' * MOST_TOML}", "longer than 1,000,000 bytes"),
-        ('min = "\udcff"', "this is no text in UTF-8"),
+        (f"min = {'[' * 3000}{']' * 3000}", "the tables of this file are nested too deeply"),
+        (f"min = {'{a = ' * 40}1{'}' * 40}", "the tables of this file are nested too deeply"),
+        (f"min{'.a' * 5000} = 1", "the tables of this file are nested too deeply"),
+        (f"attempts = {'9' * 5000}", "this file contains a whole number of more than 64 bits"),
+        (f"attempts = 0x{'f' * 5000}", "this file contains a whole number of more than 64 bits"),
+        (f"# {'x' * MOST_TOML}", "this file is longer than 1,000,000 bytes"),
+        ('min = "\udcff"', "this file is not UTF-8 text"),
     ],
     ids=["lists", "tables", "a key", "digits", "hexadecimal", "long", "bytes"],
 )

@@ -253,7 +253,13 @@ def main() -> None:
     except MemoryError:
         leave_if_signalled()
         code = write_error(
-            DataError("memory", "there is not enough", MORE_MEMORY, name="out-of-memory"), words
+            DataError(
+                "memory",
+                "there is not enough memory for this command",
+                MORE_MEMORY,
+                name="out-of-memory",
+            ),
+            words,
         )
     except Exception as error:
         leave_if_signalled()

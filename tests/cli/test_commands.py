@@ -339,12 +339,12 @@ def test_a_bayesian_bootstrap_of_perfect_models_has_no_error(passk: Passk, write
             "estimate --population these-tasks --interval percentile",
             "--interval jackknife  # has an interval\n",
         ),
-        ("bootstrap --population these-tasks", "2,000,000 attempts at a task"),
+        ("bootstrap --population these-tasks", "a task has 2,000,000 attempts"),
         ("compare --population these-tasks -k 1", "--population new-tasks"),
-        ("compare -k 1 --crossings", "--crossings: 2,000,000 attempts at a task are too many"),
+        ("compare -k 1 --crossings", "--crossings: a task has 2,000,000 attempts"),
         ("curve", "k up to 2,000,000 is too far for a curve of counts\n"),
-        ("extrapolate", "at most 100,000; thin out the attempts"),
-        ("plan", "the pilot: 2,000,000 attempts at a task are too many"),
+        ("extrapolate", "at most 100,000 one by one; thin out the attempts"),
+        ("plan", "the pilot: a task has 2,000,000 attempts"),
     ],
 )
 def test_too_many_attempts_for_a_command_are_refused(

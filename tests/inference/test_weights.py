@@ -82,9 +82,9 @@ def test_means_never_pass_the_values(kind: str, clusters: np.ndarray | None) -> 
 
 
 def test_more_draws_than_memory_holds_are_refused() -> None:
-    with pytest.raises(ParameterError, match="at most 125,000,000 here"):
+    with pytest.raises(ParameterError, match="choose at most 125,000,000"):
         bootstrap_means(np.ones((3, 1)), 10**9, 0)
     with pytest.raises(
-        ParameterError, match="--resamples 1000000: too many to hold for 200 numbers"
+        ParameterError, match="--resamples 1000000: this is too many for 200 numbers"
     ):
         bootstrap_means(np.ones((3, 200)), 10**6, 0)
