@@ -140,14 +140,14 @@ def test_a_plan_for_a_fixed_suite_has_no_use_for_other_tasks(
     plan = ("plan", "--population", "these-tasks")
     result = passk(*plan, counts, "--budget", "100", "--next")
     assert result.code == 2
-    assert "a fixed suite has no use for --budget, --next" in result.err
+    assert "a plan for a fixed suite does not use --budget, --next" in result.err
     assert passk(*plan).code == 2
     steady = tmp_path / "steady.csv"
     steady.write_text("task,n,c\nt1,4,4\nt2,4,0\n")
     result = passk(*plan, steady)
     assert (result.code, "no-pilot" in result.err) == (2, True)
     for more in (("-k", "4"), ("-m", "pass@2")):
-        assert f"a fixed suite has no use for {more[0]}" in passk(*plan, counts, *more).err
+        assert f"a plan for a fixed suite does not use {more[0]}" in passk(*plan, counts, *more).err
 
 
 def test_a_plan_for_a_fixed_suite_names_the_model_that_needs_most(

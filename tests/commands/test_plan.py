@@ -198,7 +198,7 @@ def test_a_budget_that_reaches_for_nothing() -> None:
 
 
 def test_what_k_costs() -> None:
-    planned = table(assumed("pass@1,pass@10"), "Planned for")
+    planned = table(assumed("pass@1,pass@10"), "Assumptions of the plan")
     ratio = planned[1]["tasks needed, relative to pass@1"]
     first, ten = (
         AssumedValues(parse_metric(name), RATES).variance(10) for name in ("pass@1", "pass@10")
@@ -256,7 +256,7 @@ def test_pilot_of_one_model() -> None:
     assert "modelled-pilot" in said(piloted(counts, "pass@4,pass@1"))
     assert "correlation of models 0.5 (assumed)" in report.context
     assert "standard errors uncertain by ±6.6 % (50 tasks)" in " · ".join(report.explain())
-    assert "partly by Beta rates: pass@4" in " · ".join(report.explain())
+    assert "planned partly from Beta rates: pass@4" in " · ".join(report.explain())
     assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(report.explain())
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
 
@@ -281,7 +281,7 @@ def test_pilot_of_two_models() -> None:
     assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
     assert row["correlation"] == pytest.approx(0.25, abs=0.01)
     assert said(report)["pilot-models"].startswith(
-        "widths are for codellama-7b, the most variable model"
+        "interval widths are for codellama-7b, the most variable model"
     )
     assert "correlation of models 0.25 [0.18, 0.32]" in report.context
     assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
@@ -298,7 +298,7 @@ def test_plan_is_for_the_model_and_pair_that_vary_most() -> None:
             p = min(max(0.5 + spread * rng.choice([-1, 1]), 0), 1)
             cells.append((model, f"t{t:02d}", 6, int(rng.binomial(6, p))))
     report = piloted(Counts.from_cells(cells), "pass@1")
-    (row,) = table(report, "Planned for")
+    (row,) = table(report, "Assumptions of the plan")
     assert row["model"] == "wild"
     names = sorted({cell[0] for cell in cells})
     c = np.array([[cell[3] / 6 for cell in cells if cell[0] == name] for name in names])
@@ -352,7 +352,7 @@ def test_what_is_left_out_is_said() -> None:
     counts = Counts.from_cells([("m", f"t{t}", 3, t % 4) for t in range(60)])
     few = passk_cli.plan(counts).report
     assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
-    assert "planned for k = 1 and 3 of 1, 2, 3" in " · ".join(few.explain())
+    assert "planned only for k = 1 and 3 of 1, 2, 3" in " · ".join(few.explain())
     assert remarks(few, "Designs for pass@3")["60 × 1"] == "n=1 < k=3"
 
 
@@ -381,7 +381,7 @@ def test_short_tasks() -> None:
 def test_tasks_that_differ_no_more_than_luck() -> None:
     counts = Counts.from_cells([("m", t, 4, 2 if t < "d" else 1) for t in "abcd"])
     report = piloted(counts, "pass@1")
-    assert said(report)["no-spread"].startswith("pass@1: the pilot's tasks differ no more than")
+    assert said(report)["no-spread"].startswith("pass@1: tasks of the pilot differ only by chance")
 
 
 def test_rough_predictions_are_called_so() -> None:
@@ -447,7 +447,7 @@ def test_no_impossible_correlation_or_spread(seed: int) -> None:
     for correlation, source in used.values():
         assert (source == "unknown") == (correlation is None)
         assert correlation is None or -1.0 <= float(str(correlation)) <= 1.0
-    for row in table(report, "Planned for"):
+    for row in table(report, "Assumptions of the plan"):
         m, spread = float(str(row["mean"])), float(str(row["standard deviation"]))
         assert spread <= math.sqrt(m * (1 - m)) + 1e-12
 
@@ -462,14 +462,14 @@ def test_models_that_are_alike_need_few_tasks_and_both_ends_are_said() -> None:
     (row,) = (r for r in rows(report, fact="detect", metric="pass@1") if r["n_min"] == 6)
     luck = 2 * float((p * (1 - p)).mean()) / 6
     assert 0.7 < float(str(row["tasks"])) / (luck * (2.8 / 0.05) ** 2) < 1.7
-    assert "tasks detect 5 points" in said(report)["uncertain-correlation"]
+    assert "detecting 5 points needs" in said(report)["uncertain-correlation"]
 
 
 def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
     """The unbiased estimate is T/(T − 1) · ¼, which no true values have."""
     counts = Counts.from_cells([("m", f"t{t:02d}", 4, 4 * (t % 2)) for t in range(20)])
     report = piloted(counts, "pass@1")
-    (row,) = table(report, "Planned for")
+    (row,) = table(report, "Assumptions of the plan")
     assert (row["mean"], row["standard deviation"]) == (0.5, 0.5)
     assert "mean 0.5, standard deviation 0.5" in " · ".join(report.explain())
     assert "largest-spread" in said(report)
@@ -556,7 +556,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
     [
         ([], "nothing to plan from; give the FILE of a pilot"),
         (["--mean", "0.6"], "nothing to plan from"),
-        ([TAU, "--mean", "0.6"], "a mean and a spread are for planning without a pilot"),
+        ([TAU, "--mean", "0.6"], "a mean and a spread are only for plans without a pilot"),
         (["--mean", "0.6", "--spread", "0.5"], "to 0.4899 (all are 0 or 1); got 0.5"),
         (["--mean", "0", "--spread", "0"], "must be above 0 and below 1"),
         ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: the value must be at most 1"),
@@ -576,10 +576,10 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),
         ([*ASSUMED[1:], "-k", "0"], "write a whole number"),
         ([*ASSUMED[1:], "-m", " "], "--metric: the value is empty"),
-        ([*ASSUMED[1:], "--where", "x = 1"], "without a pilot there is nothing to read"),
+        ([*ASSUMED[1:], "--where", "x = 1"], "without a pilot, there is nothing to read"),
         ([*ASSUMED[1:], "--short-tasks", "drop"], "without a pilot"),
-        ([*ASSUMED[1:], "-m", "maj@3"], "plans are for metrics of passes and failures"),
-        ([TAU, "-m", "mean"], "plans are for metrics of passes and failures"),
+        ([*ASSUMED[1:], "-m", "maj@3"], "use a metric of passes and failures"),
+        ([TAU, "-m", "mean"], "use a metric of passes and failures"),
         ([*ASSUMED[1:], "--chart", "x.gif"], "no picture has this suffix"),
         ([TAU, "-k", "10"], "pass@10 needs 10 attempts per task"),
         (["missing.csv"], "missing.csv"),
@@ -616,7 +616,7 @@ def test_without_a_pilot_from_python(passk: Passk) -> None:
     assert (findings.signature["mean"], findings.signature["correlation"]) == (0.6, "assumed 0.5")
     for values, message in (
         ({}, "give the FILE of a pilot; mean=0.6, spread=0.3 assumes success rates"),
-        ({"mean": 0.6, "spread": 0.3, "by": "x"}, "without a pilot there is nothing to read"),
+        ({"mean": 0.6, "spread": 0.3, "by": "x"}, "without a pilot, there is nothing to read"),
         ({"mean": 0.6, "spread": 0.3, "power": 0.01}, "power=0.01: the power must be above 0.05"),
     ):
         with pytest.raises(passk_cli.ParameterError, match=re.escape(message)):
@@ -671,7 +671,7 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
     split = limited.frame[limited.frame["fact"] == "split"]
     assert split["tasks"].tolist() == [16]
     assert str(passk_cli.plan(pilot, k=[1], budget=640, max_tasks=16)) == str(limited)
-    for values, problem in (("pilot", "there is no pilot; name its FILE"), ("1", "at least 2"),
+    for values, problem in (("pilot", "there is no pilot; give the FILE"), ("1", "at least 2"),
                            ("x", "write a whole number")):  # fmt: skip
         refused = passk(*ASSUMED, "--max-tasks", values)
         assert (refused.code, f"--max-tasks {values}: " in refused.err) == (2, True)
@@ -761,7 +761,7 @@ def test_what_a_budget_leaves_is_said() -> None:
     ("data", "given", "message"),
     [
         (costing(0.0), {"budget": 20}, "cost 0, probably because the price"),
-        (costing(0.0), {"budget": 20}, 'budget="20attempts" is attempts'),
+        (costing(0.0), {"budget": 20}, 'budget="20attempts" means attempts'),
         (costing(0.0), {"cost_per_attempt": "pilot"}, 'cost_per_attempt="pilot": attempts of'),
         (costing(0.1, None), {"budget": 20}, 'no cost .*missing_cost="drop".*"20attempts"'),
         (costing(0.1, None), {"budget": 20, "missing_cost": "bounds"}, "lack their cost"),
@@ -789,7 +789,9 @@ def test_budgets_that_are_refused(data: Any, given: dict[str, Any], message: str
 def test_a_pipe_with_costs_is_asked_for_the_unit(passk: Passk) -> None:
     piped = (SAMPLES / "costs.csv").read_bytes()
     result = passk("plan", "-", "-k", "1", "--budget", "20", stdin=piped)
-    assert "a pipe is read once\n  | passk plan - -k 1 --budget 20usd  # is dollars\n" in result.err
+    assert (
+        "comes from a pipe\n  | passk plan - -k 1 --budget 20usd  # means dollars\n" in result.err
+    )
 
 
 def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
@@ -828,9 +830,7 @@ def test_the_cheaper_model_is_run_on_where_it_narrows_more(passk: Passk) -> None
         float(row["se"]) for row in own_values[1:]
     )
     result = passk(*words[:-2], "--budget", "1attempts")
-    assert result.out.startswith(
-        "The budget pays for no further task and no further attempt at all"
-    )
+    assert result.out.startswith("The budget does not pay for a new task or for an attempt at all")
 
 
 def test_shares_may_be_percentages(passk: Passk) -> None:

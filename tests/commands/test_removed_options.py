@@ -13,7 +13,7 @@ AGENTS = SAMPLES / "agents.jsonl"
 REMOVED = [
     (["cost", AGENTS, "--cascade", "a,b"], "cascades of two models were removed"),
     (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
-    (["plan", AGENTS, "--cost-per-label", "1"], "passk judge shows the interval that labels give"),
+    (["plan", AGENTS, "--cost-per-label", "1"], "passk judge shows how many labels you need"),
     (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
     (["estimate", AGENTS, "--engine", "spark"], "count on the cluster first"),
     (["compare", AGENTS, "--spark-master", "sc://x"], "count on the cluster first"),

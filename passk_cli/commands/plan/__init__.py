@@ -1,4 +1,4 @@
-"""passk plan: how many tasks, how many attempts."""
+"""passk plan: how many tasks and attempts the next run needs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from passk_cli.study.metrics import Metrics
 class PlanOptions(PlanTargets):
     """Plan the tasks and attempts of the next run.
 
-    From a pilot file or from assumed success rates, the plan shows the tasks that a difference
-    needs,
-    the difference that new designs detect, their interval widths, and the best split of a budget.
+    From a pilot file or from assumed success rates, the plan shows how many tasks you need to
+    detect a difference, which difference and interval width you get with other numbers of tasks
+    and attempts, and the best split of a budget.
 
     # find the number of tasks that detects a difference of 5 points
     passk plan sample_data/tau_airline.csv --detect 0.05
@@ -32,6 +32,6 @@ class PlanOptions(PlanTargets):
 COMMAND = Command(
     PlanOptions, (Request, Metrics), files="optional", charts=True,
     lacking=dict.fromkeys(
-        ("--cost-per-label", "cost_per_label"), "passk judge shows the interval that labels give"
+        ("--cost-per-label", "cost_per_label"), "passk judge shows how many labels you need"
     ),
     view="passk_cli.commands.plan.view:PlanQuestion")  # fmt: skip

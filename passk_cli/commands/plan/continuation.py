@@ -1,4 +1,4 @@
-"""What to run next with a budget: new tasks, more attempts, or more attempts of one model."""
+"""Ways to continue a run with a budget: new tasks, or more attempts of one or all models."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ NOW = "nothing more"
 
 @dataclass(frozen=True)
 class ContinuationStep:
-    """A way to continue a run.
+    """A way to continue a run, with the size of the continued run.
 
-    way : in words.  tasks : tasks of the run afterwards.  n : attempts of each model at each task.
-    more : attempts to make.  cost : their cost in dollars; None if it is not known.
-    error : standard error of the mean, or of the difference of two models, afterwards.
+    way : what the budget is spent on, in words.  tasks : number of tasks of the continued run.
+    n : attempts per task of each model.  more : number of attempts to add.
+    cost : cost of the added attempts in dollars; None if it is unknown.
+    error : standard error of the mean, or of the difference of two models, in the continued run.
     """
 
     way: str
@@ -35,22 +36,21 @@ class ContinuationStep:
 
     @property
     def size(self) -> str:
-        """Tasks × attempts, for example "68 × 3", or "8 × 12 and 3" for two models."""
+        """Tasks × attempts per task, for example "68 × 3", or "8 × 12 and 3" for two models."""
         return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
 
 
 def ways_to_spend(
     components: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
 ) -> list[ContinuationStep]:
-    """The run as it is, and the ways to spend a budget on it, the smallest error first.
+    """The existing run, then the ways to continue the run, with the smallest error first.
 
-    The variance of a mean over T tasks with n attempts each is (σ_b² + σ_w² / n) / T, and that of
-    the
-    difference of two models (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T. A step adds new tasks like the old
-    ones, or attempts at all tasks. Tasks chosen by their outcomes would make the mean wrong.
+    A mean over T tasks with n attempts per task has the variance (σ_b² + σ_w² / n) / T. The
+    difference of two models has the variance (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T. A step adds new
+    tasks or adds attempts at all tasks. Choosing tasks by outcomes would make the mean wrong.
 
-    budget : dollars if there are prices, otherwise attempts, of all models together; None for the
-        cost of the run so far.  prices : model → dollars of an attempt.
+    budget : for all models together, in dollars if there are prices, otherwise in attempts; None
+        for the cost of the existing run.  prices : model → cost of an attempt in dollars.
     """
     values = (components.difference.first, components.difference.second)
     pilots = (
@@ -113,7 +113,7 @@ _FALLS = (
 
 @dataclass(frozen=True)
 class ContinuationTable(Section[ContinuationStep]):
-    """The run as it is, and the ways to continue it, the best first."""
+    """A row for the existing run and a row per way to continue the run, the best way first."""
 
     components: VarianceComponents
     costs: bool = False
@@ -121,17 +121,21 @@ class ContinuationTable(Section[ContinuationStep]):
     view = "with --next"
     columns = (
         data_field("fact", "Kind of row: next.", lambda step: "next"),
-        Column("next", name="next", meaning="What the budget is spent on: new tasks, with as many"
-               " attempts as the others; or attempts at the tasks that there are.",
+        Column("next", name="next", meaning="What the budget is spent on: new tasks, with the same"
+               " attempts per task as the existing tasks, or attempts at the existing tasks.",
                cell=lambda step: step.way),
-        Column("tasks × attempts", meaning="The run afterwards; of two models their attempts.",
+        Column("tasks × attempts", meaning="Size of the continued run. If two models have different"
+               " numbers of attempts per task, both numbers are shown.",
                cell=lambda step: step.size),
-        Column("more attempts", "count", name="attempts_in_all", meaning="Attempts to make.",
+        Column("more attempts", "count", name="attempts_in_all", meaning="Number of attempts to"
+               " add.",
                cell=lambda step: step.more),
-        Column("cost", "$", name="cost", meaning="Their cost.", cell=lambda step: step.cost,
+        Column("cost", "$", name="cost", meaning="Cost of the added attempts.",
+               cell=lambda step: step.cost,
                where=lambda section: section.costs),
-        Column("standard error", "share", meaning="Standard error afterwards, of the mean over new"
-               " tasks or, of two models, of their difference.", cell=lambda step: step.error),
+        Column("standard error", "share", meaning="Standard error of the mean in the continued run;"
+               " with two models, standard error of their difference.",
+               cell=lambda step: step.error),
     )  # fmt: skip
 
     def facts_of(self, record: ContinuationStep) -> Iterator[Result]:
@@ -145,7 +149,7 @@ class ContinuationTable(Section[ContinuationStep]):
 
     answers = (
         Answer("nothing-next", lambda section: len(section.records) == 1,
-               "The budget pays for no further task and no further attempt at all tasks.",
+               "The budget does not pay for a new task or for an attempt at all tasks.",
                lambda _: {}),
         Answer("new-tasks-next", lambda section: section.fields["new"],
                "Next: {new:new task}, {more:attempt}." + _FALLS),
@@ -154,7 +158,7 @@ class ContinuationTable(Section[ContinuationStep]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The best step, and the standard errors before and after it."""
+        """The best way to continue, with the standard errors before and after."""
         now, best = self.records[:2]
         return {
             "way": best.way, "new": best.tasks - now.tasks, "more": best.more,

@@ -1,4 +1,4 @@
-"""Designs of runs: errors and widths, the best splits of a budget, and what detection needs."""
+"""Designs of runs (tasks × attempts): standard errors, interval widths, splits of a budget."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _USUAL_TASKS = (50, 200, 800)
 
 @dataclass(frozen=True)
 class DesignChoice:
-    """A design with the numbers of one metric.
+    """A design of a run for one metric.
 
-    fact : the numbers. Its tasks are None if no number of tasks is enough.
-    remarks : what distinguishes the design.  cost : cost of its attempts; None if it is not known.
+    fact : the planned result. Its number of tasks is None if no number of tasks is enough.
+    remarks : how the design differs from the other designs, for example "best split".
+    cost : cost of the attempts in dollars; None if it is unknown.
     """
 
     fact: Result
@@ -35,24 +36,24 @@ class DesignChoice:
 
     @property
     def attempts_per_model(self) -> int | None:
-        """Attempts of one model."""
+        """Total number of attempts of one model; None if no number of tasks is enough."""
         tasks, n, _ = self.fact.size
         return None if tasks is None else tasks * (n or 0)
 
     @property
     def design(self) -> str:
-        """Tasks × attempts per task."""
+        """Tasks × attempts per task as text, for example "200 × 4"."""
         tasks, n, _ = self.fact.size
         return f"{'–' if tasks is None else f'{tasks:,}'} × {n:,}"
 
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """Every metric in the requested designs, in the best splits, and in the designs that detect.
+    """All planned designs: requested designs, best splits, and designs that detect --detect.
 
-    metric_components : one per metric.  targets : the options of the plan.
+    metric_components : variance components of each metric.  targets : options of the plan.
     several : whether the pilot has several models.
-    cost : the mean cost of an attempt of the pilot, if it was measured.
+    cost : mean cost of an attempt in the pilot, if it was measured.
     """
 
     metric_components: Sequence[VarianceComponents]
@@ -62,18 +63,14 @@ class Designs:
 
     @cached_property
     def aims(self) -> PlanTargets:
-        """The targets, with usual designs and a usual budget if none are set.
+        """The options of the plan, with default designs and a default budget if none are set.
 
-        The usual designs have a quarter of the pilot's tasks, as many, and four times as many; and
-        1, k,
-        the pilot's and twice the pilot's attempts. The usual budget is what the pilot spent on one
-        model.
-        There are never more tasks than --max-tasks.
+        By default, numbers of tasks are a quarter, once and four times the tasks of the pilot, up
+        to --max-tasks. Numbers of attempts are 1, k, and once and twice the attempts of the pilot.
+        The budget is the number of attempts of one model in the pilot.
         """
-        targets, pilots = (
-            self.targets,
-            [o.pilot for o in self.metric_components if o.pilot is not None],
-        )
+        targets = self.targets
+        pilots = [o.pilot for o in self.metric_components if o.pilot is not None]
         ks = [components.metric.k for components in self.metric_components]
         tasks: tuple[int, ...] = _USUAL_TASKS
         attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), targets.max_tasks
@@ -87,14 +84,14 @@ class Designs:
             tasks = tuple(sorted({min(number, int(most)) for number in tasks}))
         usual = {min(ks), max(ks), attempts, 2 * attempts}
         return replace(
-            targets, tasks=targets.tasks or tasks, attempts=targets.attempts or tuple(sorted(
-            usual)),
+            targets, tasks=targets.tasks or tasks,
+            attempts=targets.attempts or tuple(sorted(usual)),
             budget=targets.budget or f"{spent} attempts", max_tasks=most,
         )  # fmt: skip
 
     @cached_property
     def designs(self) -> list[Result]:
-        """Each requested design, with all metrics."""
+        """The planned results of each metric in each requested design."""
         aims = self.aims
         return [
             self.in_design(DESIGN, components, tasks, n)
@@ -105,7 +102,7 @@ class Designs:
 
     @cached_property
     def splits(self) -> list[Result]:
-        """Each best split of the budget, with all metrics."""
+        """The planned results of each metric in each best split of the budget."""
         aims, metric_components = self.aims, self.metric_components
         ks = sorted({components.metric.k for components in metric_components})
         options = sorted(
@@ -116,7 +113,7 @@ class Designs:
             standard_errors = [
                 math.sqrt(components.variances(n)[0] / tasks) for tasks, n in options
             ]
-            # An error that does not exist is infinite.
+            # An unknown standard error is treated as infinite.
             errors[components.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in standard_errors
             ]
@@ -130,9 +127,9 @@ class Designs:
 
     @cached_property
     def facts(self) -> list[Result]:
-        """All designs and splits with the widths of their intervals.
+        """The planned results of all designs, with the widths of intervals.
 
-        The widths of all designs with the same number of attempts are computed together.
+        Widths of designs with the same number of attempts are computed together, which is faster.
         """
         detecting = [
             self.detecting_design(components, n)
@@ -157,22 +154,19 @@ class Designs:
 
     @property
     def reference(self) -> int:
-        """The attempts per task of the answer.
+        """The number of attempts per task in the answer.
 
-        They are the pilot's, or the largest k without a pilot, if these are among the requested
-        ones;
-        otherwise the most requested.
+        It is the number in the pilot, or the largest k without a pilot. If this number is not
+        among the requested numbers, it is the largest requested number.
         """
-        first, ks = (
-            self.metric_components[0],
-            [components.metric.k for components in self.metric_components],
-        )
-        attempts = max(first.pilot.fewest_attempts, first.metric.k) if first.pilot else max(ks)
+        first = self.metric_components[0]
+        largest_k = max(components.metric.k for components in self.metric_components)
+        attempts = max(first.pilot.fewest_attempts, first.metric.k) if first.pilot else largest_k
         return attempts if attempts in self.aims.attempts else self.aims.attempts[-1]
 
     @property
     def correlations(self) -> str:
-        """The correlation of each metric, for example "measured; assumed 0.5 for pass@4"."""
+        """The source of each correlation, for example "measured; assumed 0.5 for pass@4"."""
         metrics = group_pairs(
             (f"{source} {components.correlation:g}" if source == ASSUMED else source,
              components.metric.name)
@@ -187,11 +181,11 @@ class Designs:
 
     @property
     def decisive_choices(self) -> list[DesignChoice]:
-        """The designs of the first metric that matter for a decision.
+        """The designs of the first metric that the main table shows.
 
-        These are the requested designs, or the usual ones with the pilot's attempts and at least
-        its
-        tasks; the best splits of a requested budget; and the designs that detect the difference.
+        The table shows the requested designs, the best splits of a requested budget, and designs
+        that detect the difference. If no designs are requested, it shows the default designs with
+        the attempts of the pilot and at least the tasks of the pilot.
         """
         first, targets = self.metric_components[0], self.targets
         least = len(first.pilot.n) if first.pilot else 0
@@ -212,7 +206,7 @@ class Designs:
     def choices(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
-        """The designs with the numbers of a metric, by tasks and attempts, without repeats."""
+        """The designs of a metric in the order of tasks and attempts, without repeats."""
         aims, pilot = self.aims, self.metric_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest_attempts) if pilot else None
         facts = (fact for fact in self.facts if fact.name == metric and include(fact))
@@ -227,17 +221,15 @@ class Designs:
             split += f" of {aims.words(aims.amount)}"
         records = []
         for size in sorted(sizes):
-            fact, best = (
-                sizes[size][0],
-                [goal for design_fact in sizes[size] for goal in goal_metrics(design_fact)],
-            )
+            fact = sizes[size][0]
+            best = [goal for design_fact in sizes[size] for goal in goal_metrics(design_fact)]
             total = None if fact.size.tasks is None else fact.size.tasks * size[1]
             remainder = (
                 round(aims.remainder(total), 2) if total and {metric, "all"} & {*best} else 0
             )
             difference = fact.more["difference"]
             points = 100 * difference if isinstance(difference, float) else 0.0
-            # A design may miss the target by so little that both look equal after rounding.
+            # The detected difference may exceed the target by less than rounding shows.
             short = points > 100 * aims.detect and f"{points:.2g}" == f"{100 * aims.detect:.2g}"
             remarks = {
                 "pilot": size == pilot_size,
@@ -257,7 +249,7 @@ class Designs:
     def smallest_difference(
         self, components: VarianceComponents, tasks: int, n: int
     ) -> tuple[float | None, str]:
-        """The smallest difference that a design detects; None and the reason if there is none."""
+        """The smallest difference that a design detects, or None with the reason."""
         if reason := components.reason_difference_unknown(n):
             return None, reason
         if components.largest_difference <= ROUNDING:
@@ -273,14 +265,12 @@ class Designs:
     def in_design(
         self, kind: str, components: VarianceComponents, tasks: int, n: int, best_for: str = ""
     ) -> Result:
-        """A metric in a design: its standard error and the smallest difference that the design
-        detects.
-        """
+        """The planned result of a metric in a design, with the smallest detected difference."""
         difference, reason = self.smallest_difference(components, tasks, n)
         return self._fact(kind, components, tasks, n, difference, reason, best_for)
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
-        """The design with n attempts of either model that detects the target difference."""
+        """The design with n attempts per task that detects the difference of --detect."""
         aims, tasks, reason = self.aims, None, components.reason_difference_unknown(n)
         if not reason and aims.detect > components.largest_difference:
             reason = f"two models around {components.values.expected:.4g} cannot differ that much"
@@ -291,15 +281,13 @@ class Designs:
 
     def _fact(
         self, kind: str, components: VarianceComponents, tasks: int | None, n: int,
-        difference: float
-        | None,
-        reason: str, best_for: str = "",
+        difference: float | None, reason: str, best_for: str = "",
     ) -> Result:  # fmt: skip
-        """The result of a metric in a design; tasks are None if no number of tasks is enough.
+        """The planned result of a metric in a design.
 
-        difference : the smallest detected difference, or the target.  reason : why a number is
-        missing.
-        best_for : the metrics that a split is best for, or "all".
+        tasks : number of tasks; None if no number of tasks is enough.
+        difference : smallest detected difference.  reason : why the result is incomplete.
+        best_for : metrics for which a split is best, or "all".
         """
         metric, aims, se = components.metric, self.aims, None
         if tasks is not None and not components.reason_unknown(n):
@@ -324,5 +312,5 @@ class Designs:
 
 
 def goal_metrics(split: Result) -> list[str]:
-    """The metrics that a split is best for, or "all"."""
+    """The metrics for which a split is best, or "all"."""
     return str(split.more["best_for"]).split(", ")

@@ -1,4 +1,4 @@
-"""A plan for a fixed suite: the attempts at which two runs of one model hardly differ by chance."""
+"""A plan for a fixed suite of tasks: the attempts that make two runs of one model agree."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ from passk_cli.study.values import Series
 
 
 class SuiteDesign(NamedTuple):
-    """A number of attempts at each task of the suite, for one series."""
+    """A number of attempts per task of the suite, for one model."""
 
     noise: NoiseOfModel
     attempts: int
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
         return self.noise.series
 
     @property
     def floor(self) -> float:
-        """The difference of two such runs that chance rarely exceeds."""
+        """The difference between two runs of this design that chance rarely exceeds."""
         return self.noise.noise_floor(self.attempts)
 
 
 @dataclass(frozen=True)
 class FixedSuiteTable(Section[SuiteDesign]):
-    """Attempts per task, and the difference of two runs of one model that chance makes.
+    """A row per number of attempts with the difference that chance causes between two runs.
 
-    allowed_difference : the largest difference that chance may make.
+    allowed_difference : largest difference that chance may cause.
     """
 
     allowed_difference: float
@@ -47,37 +46,35 @@ class FixedSuiteTable(Section[SuiteDesign]):
         MODEL,
         GROUPS,
         Column("attempts per task", "count", cell=lambda design: design.attempts,
-               meaning="Attempts of each run at each task."),
+               meaning="Number of attempts that each run makes at each task."),
         Column("two runs differ by up to", "points", cell=lambda design: Estimate(design.floor),
-               meaning="The difference of the pass rates of two runs of one model at these tasks"
-               " that chance exceeds in 5 % of cases, or in 1 − --level of them."),
+               meaning="Difference between the pass rates of two runs of one model at these tasks"
+               " that chance exceeds with probability 1 − --level (by default 5 %)."),
     )  # fmt: skip
 
     answers = (
         Answer("attempts-of-suite", lambda _: True,
                "With {needed:attempt} per task, two runs of {model} at {several:task} differ by up"
                " to {floor:=points} by chance ({level}); with one attempt, by up to"
-               " {single:=points}.{?single_attempts| Its other {single_attempts:task} with one"
-               " attempt show no noise.}{?others| The other models need no more attempts.}"
-               "{?silent| The pilot shows no noise of {silent}.}"),
+               " {single:=points}.{?single_attempts| {single_attempts:task} with one attempt"
+               " {single_attempts:shows|show} no noise.}{?others| The other models need no more"
+               " attempts.}{?silent| The pilot does not show the noise of {silent}.}"),
     )  # fmt: skip
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The attempts that the noisiest series needs."""
+        """The number of attempts that the noisiest model needs, and the noise with it."""
         noise = max(
             (d.noise for d in self.records),
             key=lambda candidate: candidate.attempts_needed(self.allowed_difference),
         )
-        attempts_needed, planned_series = (
-            noise.attempts_needed(self.allowed_difference),
-            {design.series for design in self.records},
-        )
+        attempts_needed = noise.attempts_needed(self.allowed_difference)
+        planned_series = {design.series for design in self.records}
         silent = [SeriesName(s) for s in self.study.counts.series if s not in planned_series]
         return {
             "needed": attempts_needed, "model": SeriesName(noise.series),
-            "several": int(noise.repeated_tasks.sum()), "single_attempts": int((noise.n == 1).sum(
-            )),
+            "several": int(noise.repeated_tasks.sum()),
+            "single_attempts": int((noise.n == 1).sum()),
             "floor": noise.noise_floor(attempts_needed), "level": f"{100 * noise.level:g} %",
             "single": noise.noise_floor(), "others": len(planned_series) > 1, "silent": silent,
         }  # fmt: skip
@@ -91,15 +88,15 @@ class FixedSuiteTable(Section[SuiteDesign]):
 
     def context(self) -> Iterator[str]:
         yield "pass@1 of these tasks"
-        yield "attempts as independent"
+        yield "attempts assumed independent"
 
 
 def suite_designs(
     noises: Iterable[NoiseOfModel], allowed_difference: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
-    """The designs of each series: the given numbers of attempts.
+    """The designs of each model with the requested numbers of attempts.
 
-    Without given numbers, they double from 1 up to the attempts that are needed.
+    By default, the numbers double from 1 up to the number of attempts that is needed.
     """
     for noise in noises:
         attempts_needed = noise.attempts_needed(allowed_difference)

@@ -1,4 +1,4 @@
-"""Targets of a plan: the requested designs, the difference to detect, and the budget."""
+"""Options of a plan: assumptions, numbers of tasks and attempts, difference and budget."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from passk_cli.option import Option
 from passk_cli.report.words import amount_text, plural
 from passk_cli.suggested_fix import OptionValue
 
-# Tasks and attempts per task that a design can have.
+# Smallest and largest number of tasks, and of attempts per task, in a design.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
-# The number of tasks of the pilot, and the cost of its attempts.
 PILOT = "pilot"
 _BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?|)", re.IGNORECASE)
 
 
 def parse_tasks(value: Any) -> tuple[int, ...]:
-    """Parse numbers of tasks from numbers or texts such as "200,50", ascending and without repeats.
+    """Parse numbers of tasks such as "200,50"; sorted and without repeats.
 
     >>> parse_tasks(["200,50"])
     (50, 200)
@@ -31,26 +30,24 @@ def parse_tasks(value: Any) -> tuple[int, ...]:
 
 
 def parse_attempts(value: Any) -> tuple[int, ...]:
-    """Parse numbers of attempts per task, ascending and without repeats."""
+    """Parse numbers of attempts per task such as "1,10"; sorted and without repeats."""
     return _parse_sizes("--attempts", value, *_ATTEMPTS)
 
 
 def parse_most_tasks(value: Any) -> str:
-    """Parse a number of tasks, as text, or "pilot" for the number of tasks of the pilot.
+    """Check that --max-tasks is a number of tasks or "pilot", and return it as text.
 
     >>> parse_most_tasks(115), parse_most_tasks("pilot")
     ('115', 'pilot')
     """
     text = str(value).strip()
-    return (
-        text
-        if text == PILOT
-        else str(whole_number(OptionValue("--max-tasks", text), text, *_TASKS))
-    )
+    if text == PILOT:
+        return text
+    return str(whole_number(OptionValue("--max-tasks", text), text, *_TASKS))
 
 
 def parse_budget(value: Any) -> str:
-    """Parse a budget above 0, with its unit if it has one.
+    """Parse a budget above 0, perhaps with a unit, and return it in a standard form.
 
     >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
     ['200', '$200', '$0.5', '200 attempts']
@@ -61,7 +58,7 @@ def parse_budget(value: Any) -> str:
     dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
     amount = _parse_positive(number)
     if not amount or (dollars and attempts) or (sign and unit):
-        # A shell turns an unquoted $200 into "00", and $1,000 into ",000".
+        # Without quotes, a shell changes $200 to "00" and $1,000 to ",000".
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
         raise ParameterError(
             OptionValue("--budget", text),
@@ -72,7 +69,7 @@ def parse_budget(value: Any) -> str:
 
 
 def parse_cost(value: Any) -> str:
-    """Parse dollars above 0, as text, or "pilot" for the mean cost of an attempt of the pilot.
+    """Check that the cost of an attempt is above 0 or "pilot", and return it as text.
 
     >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
     ('0.25', '0.25', 'pilot')
@@ -81,13 +78,14 @@ def parse_cost(value: Any) -> str:
     number = text.removeprefix("$")
     if text != PILOT and not _parse_positive(number):
         raise ParameterError(
-            OptionValue("--cost-per-attempt", text), "the cost must be an amount above 0, or pilot"
+            OptionValue("--cost-per-attempt", text),
+            "the cost must be an amount above 0 or the word pilot",
         )
     return number
 
 
 def _parse_positive(number: str) -> float:
-    """A number above 0; 0 for any other text."""
+    """A finite number above 0; 0.0 if the text is not such a number."""
     try:
         amount = float(number)
     except ValueError:
@@ -109,64 +107,70 @@ def _parse_sizes(option: str, value: Any, least: int, most: int) -> tuple[int, .
 
 @dataclass(frozen=True)
 class PlanTargets:
-    """Assumptions for a plan without a pilot, and the targets of the designs.
+    """The options of a plan.
 
-    tasks, attempts : the designs; empty for usual ones.
-    budget : for one model, as `parse_budget` writes it. Without a unit it is dollars if an attempt
-        has a cost, otherwise attempts.  None for a usual budget.
-    level : the confidence level of intervals and tests.
+    tasks, attempts : numbers of tasks and of attempts per task; empty for the default numbers.
+    budget : budget for one model, in the form of `parse_budget`. Without a unit, it is in dollars
+        if attempts have a cost, otherwise in attempts. None for the default budget.
     """
 
     # fmt: off
     mean: Annotated[float | None, Option(
-        "--mean", "P", "Without a pilot: mean success rate.")] = None
+        "--mean", "P", "Mean success rate, without a pilot.")] = None
     spread: Annotated[float | None, Option(
-        "--spread", "S", "Without a pilot: standard deviation over tasks.")] = None
+        "--spread", "S", "Standard deviation over tasks, without a pilot.")] = None
     correlation: Annotated[float | None, Option(
         "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
-        detail="Default: the pilot's, or 0.5.")] = None
+        detail="Default: the correlation in the pilot if it has several models, else 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
-        "--tasks", "50,200", "Numbers of tasks. Default: around the pilot's.", parse=parse_tasks,
+        "--tasks", "50,200", "Numbers of tasks. Default: around the pilot.", parse=parse_tasks,
     )] = ()
     attempts: Annotated[tuple[int, ...], Option(
-        "--attempts", "1,10", "Attempts per task. Default: 1, k and beyond.", parse=parse_attempts,
+        "--attempts", "1,10", "Attempts per task. Default: 1, k and more.", parse=parse_attempts,
     )] = ()
     budget: Annotated[str | None, Option(
-        "--budget", "N", "Attempts or dollars ('$200') of one model to split.", parse=parse_budget,
-        detail="200usd is dollars too, and 200attempts is attempts. A plain number is dollars if an"
-        " attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.")] = None
+        "--budget", "N", "Attempts or dollars ('$200') to split, per model.", parse=parse_budget,
+        detail="For dollars, write '$200' or 200usd. For attempts, write 200attempts. A number"
+        " without a unit is in dollars if attempts have a cost (by --cost-per-attempt or in the"
+        " pilot), else in attempts.")] = None
     max_tasks: Annotated[str | None, Option(
-        "--max-tasks", "N|pilot", "The most tasks that you have.", parse=parse_most_tasks,
-        detail="Limits the split of the budget; pilot: as many as the pilot has.")] = None
+        "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
+        detail="The best split of the budget has at most N tasks, or at most the number of tasks of"
+        " the pilot.")] = None
     cluster: Annotated[str | None, Option(
-        "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
-        detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
+        "--cluster", "COLUMN", "Column of the pilot with groups of related tasks.",
+        detail="Tasks are related if they share, for example, a repository or a passage. The plan"
+        " assumes groups of the same sizes as in the pilot.",
     )] = None
     population: Annotated[str, Option(
         "--population", help="Plan for", choices=POPULATIONS,
-        detail="new-tasks: tasks like those of the pilot; these-tasks: the pilot's tasks as a fixed"
-        " suite, and the attempts with which two runs of one model differ by at most --detect by"
-        " chance.")] = NEW_TASKS
+        detail="With new-tasks, you plan for new tasks that are similar to the tasks of the pilot."
+        " With these-tasks, you plan for the tasks of the pilot as a fixed suite: how many attempts"
+        " are needed so that chance makes two runs of one model differ by at most --detect.",
+        )] = NEW_TASKS
     detect: Annotated[float, Option(
         "--detect", "X", "Difference to detect.", low=0, high=1, between=True,
-        detail="With --population these-tasks, the most that chance may make.")] = 0.05
+        detail="With --population these-tasks, the largest difference that chance may cause.",
+        )] = 0.05
     power: Annotated[float, Option(
-        "--power", "P", "Power to detect it with.", low=0, high=1, between=True)] = 0.8
+        "--power", "P", "Probability of detecting the difference.", low=0, high=1, between=True,
+        )] = 0.8
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level; tests are at 1 minus it.", low=0, high=1,
+        "--level", "P", "Confidence level; tests use 1 − P.", low=0, high=1,
         between=True)] = 0.95
     next: Annotated[bool, Option(
-        "--next", help="What to run next: new tasks, attempts, or which model.",
-        detail="The same --budget, of all models together, by the standard error it leaves;"
-        " default: as much again. A pilot's outcomes never choose tasks.")] = False
+        "--next", help="Compare ways to continue the run of the pilot.",
+        detail="passk shows the standard error after spending the budget on new tasks, on more"
+        " attempts, or on more attempts of one model. --budget is then for all models together. Its"
+        " default is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
-        detail="pilot: the mean cost of the pilot's attempts, as for a --budget in dollars;"
-        " --field cost=COLUMN names its column.")] = None
+        detail="pilot is the mean cost of an attempt in the pilot, and the default for a --budget"
+        " in dollars. --field cost=COLUMN names the column of costs.")] = None
     # fmt: on
 
     def check(self) -> None:
-        """Raise a ParameterError for values that no plan can have."""
+        """Raise a ParameterError if the cost, the budget or the power is invalid."""
         if self.cost_per_attempt is not None:
             parse_cost(self.cost_per_attempt)
         if self.budget is not None:
@@ -174,12 +178,11 @@ class PlanTargets:
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
                 OptionValue("--power", f"{self.power:g}"),
-                f"the power must be above {1 - self.level:g} (the power without any difference) and"
-                " below 1",
+                f"the power must be above {1 - self.level:g} (the significance level) and below 1",
             )
 
     def check_budget(self) -> None:
-        """Raise a ParameterError for a budget that pays for no attempt, or for too many.
+        """Raise a ParameterError if the budget does not pay for 1 to 10¹² attempts.
 
         The unit of the budget and the cost of an attempt must be known.
         """
@@ -190,13 +193,13 @@ class PlanTargets:
 
     @property
     def unit_cost(self) -> float | None:
-        """Dollars of an attempt; None if they are not known, or before "pilot" is an amount."""
+        """The cost of an attempt in dollars; None if it is unknown or still the word "pilot"."""
         has_amount = self.cost_per_attempt not in (None, PILOT)
         return float(str(self.cost_per_attempt)) if has_amount else None
 
     @property
     def has_open_unit(self) -> bool:
-        """Whether the pilot decides if the budget is in dollars or attempts."""
+        """Whether the unit of the budget, dollars or attempts, depends on costs in the pilot."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
 
@@ -213,20 +216,17 @@ class PlanTargets:
 
     @property
     def most_tasks(self) -> int | None:
-        """The most tasks that the budget is split over; None for any number.
-
-        "pilot" must already be a number.
-        """
+        """Maximum number of tasks in a split of the budget; None for no limit."""
         return None if self.max_tasks is None else int(self.max_tasks)
 
     @property
     def affordable_attempts(self) -> int:
-        """Attempts that the budget pays for."""
+        """The number of attempts that the budget pays for."""
         unit = (self.unit_cost or math.inf) if self.in_dollars else 1.0
         return math.floor(self.amount / unit * (1.0 + 1e-12))
 
     def remainder(self, attempts: int) -> float:
-        """The part of the budget that is left after a number of attempts, in its unit."""
+        """The rest of the budget after a number of attempts, in the unit of the budget."""
         if self.in_dollars:
             return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
         return self.affordable_attempts - attempts
@@ -238,6 +238,6 @@ class PlanTargets:
         )
 
     def cost(self, attempts: int | None) -> float | None:
-        """Dollars of a number of attempts; None if they are not known."""
+        """The cost of a number of attempts in dollars; None if it is unknown."""
         unit = self.unit_cost
         return None if attempts is None or unit is None else attempts * unit

@@ -1,7 +1,4 @@
-"""Variance components of a metric in a new run, and of a difference of two models.
-
-They are assumed, or estimated from a pilot.
-"""
+"""Variance components of a metric and of a difference of models, assumed or from a pilot."""
 
 from __future__ import annotations
 
@@ -36,28 +33,27 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
-# Families whose values are numbers of subsets over C(n, k).
+# Families of metrics with values m / C(n, k) for a whole number m.
 _COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
-# Predicted powers are rough closer to 0 or 1 than this (benchmarks/plan.md).
+# If a mean is closer to 0 or 1 than this, predicted power is rough (benchmarks/plan.md).
 _ROUGH = 0.1
-# A smaller variance of values between 0 and 1 is only rounding.
+# If a variance of values between 0 and 1 is smaller than this, it is only rounding.
 _NO_VARIANCE = 1e-15
 _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance from spread"
 
 
 @dataclass(frozen=True, eq=False)
 class VarianceComponents:
-    """The variation of one metric over tasks and attempts, and of the difference of two models.
+    """The variance of a metric over tasks and attempts, and of the difference of two models.
 
-    series : the model and its groups; with several models, the one whose values vary most.
-    pair : the two models whose difference varies most; None if the second model is assumed to be
-    like
-        the first.
-    ends : 95 % limits of the variance of their true differences; None if it is not estimated.
-    excess : variance that clusters of tasks add, to a task's value and to its difference.
-    cluster_size : tasks in the cluster of an average task; 1 without clusters.
-    clusters : the cluster of each task of the pilot; empty without clusters.
-    correlation : of the true values of the two models over tasks; None if the pilot cannot show it.
+    series : the model with its groups. If there are several models, the most variable model.
+    pair : the two models with the most variable difference; None if the second model is assumed
+        to be similar to the first model.
+    ends : 95 % limits of the variance of true differences over tasks; None if not estimated.
+    excess : variance that clusters of tasks add to the value and to the difference at a task.
+    cluster_size : number of tasks in the cluster of an average task; 1 without clusters.
+    clusters : code of the cluster of each task of the pilot; empty without clusters.
+    correlation : correlation of the true values of two models over tasks; None if unknown.
     """
 
     metric: Metric
@@ -73,28 +69,28 @@ class VarianceComponents:
 
     @property
     def name(self) -> str:
-        """The model and its groups, as text."""
+        """The name of the model with its groups."""
         return SeriesName(self.series)
 
     @property
     def pilot(self) -> PilotEstimate | None:
-        """The pilot's values, if there is a pilot."""
+        """The estimate from the pilot; None without a pilot."""
         return self.values if isinstance(self.values, PilotEstimate) else None
 
     @property
     def correlation_source(self) -> str:
-        """Source of the correlation: "measured", "assumed", or "unknown" if there is none."""
+        """The source of the correlation: "measured", "assumed" or "unknown"."""
         if self.correlation is None:
             return UNKNOWN
         return ASSUMED if self.pair is None else MEASURED
 
     def at(self, between: float) -> VarianceComponents:
-        """The components with another variance of true differences."""
+        """A copy with `between` as the variance of true differences over tasks."""
         return replace(self, difference=replace(self.difference, estimated=between))
 
     @property
     def correlations(self) -> tuple[float, float] | None:
-        """95 % limits of the correlation; None if it was not estimated."""
+        """95 % limits of the correlation; None if the correlation was not estimated."""
         if self.ends is None or self.correlation is None:
             return None
         high, low = (self.at(end).difference.correlation for end in self.ends)
@@ -102,26 +98,21 @@ class VarianceComponents:
 
     @property
     def deviation(self) -> float | None:
-        """Standard deviation of the true values over tasks; None if it is not known."""
-        return (
-            None
-            if math.isnan(self.values.between_variance)
-            else math.sqrt(self.values.between_variance)
-        )
+        """Standard deviation of the true values over tasks; None if unknown."""
+        variance = self.values.between_variance
+        return None if math.isnan(variance) else math.sqrt(variance)
 
     @property
     def is_near_bound(self) -> bool:
-        """Whether a mean is so close to 0 or 1 that predicted powers are rough."""
+        """Whether the mean of a model is so close to 0 or 1 that predicted power is rough."""
         means = (self.difference.first.expected, self.difference.second.expected)
         return not all(_ROUGH <= mean <= 1.0 - _ROUGH for mean in means)
 
     @property
     def uncertainty(self) -> tuple[str, float]:
-        """The number of independent units of the pilot in words, and the relative standard error of
-        standard
-        errors that are planned from them.
+        """The size of the pilot, and the relative standard error of planned standard errors.
 
-        Units are tasks with their values, or clusters with their sums.
+        The size is the number of tasks, or of clusters if the pilot has clusters.
         """
         if self.pilot is None:
             return "", 0.0
@@ -131,53 +122,46 @@ class VarianceComponents:
         return plural(len(values), noun), float(difference_distribution(values).spread_error[0])
 
     def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
-        """Whether designs with these numbers of attempts use Beta rates in addition to the pilot's
-        values.
-        """
+        """Whether designs with these numbers of attempts need an assumption of Beta rates."""
         if self.pilot is None or self.pilot.rates is None:
             return False
         beyond = any(not self.pilot.is_measured(n) for n in attempts)
         return beyond or (self.pair is None and not self.pilot.measures_between)
 
     def source(self, n: int) -> str:
-        """Where the standard error at n attempts comes from: "assumed", "pilot" or "pilot and
-        model".
-        """
+        """Source of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""
         if self.pilot is None:
             return ASSUMED
         return "pilot" if self.pilot.is_measured(n) else "pilot and model"
 
     def reason_unknown(self, n: int) -> str:
-        """Why there is no standard error at n attempts; empty if there is one."""
+        """Why the standard error at n attempts is unknown; "" if it is known."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
         return _ONE_ATTEMPT if math.isnan(self.variances(n)[0]) else ""
 
     def reason_difference_unknown(self, n: int) -> str:
-        """Why there is no standard error of a difference at n attempts; empty if there is one."""
+        """Why the standard error of a difference at n attempts is unknown; "" if it is known."""
         return self.reason_unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
 
     @property
     def largest_difference(self) -> float:
-        """The largest difference that two models can have around the expected value, or at all."""
+        """The largest possible difference of two models."""
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 
     def paired_test(self, n: int, level: float) -> PairedTest:
-        """The paired test at n attempts of either model."""
+        """The paired test of two models with n attempts of each model at each task."""
         odds = self.values.expected * (1.0 - self.values.expected)
         bend = 0.0 if self.pair or odds <= 0.0 else 1.0 / (4.0 * odds)
         step = lattice_step(n, self.metric.k) if self.metric.family in _COUNTS_SUBSETS else 0.0
         return PairedTest(self.variances(n)[1], level, step, bend)
 
     def variances(self, n: int) -> tuple[float, float]:
-        """Variances of a task's value and of its difference, at n attempts; computed once.
+        """Variances of the value and of the difference at a task with n attempts.
 
-        This is T times the variance of a mean over T tasks, including the excess of clusters. The
-        tasks
-        of a cluster share true values, so more attempts do not reduce the excess. A variance that
-        is only
-        rounding is 0.
+        Each is T times the variance of a mean over T tasks, including the excess of clusters. More
+        attempts do not reduce this excess, because the tasks of a cluster have similar true values.
         """
         if n not in self._variances:
             sampling_variances = (self.values.variance(n), self.difference.variance(n))
@@ -189,7 +173,7 @@ class VarianceComponents:
         return self._variances[n]
 
     def widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
-        """Widths of the default interval for new tasks; None if there is no standard error.
+        """Widths of the default interval of designs with n attempts per task; None if unknown.
 
         tasks : number of tasks of each design.
         """
@@ -213,7 +197,7 @@ def similar_models(
     correlation: float | None = None,
     series: tuple[str, ...] = ("",),
 ) -> VarianceComponents:
-    """The components of a model and a second model like it; default: the usual correlation."""
+    """The components of two models with the same distribution of values and a correlation."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
     difference = PlannedDifference(values, values, correlation * values.between_variance)
     return VarianceComponents(metric, values, difference, correlation, series)
@@ -221,11 +205,11 @@ def similar_models(
 
 @dataclass(frozen=True)
 class Pilot:
-    """The metrics that a pilot can plan, and those that it cannot.
+    """What a pilot shows about each metric.
 
-    silent : why values cannot be planned → these values.
-    clustering : how many times as many tasks the first metric needs because tasks are related; None
-        without clusters.
+    unusable : reason → values that cannot be used for a plan for this reason.
+    clustering : factor by which clusters increase the number of tasks needed at the first metric;
+        None without clusters.
     """
 
     metric_components: list[VarianceComponents]
@@ -234,10 +218,10 @@ class Pilot:
 
 
 def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
-    """Estimate the components of a study's metrics.
+    """Estimate the variance components of each metric of a pilot.
 
-    correlation : the correlation for a pilot of one model.
-    Errors: ParameterError if a pilot of several models makes an assumed correlation superfluous.
+    correlation : assumed correlation, only for a pilot with one model.
+    Errors: ParameterError if a correlation is given although the pilot has several models.
     """
     refuse_many_steps("the pilot", int(study.counts.n.max()))
     silent = group_by(study.values(), _reason_unusable)
@@ -255,7 +239,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
 
 
 def _reason_unusable(values: TaskValues) -> str:
-    """Why these values cannot be planned; empty if they can."""
+    """Why these values cannot be used for a plan; "" if they can."""
     if not values.has_values:
         return values.reason
     if len(values.values) < 2:
@@ -273,10 +257,10 @@ def _one_cluster(values: TaskValues) -> bool:
 
 
 def _components(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
-    """The components of one metric: the model and the pair of models that vary most.
+    """The components of a metric for the most variable model and the most variable pair.
 
-    With one attempt per task, the correlation is neither known nor needed: only designs with one
-    attempt are planned, and the pilot itself shows their differences.
+    With one attempt per task, the correlation is unknown. It is not needed, because the plan then
+    has only designs with one attempt per task.
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
@@ -300,9 +284,10 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
         variance, *ends = true_difference_variance(first, second)
         estimated = None if math.isnan(variance) else variance
         difference = PlannedDifference(first, second, covariance, estimated)
-        components = VarianceComponents(widest.metric, values, difference, difference.correlation,
-        widest.series,
-                          names, None if estimated is None else (ends[0], ends[1]))  # fmt: skip
+        components = VarianceComponents(
+            widest.metric, values, difference, difference.correlation, widest.series, names,
+            None if estimated is None else (ends[0], ends[1]),
+        )  # fmt: skip
     if clusters is None:
         return components
     value_excess = cluster_excess(widest.values, clusters)
@@ -311,21 +296,17 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
         difference_excess = cluster_excess(
             first_model.values - second_model.values, first_model.clusters
         )
-    size, codes = (
-        IntervalData(widest.values, clusters=clusters).guard_size,
-        tuple(clusters.tolist()),
-    )
+    size = IntervalData(widest.values, clusters=clusters).guard_size
+    codes = tuple(clusters.tolist())
     return replace(
         components, excess=(value_excess, difference_excess), cluster_size=size, clusters=codes
     )
 
 
 def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
-    """Pairs of models of one group on their shared tasks, without pairs that never differ or that
-    share
-    one cluster.
+    """Pairs of models in one group, on their shared tasks, with differences that vary.
 
-    Errors: ParameterError for too many models.
+    Errors: ParameterError if there are too many models.
     """
     groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
@@ -343,6 +324,6 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
 
 
 def _spread(pair: tuple[TaskValues, TaskValues]) -> float:
-    """Variance of the pair's differences in the pilot."""
+    """The variance of the difference of two models over the tasks of the pilot."""
     first, second = pair
     return float((first.values - second.values).var())

@@ -1,4 +1,4 @@
-"""The designs of a plan: the answer, the table, what it assumes, and the charts."""
+"""The report of `passk plan`: the answer, tables of designs, assumptions, and charts."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Options of plans for new tasks only.
+# Options that --population these-tasks does not support.
 _NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
 })  # fmt: skip
-# Predicted powers are rough with fewer tasks (benchmarks/plan.md).
+# With fewer tasks than this, predicted power is rough (benchmarks/plan.md).
 _FEW_TASKS = 50
-# Standard errors that are more uncertain than this get a warning.
+# A larger relative uncertainty of planned standard errors causes a warning.
 _UNSURE = 0.2
-# If the tasks at both ends of a correlation differ by more than this factor, there is a note.
+# A note appears if the limits of the correlation change the tasks needed by more than this factor.
 _APART = 1.5
 _CURVE_POINTS = 20
 
 LEFT_OUT = DiagnosticType(
     "unplanned-metrics", WARNING, "{metrics} of {models} left out: {reason}",
-    meaning="The pilot must show how a metric differs from task to task. It does not show this if"
-    " it has too few attempts, only one task or cluster, or the same value on every task.",
+    meaning="The pilot must show how a metric differs from task to task. A pilot does not show this"
+    " if it has too few attempts, only one task or cluster, or the same value at every task.",
     why="The plan contains neither a table nor rows for this metric of this model.",
     advice="Choose harder or easier tasks for the pilot, or make more attempts, as the reason"
     " requires.",
@@ -76,25 +76,26 @@ LEFT_OUT = DiagnosticType(
 )  # fmt: skip
 UNCERTAIN = DiagnosticType(
     "uncertain-correlation", NOTE,
-    "the correlation of {models:and} is uncertain at {metric}: {few} to {many:task} detect {points}"
-    " points", "more pilot tasks narrow that",
-    "The tasks that detect a difference depend on the correlation of the two models' true success"
-    " rates over tasks. The pilot estimates it. The two numbers of tasks belong to the ends of its"
-    " 95 % interval.",
+    "the correlation of {models:and} is uncertain at {metric}: detecting {points} points needs"
+    " {few} to {many:task}", "a pilot with more tasks narrows this range",
+    "The number of tasks that you need depends on the correlation between the true success rates of"
+    " the two models over tasks. The pilot estimates this correlation. The two numbers of tasks"
+    " belong to the ends of the 95 % interval of the correlation.",
     why="If you plan with the estimate only, you may run too few tasks to detect the difference.",
-    advice="Add tasks to the pilot, or plan with the larger number.",
+    advice="Add tasks to the pilot, or plan with the larger number of tasks.",
     example="note[uncertain-correlation]: the correlation of alpha and beta is uncertain at pass@1:"
-    " 210 to 640 tasks detect 5 points; more pilot tasks narrow that",
+    " detecting 5 points needs 210 to 640 tasks; a pilot with more tasks narrows this range",
 )  # fmt: skip
 CLUSTERED = DiagnosticType(
     "clustered-pilot", NOTE,
     "because tasks with the same {cluster} are related, {metric} needs {times:=amount} times as"
     " many tasks",
-    meaning="Tasks of one cluster have something in common. The factor is the ratio of the"
-    " variances with and without clusters, at the pilot's attempts.",
+    meaning="Tasks of one cluster are related, for example by a common repository. The factor is"
+    " the ratio of the variances with and without clusters, at the pilot's number of attempts.",
     why="Each task of a cluster adds less information than an independent task.",
-    advice="Nothing: the plan accounts for it, with clusters of the pilot's sizes. Tasks from more"
-    " clusters are worth more than further tasks of the same clusters.",
+    advice="You need to do nothing: the plan assumes clusters of the same sizes as in the pilot. If"
+    " you add tasks, tasks from new clusters add more information than tasks from the same"
+    " clusters.",
     example="note[clustered-pilot]: because tasks with the same repository are related, pass@1"
     " needs 2.3 times as many tasks",
 )  # fmt: skip
@@ -111,45 +112,44 @@ ONE_ATTEMPT = DiagnosticType(
 )  # fmt: skip
 MODELLED = DiagnosticType(
     "modelled-pilot", NOTE,
-    "{n:attempt} per pilot task do not determine every number of {metric}; the others assume"
+    "with {n:attempt} per task in the pilot, some planned numbers of {metric} assume"
     " Beta-distributed success rates",
-    meaning="The pilot does not determine designs with more attempts than it has, nor differences"
-    " if it has fewer than 2k attempts per task. passk computes them from a Beta distribution with"
-    " the pilot's mean and standard deviation.",
-    why="These numbers are wrong if the true success rates have another distribution.",
-    advice="The column source shows which numbers they are. More attempts in the pilot replace the"
-    " assumption by data.",
-    example="note[modelled-pilot]: 4 attempts per pilot task do not determine every number of"
-    " pass@4; the others assume Beta-distributed success rates",
+    meaning="A pilot does not determine the standard error of designs with more attempts per task,"
+    " and with fewer than 2k attempts per task it does not determine differences. passk computes"
+    " both from a Beta distribution with the pilot's mean and standard deviation.",
+    why="The computed numbers are wrong if the true success rates have another distribution.",
+    advice="The column source of `--full` shows which numbers use the Beta distribution. If you"
+    " make more attempts in the pilot, passk uses data instead of this assumption.",
+    example="note[modelled-pilot]: with 4 attempts per task in the pilot, some planned numbers of"
+    " pass@4 assume Beta-distributed success rates",
 )  # fmt: skip
 NO_SPREAD = DiagnosticType(
     "no-spread", WARNING,
-    "{metrics}: the pilot's tasks differ no more than chance explains; planned as equally hard",
+    "{metrics}: tasks of the pilot differ only by chance, so the plan treats them as equally hard",
     meaning="The estimated variance of true values over tasks is below 0, and the plan uses 0.",
     why="If tasks do differ, you need more of them than the plan shows.",
     advice="Use a pilot with more tasks or more attempts per task.",
-    example="warning[no-spread]: pass@1: the pilot's tasks differ no more than chance explains;"
-    " planned as equally hard",
+    example="warning[no-spread]: pass@1: tasks of the pilot differ only by chance, so the plan"
+    " treats them as equally hard",
 )  # fmt: skip
 LARGEST_SPREAD = DiagnosticType(
     "largest-spread", WARNING,
-    "{metrics}: the pilot's tasks differ as much as their mean allows; planned with that spread",
-    meaning="The estimated variance of true values over tasks is above the largest possible one,"
-    " m (1 − m) at a mean m. At this variance, each task always passes or always fails. The plan"
-    " uses this largest variance.",
+    "{metrics}: tasks of the pilot differ as much as their mean allows; the plan uses this spread",
+    meaning="The estimated variance of true values over tasks is above the largest possible"
+    " variance, which is m (1 − m) for a mean m. At the largest variance, each task always passes"
+    " or always fails. The plan uses the largest variance.",
     why="If the true spread is smaller, you need fewer tasks than the plan shows.",
     advice="Use a pilot with more tasks.",
     example="passk plan sample_data/counts.csv\n"
-    "warning[largest-spread]: pass^10: the pilot's tasks differ as much as their mean allows;"
-    " planned with that spread",
+    "warning[largest-spread]: pass^10: tasks of the pilot differ as much as their mean allows; the"
+    " plan uses this spread",
 )  # fmt: skip
 UNSURE = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
-    meaning="A pilot with few tasks estimates only roughly how much values vary. The"
-    " percentage is the relative standard error of the planned standard error: it shows how"
-    " uncertain the plan is. The metric is that of the answer, and"
-    " `--full` shows the others.",
+    meaning="A pilot with few tasks estimates only roughly how much values vary. The percentage is"
+    " the relative standard error of the planned standard error. The message names the metric of"
+    " the answer, and `--full` shows the percentages of all metrics.",
     why="The number of tasks that you need is uncertain by twice this percentage.",
     advice="Use a pilot with more tasks, or plan for more tasks than the answer names.",
     example="passk plan sample_data/counts.csv\n"
@@ -158,42 +158,44 @@ UNSURE = DiagnosticType(
 )  # fmt: skip
 ROUGH = DiagnosticType(
     "rough-power", NOTE, "power and detected differences are rough {where}",
-    meaning="The plan predicts power from a normal approximation. In simulations it was off with"
-    " fewer than 50 tasks, and if a mean is within 0.1 of 0 or 1.",
+    meaning="The plan predicts power by a normal approximation. In simulations, this approximation"
+    " was inaccurate with fewer than 50 tasks, and if a mean is within 0.1 of 0 or 1.",
     why="A design may detect a somewhat larger or smaller difference than the table shows.",
     advice="Plan with some reserve, or with at least 50 tasks.",
     example="passk plan sample_data/answers.csv\n"
     "note[rough-power]: power and detected differences are rough below 50 tasks",
 )  # fmt: skip
 PILOT_MODELS = DiagnosticType(
-    "pilot-models", NOTE, "widths are for {model}, the most variable model",
-    SuggestedFix({"--model": Placeholder("NAME")}, "chooses another"),
-    "If the pilot has several models, the plan is for the model with the most variable values, and"
-    " for the pair with the most variable differences, metric by metric.",
-    why="All other models and pairs need no more tasks than these.",
+    "pilot-models", NOTE, "interval widths are for {model}, the most variable model",
+    SuggestedFix({"--model": Placeholder("NAME")}, "chooses another model"),
+    "If the pilot has several models, passk plans each metric for the model with the most variable"
+    " values, and for the pair of models with the most variable differences.",
+    why="All other models and pairs need at most as many tasks.",
     advice="`--model NAME` plans for one model.",
     example="passk plan sample_data/evalplus.csv.gz\n"
-    "note[pilot-models]: widths are for Meta-Llama-3-8B, the most variable model; --model NAME"
-    " chooses another",
+    "note[pilot-models]: interval widths are for Meta-Llama-3-8B, the most variable model; --model"
+    " NAME chooses another model",
 )  # fmt: skip
 PILOT_COST = DiagnosticType(
-    "pilot-cost", NOTE, "an attempt of {model} cost {cost}{?others|; of {others}}",
-    meaning="The plan uses the mean cost of an attempt of the pilot's model that it plans for, with"
-    " every task counted once. Runs of other models cost what their attempts cost.",
-    why="The cost of a design is as uncertain as this mean, and a run varies around it. About every"
-    " second run that should spend exactly the budget costs more.",
-    advice="Keep a reserve, or plan with the upper limit of the mean: `--cost-per-attempt`.",
-    example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645]; of beta $2.07",
+    "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
+    " {others}}",
+    meaning="The plan uses the mean cost of an attempt in the pilot, of the model that it plans"
+    " for. Every task has the same weight in this mean.",
+    why="The mean cost is uncertain, and the cost of a run varies around the mean. If you plan to"
+    " spend exactly the budget, about every second run costs more.",
+    advice="Keep a reserve, or give the upper limit of the mean cost with `--cost-per-attempt`.",
+    example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645] in the pilot; other"
+    " models: beta $2.07",
 )  # fmt: skip
 MONEY_BUDGET = DiagnosticType(
-    "money-budget", NOTE, "the budget of {number} is dollars, as the pilot's attempts have costs",
+    "money-budget", NOTE, "the budget of {number} is in dollars because the pilot has costs",
     (
-        SuggestedFix({"--budget": "{number}usd"}, "says so"),
-        SuggestedFix({"--budget": "{number}attempts"}, "is attempts"),
+        SuggestedFix({"--budget": "{number}usd"}, "means dollars"),
+        SuggestedFix({"--budget": "{number}attempts"}, "means attempts"),
     ),
-    "A budget without a unit is in dollars if an attempt has a cost, in the pilot's files or by"
-    " --cost-per-attempt. Otherwise it is a number of attempts.",
-    why="The same number gives a different plan in the other unit.",
+    "A budget without a unit is in dollars if attempts have a cost, in the files of the pilot or by"
+    " --cost-per-attempt. Otherwise the budget is a number of attempts.",
+    why="The same number in dollars or in attempts gives a different plan.",
 )  # fmt: skip
 SMALL_BUDGET = DiagnosticType(
     "small-budget", WARNING,
@@ -210,8 +212,8 @@ NEW_TASKS_FIRST = DiagnosticType(
     SuggestedFix({"--max-tasks": Placeholder("N")}, "limits the tasks"),
     "At k = 1, the best split of a budget is one attempt at each of as many tasks as it allows.",
     why="You may not have that many tasks.",
-    advice="If you have only N tasks, use `--max-tasks N`. The rest of the budget then goes to"
-    " further attempts.",
+    advice="If you have only N tasks, use `--max-tasks N`. passk then splits the rest of the budget"
+    " into more attempts per task.",
     example="passk plan sample_data/tau_airline.csv --budget 5000\n"
     "note[more-tasks-first]: at k = 1 a new task narrows intervals more than another attempt;"
     " --max-tasks N limits the tasks",
@@ -220,15 +222,15 @@ NEW_TASKS_FIRST = DiagnosticType(
 
 BY_OUTCOMES = DiagnosticType(
     "tasks-by-outcomes", NOTE,
-    "draw new tasks as the other tasks were drawn, never by their outcomes",
+    "draw new tasks in the same way as the existing tasks, never by their outcomes",
     meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
     " repeat all tasks or none.",
-    why="If you repeat only tasks that failed or that went both ways, or leave out tasks that"
-    " always pass, the mean is about other tasks. In simulations, estimates were then off by up to"
-    " 5 points, and errors were 1.1 to 2.7 times as large.",
+    why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean is"
+    " about different tasks. In simulations, estimates were then off by up to 5 points, and errors"
+    " were 1.1 to 2.7 times as large.",
     advice="Repeat all tasks or none.",
     example="passk plan sample_data/tau_airline.csv --next\n"
-    "note[tasks-by-outcomes]: draw new tasks as the other tasks were drawn, never by their"
+    "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"
     " outcomes",
 )  # fmt: skip
 
@@ -242,58 +244,60 @@ _BETWEEN = (
     "{?pair| between {pair:and}}{?widest|, the pair that varies most}"
     "{?similar| between models similar to {similar}} (power {power})"
 )
-_BEYOND = "{?beyond|, more tasks than there are}."
+_BEYOND = "{?beyond|, which is above the maximum number of tasks}."
 
 
 @dataclass(frozen=True)
 class DesignTable(Section[DesignChoice]):
-    """The designs to choose from, for the first metric."""
+    """A row per design of a run, for the first metric."""
 
     designs: Designs
 
     columns = (
         Column("design", meaning="Tasks × attempts per task.",
                cell=lambda choice: choice.design),
-        Column("attempts", "count", meaning="Attempts of one model in all.",
+        Column("attempts", "count", meaning="Total number of attempts of one model.",
                cell=lambda choice: choice.attempts_per_model),
         Column("cost", "$", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
                where=lambda section: section.designs.aims.unit_cost is not None),
         Column("standard error", "share", shown=FULL, meaning="Standard error of the metric.",
                cell=lambda choice: choice.fact.se),
         Column("detects", "points", name="difference",
-               meaning="Smallest difference of two models that a two-sided paired test detects with"
-               " --power.",
+               meaning="Smallest difference between two models that a two-sided paired test detects"
+               " with the probability of --power.",
                cell=lambda choice: choice.fact.more["difference"]),
         Column("interval width", "share", name="width",
-               meaning="Width of the confidence interval for new tasks (guard).",
+               meaning="Width of the confidence interval (method guard) for new tasks.",
                cell=lambda choice: choice.fact.more["width"]),
         Column(
             "source", shown=FULL, name="source",
-            meaning="Origin of the standard error: assumed, pilot, or pilot and model (Beta rates"
-            " beyond what the pilot shows).",
+            meaning="Source of the standard error: assumed, pilot, or pilot and model (the Beta"
+            " distribution, for more attempts than the pilot has).",
             cell=lambda choice: choice.fact.more["source"]),
-        Column("remark", meaning="What distinguishes the design, or why a number is missing.",
+        Column("remark", meaning="How the design differs from others, or why a number is missing.",
                cell=lambda choice: ", ".join(choice.remarks)),
-        data_field("fact", "Kind of row: design, split (best of the budget), detect (the tasks"
-                   " that detect --detect), or next (--next)."),
-        data_field("best_for", "The metrics that a split is best for; all: for all at once."),
-        data_field("attempts_in_all", "Attempts of one model; with --next, the attempts to make."),
-        data_field("cost", "Cost of these attempts, in US dollars."),
-        data_field("cost_low", "Cost at the lower limit of the mean cost that was measured."),
-        data_field("cost_high", "Cost at its upper limit."),
-        data_field("left", "Rest of the budget that a split does not spend, in dollars if the"
+        data_field("fact", "Kind of row: design, split (best split of the budget), detect (tasks"
+                   " needed to detect the difference of --detect), or next (with --next)."),
+        data_field("best_for", "Metrics for which a split is best; all: all metrics together."),
+        data_field("attempts_in_all", "Total number of attempts of one model; with --next, number"
+                   " of attempts to add."),
+        data_field("cost", "Cost of these attempts in US dollars."),
+        data_field("cost_low", "Cost at the lower limit of the mean cost of an attempt."),
+        data_field("cost_high", "Cost at the upper limit of the mean cost of an attempt."),
+        data_field("left", "Rest of the budget that a split does not use, in dollars if the"
                    " budget is in dollars, else in attempts."),
         data_field("power", "Power of the test."),
-        data_field("correlation_source", "Origin of the correlation: measured, assumed, unknown."),
+        data_field("correlation_source",
+                   "Source of the correlation: measured, assumed or unknown."),
     )  # fmt: skip
 
     @property
     def components(self) -> VarianceComponents:
-        """The components of the first metric."""
+        """The variance components of the first metric."""
         return self.designs.metric_components[0]
 
     def facts(self) -> list[Result]:
-        """The requested designs, the best splits and the designs that detect, for every metric."""
+        """The planned results of all designs, for every metric."""
         return self.designs.facts
 
     def tables(self) -> Iterator[Table]:
@@ -334,7 +338,7 @@ class DesignTable(Section[DesignChoice]):
 
     @cached_property
     def headline_design(self) -> Result | None:
-        """The best split of the budget, or the largest requested design; None if there is none."""
+        """The design in the answer: best split of the budget, or largest requested design."""
         designs, name = self.designs, self.components.metric.name
         if designs.targets.budget is not None:
             return next(
@@ -347,10 +351,10 @@ class DesignTable(Section[DesignChoice]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The budget, what its best split or the design detects, and the design that is needed.
+        """The budget, the design of the answer, and the design that detects --detect.
 
-        planned : whether a design has a standard error.  untestable : whether the pilot shows no
-        differences.  sized : whether the answer is about the size of one design.
+        planned : whether a design has a standard error.  sized : whether a size was requested.
+        untestable : whether the standard error of differences is unknown.
         """
         designs, components, headline = self.designs, self.components, self.headline_design
         aims, targets, budget = designs.aims, designs.targets, designs.targets.budget is not None
@@ -426,18 +430,15 @@ class DesignTable(Section[DesignChoice]):
             )
         metric_components, aims = self.designs.metric_components, self.designs.aims
         if names := [o.metric.name for o in metric_components if o.uses_beta_rates(aims.attempts)]:
-            yield f"partly by Beta rates: {', '.join(names)}"
+            yield f"planned partly from Beta rates: {', '.join(names)}"
         if names := [o.metric.name for o in metric_components if o.is_near_bound]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
         yield self.study.hint
 
     def messages(self) -> Iterator[Diagnostic]:
-        designs, metric_components, aims = (
-            self.designs,
-            self.designs.metric_components,
-            self.designs.aims,
-        )
+        designs, metric_components = self.designs, self.designs.metric_components
+        aims = designs.aims
         first, pilot = self.components, self.components.pilot
         pilots = [(o.metric.name, o.pilot) for o in metric_components if o.pilot is not None]
         if designs.several:
@@ -482,10 +483,9 @@ class DesignTable(Section[DesignChoice]):
             yield NEW_TASKS_FIRST()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The smallest detected difference over tasks, with a line per number of attempts.
+        """The smallest detected difference over the number of tasks, per number of attempts.
 
-        Requested designs are marked. Two lines cross at the design that detects the target
-        difference.
+        Requested designs are marked. Two straight lines cross at the design that detects --detect.
         """
         designs, components, aims = self.designs, self.components, self.designs.aims
         headline = self.headline_design
@@ -527,43 +527,48 @@ class DesignTable(Section[DesignChoice]):
 
 
 class VarianceTable(Section[VarianceComponents]):
-    """Mean, standard deviation and correlation that the plan uses for each metric."""
+    """A row per metric with the mean, standard deviation and correlation that the plan uses."""
 
-    title = "Planned for"
+    title = "Assumptions of the plan"
     shown = FULL
     columns = (
         Column("metric", meaning="The metric.", cell=lambda components: components.metric.name),
         Column("mean", "share", meaning="Expected value of the metric.",
                cell=lambda components: components.values.expected),
-        Column("standard deviation", "share", meaning="Standard deviation of true values over"
-               " tasks, chance taken out.", cell=lambda components: components.deviation),
+        Column("standard deviation", "share", meaning="Standard deviation of the true values over"
+               " tasks, without the variation by chance.",
+               cell=lambda components: components.deviation),
         Column("correlation", "amount", name="correlation", meaning="Correlation of the true"
-               " values of two models over tasks; --correlation or a pilot of two models sets it.",
+               " values of two models over tasks, from --correlation or from a pilot with two"
+               " models.",
                cell=lambda components: components.correlation),
         Column("tasks needed, relative to {0[0]}", "amount",
-               meaning="Tasks that give the standard error that one task gives {0[0]}, at {0[1]}"
-               " attempts per task.",
+               meaning="Number of tasks that the metric needs for the standard error that {0[0]}"
+               " has with one task, both with {0[1]} attempts per task.",
                across=lambda section: section.relative, example=("the first metric", "k"),
                cell=lambda components, first: components.variances(first[1])[0] / first[2]),
-        Column("model", meaning="The model whose values vary most.",
+        Column("model", meaning="The model with the most variable values.",
                where=lambda section: bool(section.records[0].name),
                cell=lambda components: components.name),
-        Column("pair", meaning="The models of the planned difference. If there are several pairs,"
-               " it is the pair with the most variable differences.",
+        Column("pair", meaning="The two models of the planned difference: the pair with the most"
+               " variable differences.",
                where=lambda section: bool(section.records[0].name),
                cell=lambda components: " − ".join(components.pair or ("two similar to it",))),
     )  # fmt: skip
 
     @property
     def relative(self) -> list[tuple[str, int, float]]:
-        """The first of several metrics, the largest k, and its variance at that many attempts."""
+        """The first metric, the largest k, and the variance of this metric with k attempts.
+
+        The list is empty if there is only one metric.
+        """
         first, n = self.records[0], max(components.metric.k for components in self.records)
         variance = first.variances(n)[0]
         return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
 
 
 def _decisions(designs: Designs) -> dict[str, Any]:
-    """The entries of the signature."""
+    """The options and assumptions of the plan for the signature."""
     aims = designs.aims
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
@@ -574,7 +579,7 @@ def _decisions(designs: Designs) -> dict[str, Any]:
 
 
 def _basis_words(designs: Designs) -> str:
-    """The size of the pilot, or the assumed success rates, in words."""
+    """The size of the pilot or the assumed success rates, for example "pilot of 50 tasks"."""
     pilots = [
         components.pilot for components in designs.metric_components if components.pilot is not None
     ]
@@ -598,11 +603,10 @@ class PlanQuestion(Question, PlanOptions):
 
     sections = (DesignTable, VarianceTable, ContinuationTable, FixedSuiteTable)
 
-    uncorrected: ClassVar[str] = "a plan counts verdicts"
-    unbounded: ClassVar[str] = "a plan needs one success rate of each task"
+    uncorrected: ClassVar[str] = "a plan uses the verdicts of attempts, which labels do not change"
+    unbounded: ClassVar[str] = "a plan needs a single success rate per task"
 
     def request(self, options: SharedOptions) -> Request:
-        # Designs are planned for passes and failures only.
         request = replace(super().request(options), cluster=self.cluster)
         in_dollars = (self.in_dollars and self.unit_cost is None) or self.cost_per_attempt == PILOT
         priced = in_dollars or (self.has_open_unit and not options.read_once)
@@ -610,23 +614,23 @@ class PlanQuestion(Question, PlanOptions):
 
     @property
     def uses_pilot_costs(self) -> bool:
-        """Whether an attempt costs what the pilot's attempts cost."""
+        """Whether the cost of an attempt is the mean cost in the pilot."""
         return self.cost_per_attempt == PILOT or (self.in_dollars and self.unit_cost is None)
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The plan without a pilot, from assumed success rates."""
+        """The plan from assumed success rates; None if there is a pilot."""
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
         refuse_if_any("unknown-metric", *(
             (metric.kind.required_attempt_data, "",
-            f"{metric.name}: plans are for metrics of passes and failures,"
-             " for example pass@10, pass^4 and gpass@8:0.5", ())
+            f"{metric.name} cannot be planned; use a metric of passes and failures,"
+             " for example pass@10, pass^4 or gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
-        # The cost grows by k².
+        # The time to compute a plan grows with k².
         refuse_if_any("too-large", *(
             (metric.k > MOST_PLANNED_K, "",
-             f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k", ())
+             f"{metric.name} cannot be planned; use a k up to {MOST_PLANNED_K:,}", ())
             for metric in metrics
         ))  # fmt: skip
         assumptions, has_pilot = (self.mean, self.spread), options.has_data
@@ -634,7 +638,7 @@ class PlanQuestion(Question, PlanOptions):
             self._check_fixed(options)
         refuse_if_any("contradicting-options", (
             has_pilot and assumptions != (None, None), "",
-            "a mean and a spread are for planning without a pilot",
+            "a mean and a spread are only for plans without a pilot",
             (SuggestedFix({"--mean": None, "--spread": None}),),
         ))  # fmt: skip
         if has_pilot:
@@ -645,24 +649,24 @@ class PlanQuestion(Question, PlanOptions):
             or options.metrics.short_tasks != "empty"
             or changed_options(options.request)
         )
-        number = "there is no pilot; name its FILE, or give a number"
+        number = "there is no pilot; give the FILE of a pilot, or a number"
         refuse_if_any(
             "no-pilot",
-            (None in assumptions, "", "nothing to plan from; give the FILE of a pilot",
+            (None in assumptions, "", "there is nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "assumes success rates"),)),
             (self.in_dollars and self.cost_per_attempt is None,
             OptionValue("--budget", self.budget),
-             "without a pilot, the cost of an attempt is not known",
+             "without a pilot, the cost of an attempt is unknown",
              (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets it"),)),
             (self.max_tasks == PILOT, OptionValue("--max-tasks", PILOT), number, ()),
             (self.cost_per_attempt == PILOT, OptionValue("--cost-per-attempt", PILOT), number, ()),
-            (read, "", "without a pilot there is nothing to read or leave out; name its FILE", ()),
+            (read, "", "without a pilot, there is nothing to read; give the FILE of a pilot", ()),
         )  # fmt: skip
         metrics = tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10))
         return self.report_from_assumptions(metrics)
 
     def _check_fixed(self, options: SharedOptions) -> None:
-        """Raise a ParameterError for options that a plan for a fixed suite does not use."""
+        """Raise a ParameterError for an option that a plan for a fixed suite does not support."""
         useless_options = [name for name in changed_options(self) if name in _NEW_TASKS_OPTIONS]
         useless_options += ["-k"] * (options.metrics.k not in ((), (1,)))
         useless_options += ["-m"] * any(
@@ -670,16 +674,17 @@ class PlanQuestion(Question, PlanOptions):
         )
         place = OptionValue("--population", self.population)
         refuse_if_any("contradicting-options", (
-            useless_options, place, f"a fixed suite has no use for {first_few(useless_options)}",
+            useless_options, place,
+            f"a plan for a fixed suite does not use {first_few(useless_options)}",
             (SuggestedFix(dict.fromkeys(useless_options)),),
         ))  # fmt: skip
         refuse_if_any(
             "no-pilot",
-            (not options.has_data, place, "a fixed suite is planned from the FILE of a pilot", ()),
+            (not options.has_data, place, "a plan for a fixed suite needs the FILE of a pilot", ()),
         )
 
     def report_from_assumptions(self, metrics: Sequence[Metric]) -> Report:
-        """The plan for a model and a second model like it, with Beta success rates."""
+        """The plan for two similar models with Beta-distributed success rates."""
         rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
         metric_components = [
             similar_models(metric, AssumedValues(metric, rates), self.correlation)
@@ -691,10 +696,9 @@ class PlanQuestion(Question, PlanOptions):
         return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The pilot, with its costs if the budget is in dollars, or if it has no unit and there are
-        costs.
+        """Read the pilot, with costs if the budget is or may be in dollars.
 
-        If you name no k, only the smallest and the largest of the usual k's are planned.
+        Without -k and -m, the plan is for the smallest and the largest of the default values of k.
         """
         refusal = None
         try:
@@ -713,9 +717,9 @@ class PlanQuestion(Question, PlanOptions):
         if self.has_open_unit and options.read_once and offered:
             raise ParameterError(
                 OptionValue("--budget", self.budget),
-                "the pilot has costs, and a pipe is read once",
+                "the budget has no unit, and the pilot, which has costs, comes from a pipe",
                 settles=[
-                    SuggestedFix({"--budget": f"{self.budget}usd"}, "is dollars"),
+                    SuggestedFix({"--budget": f"{self.budget}usd"}, "means dollars"),
                     self._attempts_fix
                 ],
             )  # fmt: skip
@@ -723,13 +727,13 @@ class PlanQuestion(Question, PlanOptions):
         if options.metrics.k or options.metrics.metrics or len(ks) < 3:
             return pilot
         ends = tuple(metric for metric in pilot.metrics if metric.k in (ks[0], ks[-1]))
-        hint = f"planned for k = {ks[0]} and {ks[-1]} of {', '.join(map(str, ks))}"
+        hint = f"planned only for k = {ks[0]} and {ks[-1]} of {', '.join(map(str, ks))}"
         return replace(pilot, metrics=ends, hint=hint)
 
     def report(self, study: Analysis) -> Report:
-        """The plan for the model and the pair of models that vary most in a pilot.
+        """The plan from a pilot.
 
-        Errors: ParameterError if the pilot cannot plan any metric.
+        Errors: ParameterError if the pilot cannot be used to plan any metric.
         """
         if self.population == THESE_TASKS:
             return self._suite_report(study)
@@ -737,7 +741,7 @@ class PlanQuestion(Question, PlanOptions):
         messages = list(_pilot_messages(pilot, study.counts.cluster))
         if not pilot.metric_components:
             reasons = "; ".join(message.text for message in messages)
-            raise ParameterError(f"nothing to plan from; {reasons}", name="no-pilot")
+            raise ParameterError(f"the pilot cannot be used for a plan: {reasons}", name="no-pilot")
         study = replace(
             study, metrics=tuple(components.metric for components in pilot.metric_components)
         )
@@ -761,10 +765,11 @@ class PlanQuestion(Question, PlanOptions):
         return _report(study, designs, (*study.messages(()), *messages))
 
     def _suite_report(self, study: Analysis) -> Report:
-        """The plan of attempts at each task of a fixed suite."""
+        """The plan of the number of attempts at each task of a fixed suite."""
         noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky_tasks]
         if not noises:
-            problem = "no attempts at one task differ, or they stopped because of outcomes"
+            problem = "attempts at the same task never differ, or attempts stopped because of"
+            " outcomes"
             place = OptionValue("--population", self.population)
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
@@ -780,7 +785,7 @@ class PlanQuestion(Question, PlanOptions):
         targets: PlanTargets,
         messages: Sequence[Diagnostic],
     ) -> Report:
-        """The ways to spend a budget on an existing run."""
+        """The report of --next: ways to continue the run of the pilot with a budget."""
         prices: dict[str, float] | None = None
         unit = targets.unit_cost
         if unit is not None:
@@ -805,23 +810,21 @@ class PlanQuestion(Question, PlanOptions):
         )
 
     def price_error(self, model: str, cost: Estimate) -> ParameterError:
-        """The error for a plan in dollars if attempts of the model have no cost, or not all have
-        one.
-        """
+        """The error for a plan in dollars if costs of attempts are missing or 0."""
         place = (
             OptionValue("--budget", self.budget)
             if self.budget
             else OptionValue("--cost-per-attempt", PILOT)
         )
         why = "lack their cost" if cost.value else "cost 0, probably because the price is unknown"
-        settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "gives one")]
+        settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets a cost")]
         settles += [self._attempts_fix] * self.has_open_unit
         problem = f"attempts of {model} {why}"
         return ParameterError(place, problem, name="no-price", settles=settles)
 
     @property
     def _attempts_fix(self) -> SuggestedFix:
-        return SuggestedFix({"--budget": f"{self.budget}attempts"}, "is attempts")
+        return SuggestedFix({"--budget": f"{self.budget}attempts"}, "means attempts")
 
 
 def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
@@ -834,9 +837,9 @@ def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = 
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
-    """The mean cost of an attempt of each model with its limits.
+    """The mean cost of an attempt of each model, with limits.
 
-    There is no upper limit if costs are missing.
+    The estimate is a range if costs are missing.
     """
     counts, costs = study.counts, dict[Series, Estimate]()
     for place, series in enumerate(counts.series):
@@ -854,7 +857,7 @@ def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
 
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
-    """Messages about what the pilot cannot show."""
+    """Warnings about metrics that the plan leaves out, and the note about clusters."""
     for reason, silent in pilot.unusable.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))

@@ -1,4 +1,4 @@
-"""The width of the confidence interval of a design before it is run."""
+"""The expected width of the confidence interval of a planned run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import distances_to_bound, guard_weights
 
-# The maximum number of distinct values of a distribution. Neighbours beyond that are merged into
-# their mean.
+# Maximum number of distinct values in a distribution. Neighbouring values are merged above this.
 _ATOMS = 64
-# A smaller variance of shares is only rounding.
+# If a variance or number of tasks is smaller than this, it is only rounding.
 _ROUNDING = 1e-12
 
 
@@ -21,19 +20,19 @@ def guard_widths(
     values: Floats, shares: Floats, tasks: ArrayLike, level: float = 0.95, *,
     bounds: tuple[float, float] = (0.0, 1.0), variance: float | None = None, unit: float = 1.0,
 ) -> Floats:  # fmt: skip
-    """Widths of the guard intervals of T tasks with values that follow their distribution exactly.
+    """Widths of the guard intervals of runs with T tasks from a distribution of values.
 
-    The sample has T·share tasks of each value, which need not be a whole number, because Dirichlet
-    weights take any amount. The mean width of random samples is within a tenth of this
-    (benchmarks/plan.md).
+    The width is computed as if T·share tasks had each value, also if T·share is not a whole number.
+    The mean width of random samples differs from this width by at most 10 % (benchmarks/plan.md).
 
-    values, shares : (atoms,), a task's value and its probability.  tasks : T > 0, (designs,).
-    bounds : finite; no value lies beyond them.
-    variance : of a task's value, if the distribution does not have it. A smaller variance moves the
-        values towards their mean, a larger one means fewer independent tasks.  None for that of the
-        distribution.
-    unit : tasks in the cluster of an average task, which a guard atom represents.
-    Returns widths, from 0 to the distance of the bounds, (designs,).
+    values, shares : possible values of a task and their probabilities, (atoms,).
+    tasks : numbers of tasks T > 0, (designs,).
+    bounds : finite lower and upper bound of all values.
+    variance : variance of the value of a task; None for the variance of the distribution. For a
+        smaller variance, values are moved towards the mean. For a larger variance, the number of
+        independent tasks is reduced.
+    unit : number of tasks in the cluster of an average task.
+    Returns widths from 0 to the distance between the bounds, (designs,).
 
     >>> guard_widths(np.array([0.0, 1.0]), np.array([0.5, 0.5]), [10, 1000]).round(4).tolist()
     [0.6227, 0.0628]
@@ -46,7 +45,6 @@ def guard_widths(
         values = mean + min(math.sqrt(max(variance, 0.0) / distribution_variance), 1.0) * (
             values - mean
         )
-        # There is at least one independent task.
         amounts = np.maximum(amounts / max(variance / distribution_variance, 1.0), 1.0)
     tail = (1.0 - level) / 2.0
     counts = amounts * shares
@@ -68,11 +66,11 @@ def guard_widths(
 
 
 def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Merge neighbours of little probability into their mean, to at most about `_ATOMS` values."""
+    """Merge neighbouring values with small probabilities until at most `_ATOMS` values remain."""
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
     before = np.cumsum(shares) - shares
-    # Rounding below 0 or above 1 would otherwise make extra bins.
+    # Without the limits, rounding errors could create additional bins.
     bins = np.clip((before + shares / 2) * _ATOMS, 0, _ATOMS - 1).astype(np.int64)
     mass = np.bincount(bins, shares).astype(np.float64)
     sums = np.bincount(bins, shares * values).astype(np.float64)
