@@ -189,19 +189,23 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         ([], passk_cli.ParameterError, "no files are given"),
         ([3], passk_cli.DataError, "a list of int cannot be read; give paths, rows (a list"),
         (3, passk_cli.DataError, "int cannot be read; give paths, rows (a list of dicts), columns"),
-        (iter(ROWS), passk_cli.DataError, "list_iterator cannot be read; list(…) makes rows of it"),
-        ([{"task": "a", "passed": 1}, 3], passk_cli.DataError, "<rows>:2: a int, not a row"),
+        (iter(ROWS), passk_cli.DataError, "list_iterator cannot be read; use list(…) to get rows"),
+        (
+            [{"task": "a", "passed": 1}, 3],
+            passk_cli.DataError,
+            "<rows>:2: a value of type int is not a row",
+        ),
         ({}, passk_cli.ParameterError, "no files are given"),
-        ({"task": []}, passk_cli.DataError, "<rows>: no rows; expected one per attempt"),
+        ({"task": []}, passk_cli.DataError, "<rows>: the data contains no rows; expected one"),
         (
             {"task": ["a", "b"], "passed": [1]},
             passk_cli.DataError,
-            "columns: of different lengths (task 2, passed 1); give each a value per row",
+            "columns: the columns have different lengths (task 2, passed 1); give each column",
         ),
         (
             {"task": "abc", "passed": [1, 0, 1]},
             passk_cli.DataError,
-            "columns: column 'task' is a str; a column is a list with a value per row",
+            "columns: column 'task' is a str; give a list with one value per row",
         ),
         ({"m": FRAME, "o": 3}, passk_cli.DataError, "columns: column 'o' is a int; a column is"),
         (
@@ -564,7 +568,7 @@ def test_named_levels_of_an_index_are_columns() -> None:
         ),
         (
             FRAME.set_index(FRAME["task"].rename(None)).drop(columns="task"),
-            "which column is the task? if it is in the index, name its levels and use"
+            "which column is the task? if the column is in the index, name the index levels and use"
             " df.reset_index()",
         ),
         (

@@ -104,8 +104,8 @@ def test_an_endless_stream_is_refused(passk: Passk, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20 << 20))
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Endless()))
     message = (
-        "error[no-room]: <stdin>: more than 10,485,760 bytes, half of the free space for"
-        " temporary files"
+        "error[no-room]: <stdin>: the stream contains more than 10,485,760 bytes, half of the free"
+        " space for temporary files"
     )
     assert_said(passk("estimate", "-"), 3, message)
 

@@ -255,7 +255,10 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
         " values must all be files, which passk reads together; name only one model\n"
     )
     result = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
-    assert (result.code, "is given twice; its attempts would count double" in result.err) == (
+    assert (
+        result.code,
+        "is given twice, so its attempts would be counted twice" in result.err,
+    ) == (
         2,
         True,
     )

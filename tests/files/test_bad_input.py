@@ -67,9 +67,9 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     "passk does not read XML; write JSON"),
     (
         "malformed line", "a.jsonl", GOOD * 16 + '{"task_id": "a", "pas\n' + GOOD, [],
-        'a.jsonl:17: not JSON (Invalid control character) in {"task_id": "a", "pas\n',
+        'a.jsonl:17: the line is not JSON (Invalid control character): {"task_id": "a", "pas\n',
     ),
-    ("line is a list", "a.jsonl", GOOD + "[1]\n", [], "a.jsonl:2: not a JSON record in [1]"),
+    ("line is a list", "a.jsonl", GOOD + "[1]\n", [], "a.jsonl:2: the line is not a JSON record:"),
     (
         "neither pass nor fail", "a.jsonl", attempts("true", "false", '"maybe"'), [],
         'a.jsonl:3: "passed" is "maybe"; expected true/false, 0/1 or a score',
@@ -158,7 +158,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "truncated gzip", "a.jsonl.gz", gzip.compress(os.urandom(9000).hex().encode())[:4000], [],
-        "a.jsonl.gz: cannot be unpacked",
+        "a.jsonl.gz: the file cannot be unpacked",
     ),
     (
         "gzip cut late", "a.jsonl.gz", gzip.compress((GOOD * 40000).encode())[:-8], [],
@@ -166,7 +166,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "damaged gzip", "a.jsonl.gz", DAMAGED_GZIP, [],
-        "a.jsonl.gz: cannot be unpacked (Error -3 while decompressing data",
+        "a.jsonl.gz: the file cannot be unpacked (Error -3 while decompressing data",
     ),
     (
         "truncated zstd", "a.jsonl.zst", zstandard.compress((GOOD * 40000).encode())[:-3], [],
@@ -215,7 +215,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "first line damaged", "a.jsonl", '{"task_id": "a\x0b", "passed": true}\n' + GOOD, [],
-        "a.jsonl:1: not JSON (Invalid control character) in",
+        "a.jsonl:1: the line is not JSON (Invalid control character):",
     ),
     (
         "infinite score", "a.jsonl", attempts("true", "1e999"), [],
@@ -390,7 +390,7 @@ def test_missing_files_are_refused(
     assert example.err.endswith("the sample data are in a clone of passk: run this there\n")
     (tmp_path / "sub").mkdir()
     result = passk("estimate", tmp_path / "sub")
-    assert (result.code, "no result files in this directory" in result.err) == (3, True)
+    assert (result.code, "the directory contains no result files" in result.err) == (3, True)
     assert passk("estimate", tmp_path / "*.csv").code == 3
     twice = SAMPLES / "tau_airline.csv"
     result = passk("estimate", twice, twice)
@@ -436,7 +436,7 @@ def test_a_broken_link_in_a_folder_is_reported(passk: Passk, write: Write, tmp_p
     (tmp_path / "b.jsonl").symlink_to(tmp_path / "gone")
     result = passk("estimate", tmp_path)
     assert (result.code, result.out) == (3, "")
-    assert "b.jsonl: cannot be read (No such file or directory); check that it is th" in result.err
+    assert "b.jsonl: cannot be read (No such file or directory); check that it ex" in result.err
 
 
 def test_an_output_never_replaces_an_input(passk: Passk, write: Write) -> None:
@@ -594,7 +594,7 @@ def test_characters_that_the_terminal_lacks_are_escaped() -> None:
 def test_stdin_given_twice_is_refused(passk: Passk) -> None:
     result = passk("estimate", "-", "m=-", stdin=GOOD.encode())
     assert result.code == 2
-    assert "standard input (-) can be read once" in result.err
+    assert "standard input (-) can be read only once" in result.err
 
 
 def test_names_with_only_the_same_suffix_are_not_suggested(passk: Passk, tmp_path: Path) -> None:
@@ -699,12 +699,12 @@ _ARRAY = json.dumps([*map(json.loads, _LINES.splitlines())])
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.csv", f"{_HEAD}{_TABLE}" + "\0" * 9, "a.csv: NUL bytes"),
-        ("a.csv", f"{_HEAD}{_TABLE * 3000}" + "\0" * 9, "a.csv:36002: NUL bytes"),
-        ("a.jsonl", _LINES + "\0" * 9, "a.jsonl: NUL bytes"),
-        ("a.jsonl", _LINES * 1000 + "\0" * 9, "a.jsonl:12001: NUL bytes"),
-        ("a.json", _ARRAY + "\0" * 9, "a.json: NUL bytes"),
-        ("a.jsonl", _LINES.replace("\n", "\r"), r"a.jsonl:1: lines end in \r"),
+        ("a.csv", f"{_HEAD}{_TABLE}" + "\0" * 9, "a.csv: the file contains NUL bytes"),
+        ("a.csv", f"{_HEAD}{_TABLE * 3000}" + "\0" * 9, "a.csv:36002: the file contains NUL bytes"),
+        ("a.jsonl", _LINES + "\0" * 9, "a.jsonl: the file contains NUL bytes"),
+        ("a.jsonl", _LINES * 1000 + "\0" * 9, "a.jsonl:12001: the file contains NUL bytes"),
+        ("a.json", _ARRAY + "\0" * 9, "a.json: the file contains NUL bytes"),
+        ("a.jsonl", _LINES.replace("\n", "\r"), r"a.jsonl:1: the lines end with \r"),
         ("a.csv", f"{_HEAD}t,a\rb,True\n{_TABLE}", r"a.csv:2: \r ends the row"),
         ("a.csv", f"{_HEAD}{_TABLE}t,a\rb,True\n", r"a.csv:14: \r ends the row"),
     ],

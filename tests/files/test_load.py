@@ -717,7 +717,7 @@ def test_deeply_nested_values_are_read_up_to_the_limit(write: Write, end: str) -
     inside = 2 if end == "json" else 1
     counts = cells(file(MOST_LEVELS - inside))
     assert counts == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
-    with pytest.raises(DataError, match=f"m.{end}:1: nested too deeply"):
+    with pytest.raises(DataError, match=f"m.{end}:1: the (?:record|line) is nested too deeply"):
         cells(file(MOST_LEVELS + 1 - inside))
 
 
@@ -796,14 +796,16 @@ def test_columns_of_unsupported_types_are_refused_with_a_remedy(column: object, 
     with pytest.raises(DataError) as refusal:
         read(frame)
     remedy = f".astype({{'{name}': str}})"
-    problem = f"the type {kind} of column '{name}' is not read"
-    assert str(refusal.value) == f"DataFrame: {problem}; drop it, or make it text with {remedy}"
+    problem = f"passk cannot read the type {kind} of column '{name}'"
+    assert (
+        str(refusal.value) == f"DataFrame: {problem}; drop it, or convert it to text with {remedy}"
+    )
     assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1), ("model", "b"): (1, 0)}
 
 
 @pytest.mark.parametrize("data", [pd.DataFrame(), pd.DataFrame(index=[1]), polars.DataFrame()])
 def test_a_frame_without_columns_is_refused(data: object) -> None:
-    with pytest.raises(DataError, match="DataFrame: no columns; expected a row per attempt"):
+    with pytest.raises(DataError, match="DataFrame: the table has no columns; expected one row"):
         read(data)
 
 
@@ -826,7 +828,7 @@ def test_deeply_nested_rows_are_refused() -> None:
     value: list[object] = []
     for _ in range(5000):
         value = [value]
-    with pytest.raises(DataError, match="<rows>:2: nested too deeply"):
+    with pytest.raises(DataError, match="<rows>:2: the row is nested too deeply"):
         read([{"task": "a", "passed": 1}, {"task": "b", "passed": 1, "x": value}])
 
 

@@ -252,13 +252,13 @@ def test_a_cluster_counts_scores_and_several_outcomes(
 
 
 WRONG = {
-    "bad line": ("{bad\n", [], "rows.jsonl: lines that are not JSON records: 1"),
+    "bad line": ("{bad\n", [], "rows.jsonl: the data contains lines that are not JSON records: 1"),
     "null task": ('{"t": null, "ok": 1}\n', [], "rows without a task in 't': 1; correct"),
-    "missing": ('{"t": "a", "ok": null}\n', [], "rows.jsonl: attempts without an outcome: 1"),
+    "missing": ('{"t": "a", "ok": null}\n', [], "rows.jsonl: the data contains attempts without an outcome: 1"),
     "a word": ('{"t": "a", "ok": "maybe"}\n', [],
                "outcomes that neither pass nor fail (such as 'maybe'): 1"),
     "repeat": (2 * '{"t": "a", "i": 7, "ok": 1}\n', ["--field", "attempt=i"],
-               "attempts that come more than once: 1 (attempt 7 of a)"),
+               "attempts occur more than once: 1 (for example attempt 7 of a)"),
     "amount": ('{"t": "a", "ok": 1, "usd": "free"}\n', ["--field", "cost=usd"],
                "attempts with a cost that is not a number from 0 up: 1"),
     "words": ("", ["--passes", "yes,fine"], "no outcome is yes or fine; the outcomes are 0 (2)"),
@@ -303,10 +303,10 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
     [
         ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
         ("hdfs://cluster/runs/other", "no result file at this address matches {given}; check"),
-        ("gs://bucket/a.csv", "Spark ends with an error (Class org.apache.hadoop.fs.gs."),
+        ("gs://bucket/a.csv", "Spark reports an error (Class org.apache.hadoop.fs.gs."),
         (
             "webhdfs://127.0.0.1:1/a.csv",
-            "Spark ends with an error (localhost:1: Connection refused)",
+            "Spark reports an error (localhost:1: Connection refused)",
         ),
         ("s3://bucket/a.csv", "which a cluster cannot access; write s3a://"),
     ],
@@ -388,5 +388,5 @@ def test_an_unreachable_server_of_spark_connect_is_reported(tmp_path: Path) -> N
     )
     assert result.stderr == (
         "error[spark-failed]: --spark-master sc://127.0.0.1:1/: nothing answers at this"
-        " address; check that the server runs, with the same version as pyspark\n"
+        " address; check that the server runs and has the same version as pyspark\n"
     )

@@ -65,7 +65,7 @@ def _contents(file: File) -> Contents:
 
 AIDER = Format(
     "aider",
-    "the last try passes the tests; --outcome first selects the first try",
+    "a last try that passes the tests; --outcome first selects the first try",
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
     _recognises,
     _contents,

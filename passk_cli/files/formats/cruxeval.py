@@ -30,7 +30,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 CRUXEVAL = Format(
     "cruxeval",
-    "an entry of raw_scored_generations is true",
+    "an entry of raw_scored_generations that is true",
     "github.com/facebookresearch/cruxeval: evaluation/evaluate_generations.py",
     lambda file: file.has_keys("raw_scored_generations"),
     single_outcome_reader(_rows),

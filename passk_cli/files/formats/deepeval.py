@@ -146,7 +146,7 @@ def _covered(file: File) -> tuple[str, ...]:
 
 DEEPEVAL = Format(
     "deepeval",
-    "success: no metric fails, except flaky ones; an error of a metric is not an outcome."
+    "a case in which no metric fails, except flaky ones; an error of a metric is not an outcome."
     " --outcome selects one metric",
     "github.com/confident-ai/deepeval: deepeval/test_run/test_run.py, api.py",
     _recognises,

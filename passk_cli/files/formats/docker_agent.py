@@ -64,7 +64,7 @@ def _contents(file: File) -> Contents:
 
 DOCKER_AGENT = Format(
     "docker-agent",
-    "eval_result.passed: no check fails; an error is not an outcome. --outcome selects one check",
+    "a session in which no check fails; an error is not an outcome. --outcome selects one check",
     "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
     lambda file: file.has_keys("sessions[].title", "sessions[].eval_result"),
     _contents,

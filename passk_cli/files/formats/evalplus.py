@@ -79,7 +79,7 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
 
 EVALPLUS = Format(
     "evalplus",
-    "base: the base tests pass; plus: the base tests and the added tests pass",
+    "base: an attempt that passes the base tests; plus: one that passes the added tests too",
     "github.com/evalplus/evalplus: evalplus/evaluate.py",
     _recognises,
     _contents,

@@ -66,7 +66,7 @@ def _contents(file: File) -> Contents:
 
 EVALPORT = Format(
     "evalport",
-    "passed is true; a result with an error, or unverified or not graded, has no outcome."
+    "a result with passed true; an error, or a result not verified or graded, is no outcome."
     " --outcome selects one grader",
     "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
     lambda file: file.has_keys("suite_id", "results[].test_case_id", "results[].grader_results"),

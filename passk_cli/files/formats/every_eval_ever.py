@@ -126,7 +126,7 @@ def record_sql(columns: Sequence[str]) -> str:
 
 EVERY_EVAL_EVER = Format(
     "every-eval-ever",
-    "evaluation.is_correct is true",
+    "a record with evaluation.is_correct true",
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
     lambda file: file.has_keys("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _contents,

@@ -244,7 +244,7 @@ def _is_outcome_by_task(entries: Sequence[_Entry]) -> bool:
 
 TASK_OUTCOMES = Format(
     "task-outcomes",
-    "true is a pass, in an object of truth values, or lists of them, by task",
+    "the value true, in an object by task with truth values or lists of truth values",
     "",
     lambda file: _is_outcome_by_task(_entries(file)),
     lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
@@ -277,7 +277,7 @@ def _is_records_by_task(entries: Sequence[_Entry]) -> bool:
 
 TASK_RECORDS = Format(
     "task-records",
-    "the outcome of a record, in an object of records, or lists of them, by task",
+    "the outcome of a record, in an object by task with records or lists of records",
     "",
     lambda file: _is_records_by_task(_entries(file)),
     lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
@@ -431,7 +431,7 @@ def _id_list_contents(file: File) -> Contents:
 
 ID_LISTS = Format(
     "id-lists",
-    "an id is in the list of passed ids; a second list contains the failed ids",
+    "an id in the list of passed ids; a second list contains the failed ids",
     "",
     lambda file: _id_list_keys(_entries(file)) is not None,
     _id_list_contents,

@@ -57,7 +57,7 @@ def _contents(file: File) -> Contents:
 
 HAL = Format(
     "hal",
-    "a task is in successful_tasks",
+    "a task in successful_tasks",
     "github.com/princeton-pli/hal-harness: hal/benchmarks/base_benchmark.py",
     lambda file: (
         file.form == "object"

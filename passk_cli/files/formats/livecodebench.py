@@ -120,7 +120,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 LIVECODEBENCH = Format(
     "livecodebench",
-    "an entry of graded_list is true; in _eval.json, an attempt passes all tests",
+    "an entry of graded_list that is true; in _eval.json, an attempt that passes all tests",
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
     lambda file: (
         file.form == "array"

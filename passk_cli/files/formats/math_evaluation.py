@@ -61,7 +61,7 @@ def _contents(file: File) -> Contents:
 
 MATH_EVALUATION = Format(
     "math-evaluation",
-    "an entry of score is true",
+    "an entry of score that is true",
     "github.com/ZubinGou/math-evaluation-harness: math_eval.py",
     lambda file: file.has_keys("idx", "gt", "pred", "score"),
     _contents,

@@ -54,7 +54,7 @@ def _contents(file: File) -> Contents:
 
 MCPMARK = Format(
     "mcpmark",
-    "execution_result.success is true",
+    "a run with execution_result.success true",
     "github.com/eval-sys/mcpmark: src/results_reporter.py, src/aggregators/aggregate_results.py",
     lambda file: (
         file.form == "object"

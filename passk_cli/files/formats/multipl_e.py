@@ -63,7 +63,7 @@ def _contents(file: File) -> Contents:
 
 MULTIPL_E = Format(
     "multipl-e",
-    "status is OK and exit_code is 0",
+    "an attempt with status OK and exit_code 0",
     "github.com/nuprl/MultiPL-E: pass_k.py",
     lambda file: file.has_keys("name", "language", "results[].status", "results[].exit_code"),
     _contents,

@@ -1,11 +1,11 @@
-"""NeMo Evaluator's results: <run>/<benchmark>/results.jsonl, a record per repeat of a problem.
+"""NeMo Evaluator's results: <run>/<benchmark>/results.jsonl, one record per repeat of a problem.
 
 Source: github.com/NVIDIA-NeMo/Evaluator (Apache-2.0), src/nemo_evaluator/engine/eval_loop.py and
 artifacts.py, docs/result-format.mdx: {problem_idx, repeat, reward, scoring_details, metadata}.  The
-bundle in the same folder, eval-*.json, names the model and the benchmark and contains averages.
+bundle eval-*.json in the same folder contains the model, the benchmark and averages. The files
 trajectories.jsonl and verified_log.jsonl repeat the results.  NeMo Evaluator gives a reward of 0 to
-an attempt that the infrastructure interrupted.  Before 0.3 core/evaluate.py wrote only averages, in
-results.yml.
+an attempt that the infrastructure interrupted, and passk treats that outcome as missing.  Before
+version 0.3, core/evaluate.py wrote only averages, in results.yml.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-# The bundle, logs for resuming the run, and statistics. A log may be empty.
+# passk does not read the bundle, logs for resuming the run, and statistics as results.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
 _AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S)
 _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
 def _averages(file: File) -> tuple[str, str] | None:
-    """The kind of a file with averages, and what to give instead; None for a file with results."""
+    """(kind of file, what to give instead) for a file with averages; None for other files."""
     if file.form == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.form == "other" and _AVERAGES.search(file.text):
@@ -76,8 +76,8 @@ def _contents(file: File) -> Contents:
 
 NEMO_EVALUATOR = Format(
     "nemo-evaluator",
-    "a reward of 1; infrastructure errors are no outcome (NeMo Evaluator: reward 0); other numbers"
-    " need --threshold",
+    "a reward of 1; other numbers need --threshold; infrastructure errors are no outcome, although"
+    " NeMo Evaluator gives them a reward of 0",
     "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
     lambda file: (
         file.has_keys("problem_idx", "reward", "scoring_details") or _averages(file) is not None

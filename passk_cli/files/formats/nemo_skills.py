@@ -1,8 +1,8 @@
-"""NeMo-Skills' outputs: <run>/eval-results/<benchmark>/output-rs<seed>.jsonl, an attempt per file.
+"""NeMo-Skills' outputs: <run>/eval-results/<benchmark>/output-rs<seed>.jsonl, one attempt per file.
 
 Source: github.com/NVIDIA/NeMo-Skills (Apache-2.0), nemo_skills/evaluation/metrics/*.py.  All files
-have the same tasks in the same order, so a task is a line number.  The outcomes of a line depend on
-the benchmark.  metrics.json in the folder above contains pass@k of the same files.
+contain the same tasks in the same order, so passk uses the line number as the task.  The available
+outcomes depend on the benchmark.  metrics.json in the folder above contains pass@k of these files.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
 
 def _judgement(record: dict[str, Any]) -> bool | None:
-    """Whether a judge says yes, or, if the line contains the right judgement, whether the judge
-    agrees.
+    """Whether the judge says yes, or whether the judge agrees with the expected judgement, if any.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
     """
@@ -48,7 +47,8 @@ def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# Outcome → how to read it from a line; an outcome exists if the line has a key with its name.
+# Outcome → function that reads the outcome from a line. A line with a key of that name has the
+# outcome.
 _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,
@@ -69,19 +69,17 @@ def _outcomes(file: File) -> tuple[str, ...]:
 def _contents(file: File) -> Contents:
     name = _NAME.fullmatch(file.name)
     if name is not None and name["part"]:
-        problem = "this is a part of a run, in which line numbers do not identify the tasks"
-        raise DataError(
-            file.source.name, problem, "give the file into which the run merges its parts"
-        )
+        problem = "the file is a part of a run, so its line numbers do not identify the tasks"
+        remedy = "give the file into which the run merges its parts"
+        raise DataError(file.source.name, problem, remedy)
     facts = {}
     if name is not None:
-        # Only the folder of the run names the model.
+        # The name of the run's folder is the only place that contains the model.
         benchmark = file.path.parent
-        run = (
-            benchmark.parent.parent if benchmark.parent.name == "eval-results" else benchmark.parent
-        )
+        run = benchmark.parent
+        run = run.parent if run.name == "eval-results" else run
         facts = {"model": run.name or None, "suite": benchmark.name, "run": name["seed"] or "-"}
-        # NeMo-Skills reports the file without a seed separately, as greedy decoding.
+        # NeMo-Skills reports the file without a seed separately, because its decoding is greedy.
         facts["decoding"] = "sampled" if name["seed"] else "greedy"
 
     def rows(request: RowRequest) -> Iterator[Row]:
@@ -105,7 +103,7 @@ def _contents(file: File) -> Contents:
 
 
 def _amounts(record: Any) -> dict[str, object]:
-    """Generated tokens, and seconds of the generation."""
+    """Number of generated tokens, and seconds of the generation."""
     start, end = (finite_number(record.get(f"generation_{name}_time")) for name in ("start", "end"))
     return {
         "tokens_out": record.get("num_generated_tokens"),
@@ -115,7 +113,7 @@ def _amounts(record: Any) -> dict[str, object]:
 
 NEMO_SKILLS = Format(
     "nemo-skills",
-    "the outcome is true; proof_status is completed; the judgement is yes, or the expected one",
+    "an outcome that is true, a proof_status of completed, or a judgement that is yes or expected",
     "github.com/NVIDIA/NeMo-Skills: nemo_skills/evaluation/metrics/",
     lambda file: file.has_keys("num_generated_tokens") and bool(_outcomes(file)),
     _contents,

@@ -1,8 +1,9 @@
-"""The log of an openai/evals run: a line {"spec": …}, then an event per line.
+"""The log of an openai/evals run: one line {"spec": …}, then one event per line.
 
 Source: github.com/openai/evals (MIT), evals/record.py and evals/base.py.  An event has run_id,
-sample_id, type and data: type "match" has data.correct; "error" is a sample that failed to run.
-If a sample is matched twice in one run, the second match is not another attempt.
+sample_id, type and data. An event of type "match" contains the outcome in data.correct, and an
+event of type "error" is a sample that failed to run.  A second match of a sample in the same run is
+not a second attempt.
 """
 
 from __future__ import annotations
@@ -39,10 +40,8 @@ def _contents(file: File) -> Contents:
             sample = event.get("sample_id")
             if event.get("type") == "match":
                 judged.add(str(sample))
-                outcome, answer = (
-                    nested_value(event, "data", "correct"),
-                    nested_value(event, "data", "picked"),
-                )
+                answer = nested_value(event, "data", "picked")
+                outcome = nested_value(event, "data", "correct")
                 yield Row(sample, outcome, None, 0, answer=answer, place=f"line {line}")
             elif event.get("type") == "error":
                 errors.setdefault(str(sample), line)

@@ -1,11 +1,12 @@
 """OpenCompass's results: outputs/…/<time>/results/<model>/<dataset>.json, with details.
 
 Source: github.com/open-compass/opencompass (Apache-2.0), opencompass/openicl/icl_evaluator/
-icl_base_evaluator.py, evaluate, and opencompass/tasks/openicl_eval.py, format_details.  Details are
-a list of {"example_abbr", "correct": [true, …], "pred": […]} with an entry per repeat. In older
-versions and for perplexities they are an object {"type": "PPL", "0": {"correct": true}}.  The name
-of the outcome depends on the evaluator; the first one in the file counts, as in its G-Pass@k.
-Without --dump-eval-details there are only averages, and predictions/<model>/ next to results/.
+icl_base_evaluator.py, evaluate, and opencompass/tasks/openicl_eval.py, format_details.  The details
+are a list of {"example_abbr", "correct": [true, …], "pred": […]} with one entry per repeat. For
+perplexities and in older versions, they are an object {"type": "PPL", "0": {"correct": true}}.
+The name of the outcome depends on the evaluator. If a file has several outcomes, passk reads the
+first outcome, like OpenCompass's G-Pass@k.  Without --dump-eval-details, the file contains only
+averages, and predictions/<model>/ is next to results/.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
 def _has_only_averages(file: File) -> bool:
-    """Whether the file contains only numbers, and OpenCompass's predictions are in their usual
-    folder."""
+    """Whether the file contains only numbers, and predictions are in the folder of OpenCompass."""
     values = file.short_document.values() if isinstance(file.short_document, dict) else ()
     stem, model = file.name.removesuffix(".json"), file.path.parent.name
     return (
@@ -48,13 +48,13 @@ def _has_numbered_details(file: File) -> bool:
 def _contents(file: File) -> Contents:
     above, suite = file.path.parent, file.name.removesuffix(".json")
     if _has_only_averages(file):
-        problem = "this file of OpenCompass contains averages without details"
+        problem = "the file contains averages without details"
         remedy = "evaluate with --dump-eval-details"
         raise NoResultsError(file.source.name, problem, remedy)
     judged = (name in detail for _, detail in _details(file) for name in _OUTCOMES)
     if not any(judged):
         problem = f"the details contain no outcome ({', '.join(_OUTCOMES)})"
-        remedy = "its evaluator scores all answers at once: give a table of task and outcome"
+        remedy = "the evaluator scores all answers at once, so give a table of task and outcome"
         raise NoResultsError(file.source.name, problem, remedy)
     facts: dict[str, object] = {"suite": suite}
     if above.parent.name == "results":
@@ -62,21 +62,16 @@ def _contents(file: File) -> Contents:
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for task, detail in _details(file):
-            outcomes = next(
-                (detail[name] for name in _OUTCOMES if detail.get(name) is not None), None
-            )
+            outcomes = next((v for name in _OUTCOMES if (v := detail.get(name)) is not None), None)
             is_list = isinstance(outcomes, list)
-            for attempt, outcome in enumerate(
-                outcomes if isinstance(outcomes, list) else [outcomes]
-            ):
+            for attempt, outcome in enumerate(outcomes if is_list else [outcomes]):
+                answer = nested_value(detail, "pred", attempt)
                 yield Row(
                     # The name of an example begins with the name of the dataset.
                     task.removeprefix(f"{suite}_"),
                     *judge_binary(outcome),
                     attempt,
-                    answer=nested_value(detail, "pred", attempt)
-                    if is_list
-                    else detail.get("predictions"),
+                    answer=answer if is_list else detail.get("predictions"),
                     place=f"details: {task}[{attempt}]" if is_list else f"details: {task}",
                 )
 
@@ -84,21 +79,19 @@ def _contents(file: File) -> Contents:
 
 
 def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(task, detail) of each detail."""
+    """(task, detail) of each example."""
     if _has_numbered_details(file):
         numbered = file.members("details")
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))
         return
     for place, detail in enumerate(file.records("details")):
-        yield (
-            str(nested_value(detail, "example_abbr") or place),
-            detail if isinstance(detail, dict) else {},
-        )
+        task = str(nested_value(detail, "example_abbr") or place)
+        yield task, detail if isinstance(detail, dict) else {}
 
 
 OPENCOMPASS = Format(
     "opencompass",
-    "correct, is_correct or cascade_correct is true; numbers but 0 and 1 need --threshold",
+    "correct, is_correct or cascade_correct that is true or 1; other numbers need --threshold",
     "github.com/open-compass/opencompass: opencompass/openicl/icl_evaluator/icl_base_evaluator.py",
     lambda file: (
         file.form == "object"

@@ -1,9 +1,10 @@
-"""Phoenix's experiments, from the server at /v1/experiments/<id>/json.
+"""Phoenix's experiments, downloaded from the server at /v1/experiments/<id>/json.
 
-Source: github.com/Arize-ai/phoenix, src/phoenix/server/api/routers/v1/experiments.py: a record per
-run, [{example_id, repetition_number, output, error, annotations: [{name, label, score}]}].
-Each annotation is an outcome.  Phoenix also annotates a run that ended in an error and has no
-output; passk gives it no outcome.  Its CSV is a table, with columns annotation_<name>_score.
+Source: github.com/Arize-ai/phoenix, src/phoenix/server/api/routers/v1/experiments.py: one record
+per run, [{example_id, repetition_number, output, error, annotations: [{name, label, score}]}].
+Each annotation is an outcome.  Phoenix also annotates runs that ended with an error and have no
+output. passk treats their outcome as missing.  Phoenix's CSV is a table with columns named
+annotation_<name>_score.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ PHOENIX = Format(
     lambda file: file.has_keys("[].example_id", "[].repetition_number", "[].annotations"),
     _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
-    # These are the amounts of the run, without the evaluators.
+    # These amounts belong to the run and do not include the evaluators.
     lambda run: {
         name: nested_value(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")

@@ -1,12 +1,11 @@
-"""promptfoo's results: `-o out.json`, and `-o out.jsonl`, which contains the same with a result per
-line.
+"""promptfoo's results: `-o out.json`, and `-o out.jsonl` with the same results as lines.
 
 Source: github.com/promptfoo/promptfoo (MIT), src/types/index.ts (EvaluateResult, and
-GradingResult; ResultFailureReason: 0 none, 1 an assertion, 2 an error).  `--repeat` gives each
-repeat a different testIdx, so the task is `vars` and testIdx is the attempt.  Two prompts of one
-provider are two settings.  An error is not a failure: the outcome is missing.  An assertion is an
-outcome, named by its metric or else its type. A rating that a person gives on promptfoo's page is
-named `human`, and replaces `success`.
+GradingResult; ResultFailureReason: 0 none, 1 an assertion, 2 an error).  With `--repeat`, each
+repeat has a different testIdx, so passk uses `vars` as the task and testIdx as the attempt.  Two
+prompts of one provider are two settings.  After an error, the outcome is missing.  An assertion is
+an outcome, named by its metric, or by its type if it has no metric. A person's rating on
+promptfoo's page replaces `success` and is an assertion of type `human`.
 """
 
 from __future__ import annotations
@@ -45,20 +44,14 @@ def _contents(file: File) -> Contents:
             if len(tests[task]) > 1:
                 task += f" #{_test_key(result)}"
             failed = nested_value(result, "failureReason") == _ERROR or _erred_early(result)
-            provider, output = (
-                nested_value(result, "provider"),
-                nested_value(result, "response", "output"),
-            )
+            provider = nested_value(result, "provider")
+            output = nested_value(result, "response", "output")
             if request.outcome == _SUCCESS:
                 success, score = nested_value(result, "success"), nested_value(result, "score")
             else:
-                assertions = [
-                    assertion for name, assertion in _assertions(result) if name == request.outcome
-                ]
-                success, score = (
-                    _all_pass(assertions),
-                    nested_value(assertions, 0, "score") if len(assertions) == 1 else None,
-                )
+                assertions = [a for name, a in _assertions(result) if name == request.outcome]
+                success = _all_pass(assertions)
+                score = nested_value(assertions, 0, "score") if len(assertions) == 1 else None
             yield Row(
                 task,
                 None if failed else success,
@@ -82,27 +75,27 @@ def _contents(file: File) -> Contents:
 
 
 def _erred_early(result: Any) -> bool:
-    """Whether an early version of promptfoo wrote an error; it only wrote the text of the error."""
-    ungraded = nested_value(result, "failureReason") is None and not nested_value(
-        result, "gradingResult"
-    )
-    return ungraded and bool(nested_value(result, "error"))
+    """Whether an error occurred, in a result of an early version without failureReason."""
+    reason, grading = nested_value(result, "failureReason"), nested_value(result, "gradingResult")
+    return reason is None and not grading and bool(nested_value(result, "error"))
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
-    """(metric or else type, result) of each assertion of a test."""
+    """(metric, result) of each assertion of a test, with its type in place of a missing metric."""
     assertions = nested_value(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
-        name = nested_value(assertion, "assertion", "metric") or nested_value(
-            assertion, "assertion", "type"
-        )
+        check = nested_value(assertion, "assertion")
+        name = nested_value(check, "metric") or nested_value(check, "type")
         if isinstance(name, str):
             yield name, assertion
 
 
 def _all_pass(assertions: Sequence[Any]) -> object:
-    """Whether all assertions pass; None without assertions, or if a grader erred and no assertion
-    failed."""
+    """Whether all assertions pass.
+
+    The result is None if there are no assertions, or if a grader raised an error and no assertion
+    failed.
+    """
     erred = [nested_value(assertion, "metadata", "graderError") is True for assertion in assertions]
     verdicts = [
         nested_value(assertion, "pass")
@@ -114,7 +107,7 @@ def _all_pass(assertions: Sequence[Any]) -> object:
 
 
 def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place, result) of each result."""
+    """(place in the file, result) of each result."""
     if not file.has_keys("results"):
         yield from ((f"line {line}", result) for line, result in file.lines(request))
         return
@@ -123,16 +116,14 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 
 
 def _amounts(result: Any) -> dict[str, object]:
-    """Dollars, tokens and milliseconds of the call; a cached call repeats those of the first
-    call."""
+    """Dollars, tokens and milliseconds of a call. A cached call copies them from the first call."""
     usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
+    cached = nested_value(result, "response", "cached") is True
     return {
         "cost": nested_value(result, "cost"),
-        # The real cost: a cached answer is free.
-        "billed_cost": 0
-        if nested_value(result, "response", "cached") is True
-        else nested_value(result, "cost"),
-        "cached": nested_value(result, "response", "cached") is True,
+        # A cached answer is free.
+        "billed_cost": 0 if cached else nested_value(result, "cost"),
+        "cached": cached,
         "tokens": nested_value(usage, "total"),
         "tokens_in": nested_value(usage, "prompt"),
         "tokens_out": nested_value(usage, "completion"),
@@ -141,7 +132,7 @@ def _amounts(result: Any) -> dict[str, object]:
 
 
 def _task_name(result: Any) -> str:
-    """The name of the task: the text of its only variable, or all variables with their names."""
+    """The name of the task: the text of its only variable, or JSON of all variables."""
     values = nested_value(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()
@@ -151,16 +142,15 @@ def _task_name(result: Any) -> str:
 
 
 def _test_key(result: Any) -> str:
-    """A key that separates two tests with the same variables: a hash of assertions and
-    description."""
+    """A hash of assertions and description, which distinguishes tests with the same variables."""
     test = {key: nested_value(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 
 
 PROMPTFOO = Format(
     "promptfoo",
-    "success is true; an error is a missing outcome. Or one assertion, by metric or type, by"
-    " --outcome",
+    "success is true; an error is a missing outcome. --outcome selects one assertion by its metric"
+    " or type",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
     lambda file: (
         file.has_keys(*_RESULT) or file.has_keys(*(f"results.results[].{key}" for key in _RESULT))

@@ -1,9 +1,10 @@
 """Reports of Pydantic Evals, as EvaluationReportAdapter.dump_json(report) writes them.
 
 Source: github.com/pydantic/pydantic-ai (MIT), pydantic_evals/reporting/__init__.py, read at 2.62.0:
-{name, cases: [{name, source_case_name, assertions, scores, labels}], failures}.  With `repeat` a
-case is named "NAME [2/3]", and source_case_name contains its name.  Each assertion, score and label
-is an outcome.  A case in `failures` ended in an error, and an evaluator that raised did not judge.
+{name, cases: [{name, source_case_name, assertions, scores, labels}], failures}.  With the option
+`repeat`, a case is named "NAME [2/3]", and source_case_name contains NAME.  Each assertion, score
+and label is an outcome.  A case in `failures` ended with an error. An evaluator that raised an
+exception did not judge the case.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ def _contents(file: File) -> Contents:
 
 PYDANTIC_EVALS = Format(
     "pydantic-evals",
-    "an assertion that is true; scores but 0 and 1 need --threshold, labels --passes; a case that"
-    " ended in an error is no outcome",
+    "an assertion that is true; other scores than 0 and 1 need --threshold, labels need --passes;"
+    " a case that ended with an error is no outcome",
     "github.com/pydantic/pydantic-ai: pydantic_evals/pydantic_evals/reporting/__init__.py",
     lambda file: (
         file.has_keys("cases", "failures", "experiment_metadata")

@@ -1,10 +1,9 @@
-"""pytest-json-report's .report.json: a record per test; only the name of a test numbers its
-repeats.
+"""pytest-json-report's .report.json, with one record per test and attempts numbered in test names.
 
 Source: github.com/numirias/pytest-json-report (MIT), pytest_jsonreport/plugin.py and serialize.py;
 github.com/pytest-dev/pytest-repeat (MPL-2.0), pytest_repeat.py: a test that runs 5 times has names
-that end in [1-5] to [5-5], or in [a-1-5] if it has parameters.  A test that failed and then passed
-when it was run again has the outcome "rerun".
+that end with [1-5] to [5-5], or with [a-1-5] if it has parameters.  A test that failed and then
+passed in a rerun has the outcome "rerun".
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ REPEATED_TESTS = DiagnosticType(
     "repeated-tests", NOTE,
     "{tests:test} {tests:is|are} repeated: in {example} the last two numbers are the attempt and"
     " the number of attempts",
-    meaning="pytest-repeat numbers the attempts at a test in its name, from [1-5] to [5-5]. passk"
-    " reads names in this way if all tests of a function have the same last number and no number"
-    " before it is missing.",
-    why="The attempts count as attempts at one task, not as several tasks.",
+    meaning="pytest-repeat adds the number of an attempt to the name of its test, from [1-5] to"
+    " [5-5]. passk reads names in this way if all tests of a function have the same last number and"
+    " the attempts are numbered without gaps.",
+    why="The attempts belong to one task. Otherwise each attempt would be a separate task.",
     advice="If the numbers are parameters of the test, use `--records tests --field task=nodeid`,"
     " which reads each name as a task.",
     example="note[repeated-tests]: 2 tests are repeated: in test_agent.py::test_refund[1-2] the"
@@ -80,7 +79,7 @@ def _contents(file: File) -> Contents:
 
 
 def _test_of_repeat(file: File) -> dict[str, str]:
-    """Name of each attempt that pytest-repeat made → name of its test."""
+    """Test name with attempt number → test name without attempt number, for repeated tests."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
     unnumbered: set[str] = set()
@@ -103,7 +102,7 @@ def _test_of_repeat(file: File) -> dict[str, str]:
         is_complete = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
         has_one_count = function not in unnumbered and not more and count > 1
         if has_one_count and (is_complete or not parameters[function]):
-            # Without its attempt "a[" becomes "a", and "a[b-" becomes "a[b]".
+            # The part "a[" becomes "a", and the part "a[b-" becomes "a[b]".
             repeated |= {name: stem[:-1] + "]" * stem.endswith("-") for name, stem, *_ in tests}
     return repeated
 
@@ -111,10 +110,9 @@ def _test_of_repeat(file: File) -> dict[str, str]:
 def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
     for place, test in enumerate(file.records("tests")):
         name = require_type(file, f"tests[{place}].nodeid", nested_value(test, "nodeid"), str) or ""
-        outcome = (
-            require_type(file, f"tests[{place}].outcome", nested_value(test, "outcome"), str) or ""
-        )
-        # If a test has subtests, the last one that did not pass decides.
+        outcome = require_type(file, f"tests[{place}].outcome", nested_value(test, "outcome"), str)
+        outcome = outcome or ""
+        # A test with subtests gets the outcome of the last subtest that did not pass.
         if outcome.startswith("subtests "):
             part = nested_value(test, "call", "outcome")
             outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
@@ -133,8 +131,8 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
 
 PYTEST_REPORT = Format(
     "pytest-json-report",
-    "passed and xpassed; failed, xfailed, and what passed only when run again, fail; errors and"
-    " what was skipped are no outcome",
+    "passed or xpassed; failed, xfailed and rerun tests fail; errors and skipped tests are no"
+    " outcome",
     "github.com/numirias/pytest-json-report: pytest_jsonreport/plugin.py;"
     " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
     lambda file: (
@@ -144,7 +142,7 @@ PYTEST_REPORT = Format(
         )
     ),
     _contents,
-    # Seconds of the test itself, without its setup.
+    # The amount is the duration of the test in seconds, without its setup.
     read_amounts=amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),

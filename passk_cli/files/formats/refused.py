@@ -1,12 +1,11 @@
-"""Files that look like results but cannot be used; passk refuses each with the reason.
+"""Formats that passk recognises and refuses, because their files do not contain attempts.
 
 Sources: github.com/bigcode-project/bigcode-evaluation-harness (Apache-2.0), main.py: generations
 are lists of programs.  github.com/ShishirPatil/gorilla (Apache-2.0),
-berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line of counts, then the failures.
-github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k of
-each domain.
-github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py: averages;
-before 0.4 with one config for all benchmarks.
+berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line with counts, then the failures.
+github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k per
+domain.  github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py:
+averages. Before version 0.4, these files have one config for all benchmarks.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ def _refused(
 
 REFUSED = (
     _refused(
-        "bfcl-scores", "the passes have no ids",
+        "bfcl-scores", "the file does not list the ids of tasks that passed",
         "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
         lambda file: file.has_keys("accuracy", "correct_count", "total_count"),
-        "a score file of BFCL lists only the failures, so the tasks that passed have no ids",
+        "a score file of BFCL lists only the failures, so it lacks the ids of tasks that passed",
         "take all ids from BFCL's result files and give a table of task and outcome",
         Example(
             ("score/MODEL/BFCL_v3_simple_score.json",),
@@ -50,25 +49,25 @@ REFUSED = (
         ),
     ),
     _refused(
-        "bigcode-generations", "generations without outcomes",
+        "bigcode-generations", "the file contains generated texts without outcomes",
         "github.com/bigcode-project/bigcode-evaluation-harness: main.py",
         lambda file: file.form == "array" and bool(re.match(r'\s*\[\s*\[\s*"', file.text)),
         "the file contains generated texts without outcomes",
-        "give a file that says which of them pass, such as the output of EvalPlus",
+        "give a file with outcomes, for example the output of EvalPlus",
         Example(
             ("generations.json",),
             """\
 [["def one():\\n    return 1"], ["def two():\\n    return 2"]]
 """,
-            instead="give a file that says which of them pass, such as the output of EvalPlus",
+            instead="give a file with outcomes, for example the output of EvalPlus",
         ),
     ),
     _refused(
-        "tau2-submission", "pass^k of each domain, without tasks",
+        "tau2-submission", "the file contains pass^k per domain, without tasks",
         "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
         lambda file: file.has_keys("model_name", "results", "submission_date")
         and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys),
-        "this is a submission to the leaderboard of τ²-bench, with pass^k per domain and no tasks",
+        "the file is a submission to τ²-bench's leaderboard, with pass^k per domain and no tasks",
         "give the files of its trajectories",
         Example(
             ("submissions/MODEL/submission.json",),
@@ -80,12 +79,12 @@ REFUSED = (
         ),
     ),
     _refused(
-        "lm-eval-results", "averages of benchmarks, without outcomes of tasks",
+        "lm-eval-results", "the file contains averages of benchmarks, without outcomes of tasks",
         "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
         lambda file: file.form == "object" and file.has_keys("results", "versions")
         and (file.has_keys("configs", "n-shot") or file.has_keys("config.model",
         "config.num_fewshot")),
-        "results of lm-eval are averages of benchmarks, so tasks have no outcomes",
+        "the results of lm-eval are averages of benchmarks, without outcomes of tasks",
         "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
         Example(
             ("OUTPUT/MODEL/results_TIME.json",),

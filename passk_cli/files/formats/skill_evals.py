@@ -1,11 +1,12 @@
 """Evaluations of skills: benchmark.json, and the grading.json of each run.
 
 Source: github.com/anthropics/skills (Apache-2.0), skills/skill-creator: references/schemas.md and
-scripts/aggregate_benchmark.py.  A run passes if all of its expectations do; its pass_rate, the
-share of them, is the score.  A configuration (with_skill, without_skill) is a setting under which a
-model runs all evaluations, so it counts as a model.  Gradings are in
-eval-N/CONFIGURATION/run-N/grading.json; benchmark.json repeats the gradings below it.  Neither its
-tokens, which may be characters, nor times of 0 seconds, which were not measured, are read.
+scripts/aggregate_benchmark.py.  A run passes if all its expectations pass. Its score is pass_rate,
+the share of expectations that pass.  A configuration (with_skill, without_skill) is a setting under
+which a model runs all evaluations, so passk treats the configuration as a model.  Gradings are in
+eval-N/CONFIGURATION/run-N/grading.json, and benchmark.json repeats all gradings.  passk does not
+read tokens, because they may be characters, and ignores times of 0 seconds, because they were not
+measured.
 """
 
 from __future__ import annotations
@@ -27,15 +28,14 @@ from passk_cli.files.formats.format import (
 )
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
-# scripts/aggregate_benchmark.py writes such a text if there is no name.
+# If a name is missing, scripts/aggregate_benchmark.py writes a text in angle brackets.
 _UNNAMED = re.compile("<.*>")
 
 
 def _recognises(file: File) -> bool:
     result = ("runs[].result.pass_rate", "runs[].result.passed", "runs[].expectations[].passed")
-    runs = file.has_keys("runs[].eval_id", "runs[].configuration") and any(
-        map(file.has_keys, result)
-    )
+    runs = file.has_keys("runs[].eval_id", "runs[].configuration")
+    runs = runs and any(map(file.has_keys, result))
     return file.form == "object" and (runs or _is_grading(file))
 
 
@@ -49,11 +49,9 @@ def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, 
         nested_value(expectation, "passed")
         for expectation in require_list(file, "expectations", nested_value(run, "expectations"))
     ]
-    passed, total = (
-        finite_number(nested_value(result, "passed")),
-        finite_number(nested_value(result, "total")),
+    passed, total, rate = (
+        finite_number(nested_value(result, key)) for key in ("passed", "total", "pass_rate")
     )
-    rate = finite_number(nested_value(result, "pass_rate"))
     if verdicts:
         share = sum(verdict is True for verdict in verdicts) / len(verdicts)
         return all(verdict is True for verdict in verdicts), share
@@ -63,9 +61,8 @@ def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, 
 
 
 def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
-    model = _name(nested_value(metadata, "executor_model")) or _name(
-        nested_value(metadata, "model")
-    )
+    model = _name(nested_value(metadata, "executor_model"))
+    model = model or _name(nested_value(metadata, "model"))
     configuration, task = nested_value(run, "configuration"), nested_value(run, "eval_id")
     if configuration is not None:
         model = str(configuration) if model is None else f"{configuration} ({model})"
@@ -99,7 +96,7 @@ def _contents(file: File) -> Contents:
 
 
 def _grading_contents(file: File) -> Contents:
-    """The run of a grading file; its folders name the run."""
+    """The single run in a grading file. The names of its folders contain task and attempt."""
     document = file.document()
     require_list(file, "expectations", document.get("expectations"))
     *above, folder = file.path.parent.parts
@@ -123,7 +120,7 @@ def _amounts(result: Any) -> Mapping[str, object]:
 
 SKILL_EVALS = Format(
     "skill-evals",
-    "all expectations of a run pass; its score is the share that do",
+    "a run in which all expectations pass; its score is the share of expectations that pass",
     "github.com/anthropics/skills: skills/skill-creator/references/schemas.md",
     _recognises,
     _contents,

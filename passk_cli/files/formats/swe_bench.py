@@ -1,11 +1,11 @@
 """SWE-bench and related benchmarks: reports of runs and instances, and maps of instance → resolved.
 
 Sources: github.com/SWE-bench/SWE-bench (MIT), swebench/harness/reporting.py: <model>.<run>.json
-with lists of ids, and logs/run_evaluation/<run>/<model>/<instance>/report.json, which it sums up;
-github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py: results.json above
-<instance>/report.json; results.json in the folder of a leaderboard, whose lists have no _ids in
-their names; final_report.json of 2024, as in github.com/RepoUnderstander/RepoUnderstander, which
-counts failures under stats and names only the resolved instances;
+with lists of ids, which summarises logs/run_evaluation/<run>/<model>/<instance>/report.json;
+github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py: results.json in the folder that
+contains <instance>/report.json, and results.json of a leaderboard, in which the names of lists do
+not end with _ids; github.com/RepoUnderstander/RepoUnderstander: final_report.json of 2024, which
+counts failures under stats and lists only the resolved instances;
 github.com/scaleapi/SWE-bench_Pro-os (MIT), traj/<model>/eval_results.json.
 """
 
@@ -27,8 +27,8 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.text import shortened
 
-# List (without _ids) → outcome, reason. If two lists contain an instance, the first one counts,
-# because it is more specific (an infrastructure failure is also an error).
+# Name of a list (without _ids) → outcome and reason. If an instance is in two lists, the first list
+# decides, because it is more specific. For example, an infrastructure failure is also an error.
 _LISTS: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
@@ -46,29 +46,31 @@ _LISTS: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# Lists of instances that were run; an instance that is only in these lists failed.
+# These lists contain instances that were run. An instance that is only in these lists failed.
 _RUN = ("completed", "generated", "with_logs", "applied")
 _FAILED = ("unresolved", "failure", *_RUN)
 COMPLETED_ONLY = DiagnosticType(
     "completed-only", WARNING,
-    "instances with an error or an empty patch have no report of their own and are not counted",
-    "the run's report names them",
+    "instances with an error or an empty patch have no report of their own and are missing",
+    "give the report of the run, which lists them",
     meaning="SWE-bench writes a report per instance only if the tests of the instance ran.",
-    why="An instance without a patch is a failure, but it is missing here. The resolved rate is"
-    " too high.",
+    why="An instance with an empty patch is a failure, but it is missing here. The resolved rate is"
+    " therefore too high.",
     advice="Give the report of the run (MODEL.RUN.json) instead.",
     example="warning[completed-only]: instances with an error or an empty patch have no report of"
-    " their own and are not counted; the run's report names them",
+    " their own and are missing; give the report of the run, which lists them",
 )  # fmt: skip
 UNLISTED_INSTANCES = DiagnosticType(
     "unlisted-instances", WARNING,
-    "{instances:submitted instance} {instances:is|are} in none of the lists, and not counted",
+    "{instances:submitted instance} {instances:is|are} left out, because no list of the report"
+    " contains {instances:it|them}",
     meaning="The report of a SWE-bench run lists the instances that were resolved, that were"
-    " unresolved, and that ended in an error. Some submitted instances are in none of these lists.",
-    why="Their outcome is unknown. If they failed, the resolved rate is too high.",
+    " unresolved, and that ended with an error. Some submitted instances are in none of these"
+    " lists.",
+    why="The outcome of these instances is unknown. If they failed, the resolved rate is too high.",
     advice="Look for these instances in the logs of the run, and evaluate them again.",
-    example="warning[unlisted-instances]: 2 submitted instances are in none of the lists, and not"
-    " counted",
+    example="warning[unlisted-instances]: 2 submitted instances are left out, because no list of"
+    " the report contains them",
 )  # fmt: skip
 
 _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
@@ -90,8 +92,8 @@ def _report_contents(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
     if lists.keys().isdisjoint(_FAILED):
-        problem = "the report lists the resolved instances but not the failed ones"
-        remedy = "give the run's report, or the report.json of each instance"
+        problem = "the report lists the resolved instances but not the failed instances"
+        remedy = "give the report of the run, or the report.json of each instance"
         raise NoResultsError(file.source.name, problem, remedy)
     model, run = _model_and_run(file)
     attempts = _attempts(file.source.name, lists)
@@ -104,13 +106,13 @@ def _report_contents(file: File) -> Contents:
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
-    """Instance → outcome and reason.  Errors: DataError for an instance that passed and failed."""
+    """Instance → (outcome, reason).  Errors: DataError for an instance that passed and failed."""
     attempts: dict[str, tuple[bool | None, str]] = {}
     for name, verdict in _LISTS.items():
         for task in map(str, lists.get(name, ())):
             before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
-                problem = f"instance {shortened(task)!r} is resolved and unresolved"
+                problem = f"the instance {shortened(task)!r} is both resolved and unresolved"
                 raise BadRecordError(place, problem, "correct the report")
     for name in _RUN:
         for task in map(str, lists.get(name, ())):
@@ -119,15 +121,14 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
 
 
 def _model_and_run(file: File) -> tuple[str | None, str | None]:
-    """Model and run from <model>.<run>.json; (None, None) for any other name."""
+    """(model, run) from a file name <model>.<run>.json; (None, None) for any other name."""
     stem = file.name.removesuffix(".json")
     model, dot, run = stem.rpartition(".")
     return (model, run) if dot and model and run else (None, None)
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """The reports of instances that this report sums up; of all runs if it does not name its
-    run."""
+    """Patterns of the reports of single instances, which this report repeats."""
     if file.has_keys("success_ids"):
         return ("*/report.json",)
     model, run = _model_and_run(file)
@@ -161,8 +162,8 @@ def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
 
 SWE_BENCH = Format(
     "swe-bench",
-    "a resolved id; empty patches fail; errors and what was not run are no outcome"
-    " (its board counts them as failed)",
+    "a resolved id; empty patches fail; errors and unrun instances are no outcome, although"
+    " SWE-bench counts them as failed",
     "github.com/SWE-bench/SWE-bench: swebench/harness/reporting.py;"
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_report,
@@ -183,7 +184,7 @@ SWE_BENCH = Format(
 )
 SWE_BENCH_INSTANCE = Format(
     "swe-bench-instance",
-    "resolved",
+    "an instance with resolved true",
     "github.com/SWE-bench/SWE-bench: swebench/harness/grading.py;"
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_instance,
@@ -199,7 +200,7 @@ SWE_BENCH_INSTANCE = Format(
 )
 SWE_BENCH_PRO = Format(
     "swe-bench-pro",
-    "true; tasks that are not in the file are not counted (its board counts them as failed)",
+    "the value true; missing tasks are left out, although the leaderboard counts them as failed",
     "github.com/scaleapi/SWE-bench_Pro-os: traj/*/eval_results.json",
     lambda file: (
         file.form == "object"

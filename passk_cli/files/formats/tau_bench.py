@@ -1,11 +1,10 @@
-"""τ-bench's array of {task_id, reward, info, traj, trial}, and the run documents of τ² and
-τ³-bench.
+"""τ-bench's array of {task_id, reward, info, traj, trial}, and the runs of τ²-bench and τ³-bench.
 
 Sources: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult:
 the file contains neither the model nor the domain.  github.com/sierra-research/tau2-bench (MIT),
 src/tau2/data_model/simulation.py (Results, SimulationRun) and metrics/agent_metrics.py: one
-document, or results.json with simulations/*.json in the same folder.  The metrics of τ²-bench leave
-out a simulation that could not be evaluated, so passk gives it no outcome.
+document, or results.json with simulations/*.json in the same folder.  τ²-bench excludes simulations
+that it could not evaluate from its metrics, so passk treats their outcome as missing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from passk_cli.files.formats.format import (
 
 _SLACK = 1e-6
 _SIMULATIONS = "simulations/*.json"
-# Long keys of a simulation, which can be megabytes.
+# passk does not load these keys of a simulation, because they can be megabytes long.
 _LONG = ("messages", "ticks", "effect_timeline", "review")
 _UNJUDGED = {
     "infrastructure_error": "infrastructure",
@@ -37,7 +36,7 @@ _UNJUDGED = {
 
 
 def is_full_reward(reward: float) -> bool:
-    """The rule of τ-bench and τ²-bench: a reward of 1, up to rounding.
+    """Whether a reward is a pass in τ-bench and τ²-bench: it equals 1, up to rounding.
 
     >>> is_full_reward(1.0 - 1e-7), is_full_reward(0.999), is_full_reward(2.0)
     (True, False, False)
@@ -47,7 +46,7 @@ def is_full_reward(reward: float) -> bool:
 
 def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
     for result in file.records():
-        # τ-bench gives a reward of 0 to a run that broke down.
+        # τ-bench gives a reward of 0 to an attempt that ended with an error.
         failed = nested_value(result, "info", "error") is not None
         points = judge_score(None if failed else nested_value(result, "reward"), is_full_reward)
         reason = "error" if failed else ""
@@ -57,11 +56,11 @@ def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 TAU_BENCH = Format(
     "tau-bench",
-    "a reward of 1 (± 1e-6); a run that ended in an error is no outcome (τ-bench: reward 0)",
+    "a reward of 1 (± 1e-6); errors are no outcome, although τ-bench gives them a reward of 0",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
     lambda file: file.form == "array" and file.has_keys("[].task_id", "[].reward", "[].traj"),
     single_outcome_reader(_tau_rows),
-    # Files of τ-bench do not contain the cost of the agent.
+    # τ-bench's files contain the cost of the simulated user, but not the cost of the agent.
     read_amounts=lambda result: {"user_cost": nested_value(result, "info", "user_cost")},
     example=Example(
         ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
@@ -104,7 +103,7 @@ def _facts(run: Any) -> dict[str, object]:
 
 
 def _simulations(file: File) -> Iterator[Any]:
-    """The simulations in the document, or, if it has none, those in the files next to it."""
+    """The simulations in the document; if it contains none, the simulations in sibling files."""
     in_document = False
     for simulation in file.records("simulations"):
         in_document = True
@@ -132,7 +131,7 @@ def _rows(simulations: Any) -> Iterator[Row]:
 def _amounts(simulation: Any) -> dict[str, object]:
     """Dollars of the agent and of the simulated user, tokens of the agent, and seconds.
 
-    Tokens are in messages, which are not read if each simulation has its own file.
+    The tokens are in the messages, which passk does not read if each simulation has its own file.
     """
     messages = nested_value(simulation, "messages")
     usage = [

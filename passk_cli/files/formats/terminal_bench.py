@@ -1,9 +1,10 @@
-"""Terminal-Bench 1: <run>/results.json with all trials, <run>/<task>/<trial>/results.json with one.
+"""Terminal-Bench 1: results.json in the folder of a run, or in the folder of each trial.
 
 Source: github.com/laude-institute/terminal-bench (Apache-2.0), terminal_bench/harness/models.py,
 BenchmarkResults, TrialResults and RunMetadata; read in a copy, github.com/finyorko/longcli-bench.
-`run_metadata.json` names the model; without it the name of a trial still ends with its run.  The
-file of a trial repeats what the file of the run contains.
+The paths are <run>/results.json with all trials, and <run>/<task>/<trial>/results.json with one
+trial, which repeats a part of the first file.  The file `run_metadata.json` contains the model and
+the run. Without this file, passk reads the run from the end of a trial's name.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from passk_cli.files.formats.format import (
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
 _METADATA = "run_metadata.json"
 UNNAMED_MODEL = DiagnosticType(
-    "unnamed-model", WARNING, "no {file} names the model, so each file counts as one model",
-    "name it with label=path",
-    meaning="Terminal-Bench writes the name of the model into a file next to the results. That file"
-    " is missing here, so passk treats each file of results as a model.",
-    why="Several runs of one model count as several models.",
+    "unnamed-model", WARNING, "no {file} names the model, so each file is treated as a model",
+    "name the model with label=path",
+    meaning="Terminal-Bench writes the name of the model into a file next to the results. This file"
+    " is missing, so passk treats each file of results as a separate model.",
+    why="Several runs of one model become several models.",
     advice="Copy the missing file along with the results, or write `MODEL=PATH` for each file.",
-    example="warning[unnamed-model]: no run_metadata.json names the model, so each file counts as"
-    " one model; name it with label=path",
+    example="warning[unnamed-model]: no run_metadata.json names the model, so each file is treated"
+    " as a model; name the model with label=path",
 )  # fmt: skip
 
 
@@ -54,14 +55,11 @@ def _contents(file: File) -> Contents:
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for trial in _trials(file, is_single_trial=is_single_trial):
-            mode, name, match = (
-                nested_value(trial, "failure_mode"),
-                nested_value(trial, "trial_name"),
-                _attempt_number_match(trial),
-            )
+            mode, name = nested_value(trial, "failure_mode"), nested_value(trial, "trial_name")
+            match = _attempt_number_match(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
-            # The number in task.2-of-3.run, or else the whole name of the trial.
+            # The attempt is 2 in a name task.2-of-3.run. In other cases it is the whole name.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
             settings = {"started_at": nested_value(trial, "trial_started_at")}
             task, resolved = nested_value(trial, "task_id"), nested_value(trial, "is_resolved")
@@ -76,14 +74,13 @@ def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
 
 
 def _attempt_number_match(trial: Any) -> re.Match[str] | None:
-    """The match of the number after the task in the name of a trial."""
-    return _TRIAL.match(
-        str(nested_value(trial, "trial_name")).removeprefix(str(nested_value(trial, "task_id")))
-    )
+    """The match of the attempt number, which follows the task in the name of a trial."""
+    name, task = (str(nested_value(trial, key)) for key in ("trial_name", "task_id"))
+    return _TRIAL.match(name.removeprefix(task))
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """The metadata of the run, and the files of the trials if the file of the run lists them."""
+    """Patterns of the run's metadata, and of trial files if the file of the run lists trials."""
     if file.has_keys("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
     lists_trials = file.has_keys("results[].is_resolved")
@@ -92,20 +89,20 @@ def _covered(file: File) -> tuple[str, ...]:
 
 TERMINAL_BENCH = Format(
     "terminal-bench",
-    "is_resolved; null, as after a parse error, is no outcome (its own board counts it as failed)",
+    "is_resolved that is true; null is no outcome, although the leaderboard counts it as failed",
     "github.com/laude-institute/terminal-bench: terminal_bench/harness/models.py (in a copy)",
     lambda file: (
         file.form == "object"
         and (
             file.has_keys("results[].is_resolved", "results[].trial_name")
-            # A run without trials.
+            # These keys belong to a run without trials.
             or file.has_keys("results", "n_resolved", "unresolved_ids", "pass_at_k")
             or file.has_keys("is_resolved", "trial_name", "failure_mode")
         )
     ),
     _contents,
     covers=_covered,
-    # Agents that do not count tokens write 0.
+    # A number of 0 tokens means that the agent did not count tokens.
     read_amounts=lambda trial: {
         "tokens_in": nested_value(trial, "total_input_tokens"),
         "tokens_out": nested_value(trial, "total_output_tokens"),

@@ -2,7 +2,8 @@
 
 Source: github.com/PrimeIntellect-ai/verifiers (MIT), verifiers/utils/save_utils.py and
 metric_utils.py (a reward of 0.5 or more passes), v1/trace.py, v1/episode.py and v1/cli/output.py.
-Rollouts of one example are repeated lines of it.  The folder outputs/…/<id>/ names the run.
+Each rollout of an example is a line, so lines with the same example are its attempts.  The run is
+the name of the folder outputs/…/<id>/.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 ASSUMED_THRESHOLD = DiagnosticType(
     "assumed-threshold", WARNING, "a reward of {bar} or more passes",
-    SuggestedFix({"--threshold": Placeholder("X")}, "sets another one"),
-    meaning="Some rewards are between 0 and 1. Without --threshold passk uses the threshold of the"
-    " run, or 0.5 if the run has none.",
+    SuggestedFix({"--threshold": Placeholder("X")}, "sets another threshold"),
+    meaning="Some rewards are between 0 and 1. Without --threshold, passk uses the threshold of the"
+    " run, or 0.5 if the run has no threshold.",
     why="The pass rate depends on this threshold.",
     example="warning[assumed-threshold]: a reward of 0.5 or more passes; --threshold X sets another"
-    " one",
+    " threshold",
 )  # fmt: skip
 
-# Names that v0 and v1 give to the folder of a run; a copy of the folder keeps the name.
+# verifiers v0 and v1 give these names to the folder of a run, and a copied folder keeps its name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PASSING = 0.5
-# The outcome of episodes with one agent. With several agents each has an outcome named after it.
+# The outcome if episodes have one agent. If they have several agents, outcomes have agents' names.
 _ONLY = "reward"
 
 
@@ -66,7 +67,7 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
     rollouts_read, partly = 0, False
     for line, rollout in file.lines(request):
         rollouts_read += 1
-        # verifiers gives a reward of 0 to a rollout that broke down.
+        # verifiers gives a reward of 0 to a rollout that ended with an error.
         failed = rollout.get("error") is not None
         reward = None if failed else rollout.get("reward")
         outcome, score = judge_score(reward, lambda points: points >= bar)
@@ -76,20 +77,16 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
         yield Row(example, outcome, score, None, reason, "no score", place=place, record=rollout)
     if partly:
         request.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
-    examples, rollouts = (
-        nested_value(metadata, "num_examples"),
-        nested_value(metadata, "rollouts_per_example"),
-    )
-    if (
-        finite_number(examples)
-        and finite_number(rollouts)
-        and 0 < examples * rollouts != rollouts_read
-    ):
-        request.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=rollouts_read))
+    examples = finite_number(nested_value(metadata, "num_examples"))
+    per_example = finite_number(nested_value(metadata, "rollouts_per_example"))
+    if examples and per_example and 0 < examples * per_example != rollouts_read:
+        listed = int(examples * per_example)
+        request.messages.append(INCOMPLETE_RUN(listed=listed, held=rollouts_read))
 
 
 def _traces_contents(file: File) -> Contents:
-    # The first episode with a trace; an episode may break down before it has one.
+    # An episode can end with an error before it has a trace, so the first episode with a trace is
+    # used.
     episodes = (record for _, record in file.lines())
     first = next((record for record in episodes if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
@@ -132,22 +129,19 @@ def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
-    """The trace of the agent; several traces of one agent in an episode are not separate
-    attempts."""
+    """The trace of the agent in an episode.  Errors: BadRecordError if the agent has several."""
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
-        raise BadRecordError(
-            place, "the value of traces is not a list", "verifiers writes a list of records"
-        )
+        raise BadRecordError(place, "the value of traces is not a list", "expected a list")
     traces = [trace for trace in episode_traces if agent in (_ONLY, _agent_name(trace))]
     if len(traces) > 1:
-        problem = f"{len(traces)} traces of {agent!r} in one episode"
+        problem = f"one episode contains {len(traces)} traces of {agent!r}"
         raise BadRecordError(place, problem, "passk expects one trace per agent and episode")
     return traces[0] if traces else None
 
 
 def _task_key(record: dict[str, Any]) -> Any:
-    """The key of the task, which is the same in all runs; else its name or index."""
+    """The key or hash of the task, which is the same in all runs; without both, name or index."""
     task = record.get("task")
     data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
@@ -157,9 +151,9 @@ def _task_key(record: dict[str, Any]) -> Any:
 
 
 def _reward(trace: Any) -> object:
-    """The sum of the weighted rewards; None if one of them is missing.
+    """The sum of the weighted rewards; None if a reward is missing.
 
-    A reward that is not a number is returned unchanged, so that it is refused.
+    A reward that is not a number is returned unchanged, so that passk reports an error for it.
     """
     total = 0.0
     rewards = nested_value(trace, "rewards")
@@ -174,15 +168,14 @@ def _reward(trace: Any) -> object:
 
 
 def _model_name(trace: Any) -> str | None:
-    model = nested_value(trace, "agent", "config", "model") or nested_value(
-        trace, "calls", 0, "model"
-    )
+    model = nested_value(trace, "agent", "config", "model")
+    model = model or nested_value(trace, "calls", 0, "model")
     return None if model is None else str(model)
 
 
 VERIFIERS = Format(
     "verifiers",
-    "a reward of 0.5 or more; a rollout that ended in an error is no outcome",
+    "a reward of 0.5 or more; a rollout that ended with an error is no outcome",
     "github.com/PrimeIntellect-ai/verifiers: verifiers/utils/save_utils.py, metric_utils.py",
     lambda file: (
         file.form in ("lines", "object")
@@ -191,7 +184,7 @@ VERIFIERS = Format(
     ),
     _results_contents,
     covers=("metadata.json",),
-    # The time of generation and scoring, in milliseconds before 2026 and in seconds since then.
+    # The time of generation and scoring is in milliseconds before 2026, and in seconds since then.
     read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
@@ -217,7 +210,7 @@ VERIFIERS_TRACES = Format(
     "github.com/PrimeIntellect-ai/verifiers: verifiers/v1/episode.py, trace.py, cli/output.py",
     lambda file: (
         file.form in ("lines", "object")
-        # An episode, or a single trace.
+        # A line is an episode with traces, or a single trace.
         and (
             file.has_keys("task", "ok", "errors", "traces")
             or file.has_keys("task", "nodes", "rewards")

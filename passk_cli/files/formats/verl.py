@@ -1,8 +1,8 @@
-"""verl's dumps of generations: <step>.jsonl of {input, output, score, step, …}.
+"""verl's dumps of generations: <step>.jsonl with lines {input, output, score, step, …}.
 
 Source: github.com/volcengine/verl (Apache-2.0), verl/trainer/ppo/ray_trainer.py, _dump_generations
-and _validate: acc counts if the reward function returns it, else the score.  Each step is a
-different model, so the name of the file is the name of the model.
+and _validate.  The outcome is acc if the reward function returns acc, and otherwise the score.
+Each training step is a different model, so passk uses the name of the file as the model.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _task_name(prompt: Any, expected: Any = None) -> str | None:
-    """The beginning of the prompt and a hash of it, because prompts have no ids.
+    """The beginning of the prompt and a hash, which identify the task because prompts have no ids.
 
-    expected : the right answer, which distinguishes questions about several images with the same
-        text.
+    expected : the right answer, which distinguishes questions with the same text about different
+        images.
 
     >>> _task_name("What is 1 + 1?"), _task_name("What is shown?", "a cat")
     ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')
@@ -57,7 +57,7 @@ def _task_name(prompt: Any, expected: Any = None) -> str | None:
 
 VERL = Format(
     "verl",
-    "acc if the record has it, else a score of 1 (0 fails; others need --threshold)",
+    "acc that is true; without acc a score of 1, and scores other than 0 and 1 need --threshold",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
     lambda file: (
         file.form in ("lines", "object") and file.has_keys("input", "output", "score", "step")

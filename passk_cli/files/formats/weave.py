@@ -1,10 +1,10 @@
 """Calls of a Weave evaluation, exported as JSON or JSONL from its table of calls.
 
 Source: github.com/wandb/weave (Apache-2.0), weave/evaluation/eval.py and weave/trace/call.py, read
-at 0.54.0: {op_name, trace_id, inputs: {model, example}, output: {output, scores}, exception} of
-each call.  Calls of Evaluation.predict_and_score are attempts; other calls are skipped.  A scorer
-returns a value, or an object in which each true, false or number is an outcome.  `trials`
-repeats an example.  If the model raised an exception, there are no scores.
+at 0.54.0. Each call is {op_name, trace_id, inputs: {model, example}, output: {output, scores},
+exception}.  Calls of Evaluation.predict_and_score are attempts, and passk skips other calls.  A
+scorer returns a value, or an object in which each truth value or number is an outcome.  The option
+`trials` repeats an example.  If the model raised an exception, the call has no scores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The members of a zip file, also those that zipfile cannot unpack before Python 3.14."""
+"""The members of a zip file, including zstd, which zipfile cannot unpack before Python 3.14."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from passk_cli.errors import DataError
 from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd_module
 
-# Members that unpack to more bytes, or to more than a thousand times their size, are refused. A
-# summary of 10⁶ attempts needs a tenth of these bytes.
+# Maximum number of bytes of a member, maximum ratio to its packed size, and size below which that
+# ratio is not checked. A summary of 10⁶ attempts needs a tenth of the first limit.
 MOST_BYTES, MOST_TIMES, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
@@ -23,10 +23,9 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class Archive:
-    """The members of a zip file; they are read from the file, and nothing is written under their
-    names.
+    """The members of a zip file, which are read without extracting them to the file system.
 
-    Errors: DataError for a file that is not a zip, and for members that cannot be unpacked.
+    Errors: DataError for a file that is not a zip, and for a member that cannot be unpacked.
     Source of the layout: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.4.5.
     """
 
@@ -39,10 +38,8 @@ class Archive:
             with zipfile.ZipFile(self._source.path) as file:
                 members = {member.filename: member for member in file.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-            problem, remedy = (
-                f"this is not a complete zip archive ({error})",
-                "check whether the file is cut off",
-            )
+            problem = f"the file is not a complete zip archive ({error})"
+            remedy = "check whether the file is cut off"
             raise DataError(self._source.name, problem, remedy, name="damaged-file") from None
         packed = sum(member.compress_size for member in members.values())
         if packed > os.path.getsize(self._source.path):
@@ -54,16 +51,18 @@ class Archive:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the members, in the order of the archive; if two are equal, the last member
-        counts."""
+        """The names of the members, in the order of the archive, without repeated names."""
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """The unpacked bytes of a member; KeyError if no member has this name."""
+        """The unpacked bytes of a member; the last member if several members have this name.
+
+        Errors: KeyError if no member has this name; DataError if the member cannot be unpacked.
+        """
         member = self._members[name]
         data = self._packed_bytes(member)
         try:
-            # One byte more than the stated size is enough to detect a member that is too long.
+            # Reading one byte more than the stated size is enough to detect a longer member.
             if member.compress_type == _DEFLATED:
                 unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
                 data = unpacker.decompress(data, member.file_size + 1)
@@ -71,7 +70,8 @@ class Archive:
                 with zstd_module().open(io.BytesIO(data)) as file:
                     data = file.read(member.file_size + 1)
             elif member.compress_type != _STORED:
-                raise self._damaged_error(name, f"packed by method {member.compress_type}")
+                problem = f"packed by method {member.compress_type}, which passk cannot unpack"
+                raise self._damaged_error(name, problem)
         except (EOFError, zlib.error, zstd_module().ZstdError) as error:
             raise self._damaged_error(name, str(error)) from None
         if len(data) != member.file_size or zlib.crc32(data) != member.CRC:
@@ -85,34 +85,40 @@ class Archive:
         try:
             return json.loads(self.read(name), object_pairs_hook=object_with_unique_keys)
         except (ValueError, RecursionError) as error:
-            raise self._damaged_error(name, f"not JSON: {error}") from None
+            raise self._damaged_error(name, f"it is not JSON: {error}") from None
 
     def _require_size_limit(self, place: str, size: int, packed: int) -> None:
         if size > _HARMLESS_BYTES and size > MOST_TIMES * max(packed, 1):
-            raise _suspicious_error(place, f"unpacks to {size:,} bytes from {packed:,}")
+            raise _suspicious_error(place, f"{packed:,} packed bytes unpack to {size:,} bytes")
 
     def _packed_bytes(self, member: zipfile.ZipInfo) -> bytes:
-        """The packed bytes of a member."""
         place = f"{self._source.name}: {member.filename}"
         self._require_size_limit(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
-            raise _suspicious_error(place, f"unpacks to {member.file_size:,} bytes")
+            problem = (
+                f"the member unpacks to {member.file_size:,} bytes; the limit is {MOST_BYTES:,}"
+            )
+            raise _suspicious_error(place, problem)
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged_error(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
             file.seek(member.header_offset)
             header = file.read(_LOCAL_HEADER.size)
             if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\3\4":
-                raise self._damaged_error(member.filename, "it is not where the archive says")
+                problem = "the archive states a wrong position for it"
+                raise self._damaged_error(member.filename, problem)
             _, name, extra = _LOCAL_HEADER.unpack(header)
             file.seek(name + extra, 1)
             return file.read(member.compress_size)
 
     def _damaged_error(self, name: str, problem: str) -> DataError:
         place, remedy = f"{self._source.name}: {name}", "the file may be damaged: copy it again"
-        return DataError(place, f"cannot be read ({problem})", remedy, name="damaged-file")
+        return DataError(
+            place, f"the member cannot be read ({problem})", remedy, name="damaged-file"
+        )
 
 
 def _suspicious_error(place: str, problem: str) -> DataError:
-    remedy = "check where this archive comes from"
-    return DataError(place, problem, remedy, name="suspicious-archive")
+    return DataError(
+        place, problem, "check where this archive comes from", name="suspicious-archive"
+    )

@@ -44,9 +44,9 @@ from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
 from passk_cli.text import decode_name, public_address
 
-# The name of rows from Python, and the model of data in memory that names none.
+# The name of rows that come from Python, and the model if data in memory does not contain one.
 ROWS, UNNAMED = "<rows>", "model"
-# Result files with an unsupported packing are refused, not skipped.
+# A file in a packing that passk does not support counts as a result file, so that passk reports it.
 _RESULT_SUFFIXES = tuple(
     s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4")
 )
@@ -61,9 +61,9 @@ def expand_arguments(
 
     arguments : paths, globs, directories (searched for result files), addresses (https://…),
         `label=path`, or `-` once.
-    spool : an empty folder for copies of files that cannot be read directly (stdin, a byte-order
-        mark).
-    hidden : a list that gets the result files in hidden folders of directories, which are not read.
+    spool : an empty folder for copies of files that passk cannot read directly, for example
+        standard input or a file with a byte-order mark.
+    hidden : a list to which this function adds result files in hidden folders, which passk skips.
     Errors: ParameterError if stdin or a file is given twice; DataError for a missing file.
     """
     files: list[tuple[str, str, str | None, bool]] = []
@@ -75,7 +75,7 @@ def expand_arguments(
             raise remote.cluster_only_error(path)
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
-                problem = "standard input (-) can be read once; it was given twice"
+                problem = "standard input (-) can be read only once, but it is given twice"
                 raise ParameterError(problem, name="usage")
             copy = _copy_stream(sys.stdin.buffer, spool / "stdin", "<stdin>")
             files.append((copy, "<stdin>", label, True))
@@ -86,8 +86,8 @@ def expand_arguments(
                 copy = _seekable_path(file, spool, f"{len(files)}.{place}")
                 files.append((copy, decode_name(file), label, is_explicit))
                 continue
-            # Addresses may differ only in a secret part that is not displayed, so they are
-            # numbered.
+            # A number distinguishes addresses that differ only in a secret part, which is not
+            # displayed.
             name = display_name = public_address(file)
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
@@ -103,11 +103,12 @@ def expand_arguments(
 
 def repeated_file_error(name: str) -> ParameterError:
     """The error for a file that two arguments refer to."""
-    return ParameterError(f"{name} is given twice; its attempts would count double", name="usage")
+    problem = f"{name} is given twice, so its attempts would be counted twice"
+    return ParameterError(problem, name="usage")
 
 
 def real_paths(arguments: Sequence[str]) -> set[str]:
-    """The real paths or addresses of the files that the arguments refer to; nothing is read."""
+    """The real paths or addresses of the files that the arguments refer to. No file is read."""
     paths = (path for argument in arguments for path in _expand_path(split_label(argument)[1]))
     return set(map(_real_path, paths))
 
@@ -119,11 +120,11 @@ def _real_path(path: str) -> str:
 
 
 def points_outside(argument: str, folder: str) -> bool:
-    """Whether an argument refers to a file that is not inside a folder.
+    """Whether an argument refers to a file outside a folder.
 
-    folder : "" is the current one.  The files of a folder and of a glob are checked one by one,
-        links are resolved, and a part after a colon may be the runs of a history.  No file is
-        opened.
+    The files of a folder and of a glob are checked one by one, and links are resolved. For a
+    history, the part before ":" is checked, too. No file is opened.
+    folder : the folder; "" is the current folder.
 
     >>> points_outside("runs/a.csv", ""), points_outside("old=../a.csv", "")
     (False, True)
@@ -134,7 +135,7 @@ def points_outside(argument: str, folder: str) -> bool:
     if path == "-":
         return False
     if "\0" in path:
-        # No file has such a name, and the system refuses a path with it.
+        # The operating system refuses a path with a NUL character, so no such file exists.
         return True
     top = os.path.realpath(folder or ".")
 
@@ -151,7 +152,7 @@ def points_outside(argument: str, folder: str) -> bool:
 
 
 def paths_of(data: Any) -> list[str]:
-    """The file arguments in data; [] if data is not given as files.
+    """The paths in data; [] if data is not given as files.
 
     >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
     (['a.csv'], ['a.csv', 'b.csv'], [])
@@ -161,7 +162,7 @@ def paths_of(data: Any) -> list[str]:
 
 
 def is_read_once(data: Any) -> bool:
-    """Whether data cannot be read a second time: standard input, or a stream of unknown length.
+    """Whether data can be read only once: standard input, or a stream of unknown length.
 
     >>> is_read_once("-"), is_read_once(["a.csv", "b=-"]), is_read_once("a.csv")
     (True, True, False)
@@ -176,10 +177,8 @@ def is_read_once(data: Any) -> bool:
 
 
 def without_file(arguments: Sequence[str], argument: str) -> list[str]:
-    """The arguments without one file; folders and globs are replaced by their remaining files.
-
-    Arguments that do not refer to the file are unchanged.
-    """
+    """The arguments without one file. Folders and globs that contain the file become lists of the
+    remaining files."""
     real = real_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
@@ -194,10 +193,10 @@ def without_file(arguments: Sequence[str], argument: str) -> list[str]:
 
 
 def is_file_argument(argument: str) -> bool:
-    """Whether an argument refers to existing files (or a folder, a glob, standard input), not to a
-    name.
+    """Whether an argument refers to existing files, a folder, a glob or standard input.
 
-    A glob must match result files by their suffix, because `m*` may also be a pattern for models.
+    A glob must match files with a suffix of result files, because `m*` may also be a pattern for
+    models.
     """
     paths = [argument, *argument.split("=", 1)[1:]]
     return any(
@@ -215,7 +214,7 @@ def base_name(argument: str) -> str:
 
 
 def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
-    """A short name for a run: its label, or the shortest end of its path that no rival has.
+    """A short name for a run: its label, or the shortest end of its path that no rival path has.
 
     >>> distinguishing_name("old=a/x.csv", []), distinguishing_name("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
@@ -233,15 +232,15 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
     return path
 
 
-# File names that do not name a model.
+# File names that are the same for every model.
 _NAMELESS = ("report", "final_report", ".report", ".latest_test_run")
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
-    """The model of each file without a model column: its label, or else its stem.
+    """The model of each file without a model column: the label of the file, or else its stem.
 
-    Files with the same stem are named by the folders in which they differ. If the stem names no
-    model, like report.json in every folder, only the folders count.
+    Files with the same stem are named by the folders in which they differ. If the stem is the same
+    for every model, for example "report", only the folders make the name.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -269,7 +268,7 @@ def _display_name(path: str) -> str:
 
 
 def split_label(argument: str) -> tuple[str | None, str]:
-    """The label (None if there is none) and the path of an argument label=path."""
+    """The label and the path of an argument label=path; the label is None if there is none."""
     if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
         return None, argument
     label, path = argument.split("=", 1)
@@ -279,19 +278,19 @@ def split_label(argument: str) -> tuple[str | None, str]:
 
 
 def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
-    """The files that one argument refers to; `hidden` gets the files of hidden folders."""
+    """The files that one argument refers to; `hidden` gets the files in hidden folders."""
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
         return [path] if remote.is_cluster_only(path) else remote.addresses_of(path)[0]
     if os.path.isdir(path):
         inside, above = _result_files(path), f"{Path(path)}/"
-        # Hidden folders often contain copies that editors keep.
+        # Hidden folders often contain copies that editors make.
         visible = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
         if not visible:
             more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
-            remedy = f"looked for {', '.join(SUFFIXES)}{more}"
-            problem = "no result files in this directory"
+            remedy = f"passk looks for {', '.join(SUFFIXES)}{more}"
+            problem = "the directory contains no result files"
             raise DataError(path, problem, remedy, name="no-results")
         if hidden is not None:
             hidden += map(decode_name, sorted({*inside} - {*visible}))
@@ -303,14 +302,14 @@ def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
         matches = sorted(filter(os.path.isfile, _glob_paths(path)))
         if not matches:
             remedy = "check the pattern, its quotes and the folder"
-            raise DataError(path, "no file matches", remedy, name="no-such-file")
+            raise DataError(path, "no file matches the pattern", remedy, name="no-such-file")
         return matches
     try:
         os.stat(path)
     except PermissionError as error:
         raise _unreadable_error(path, error) from None
     except (OSError, ValueError):
-        # The system refuses a path with a NUL.
+        # The operating system refuses a path with a NUL character.
         pass
     raise missing_file_error(path)
 
@@ -318,17 +317,13 @@ def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
 def missing_baseline_error(
     option: str, name: str, models: Sequence[str]
 ) -> DataError | ParameterError:
-    """The error for a baseline that is neither a file nor a model of the data.
-
-    option : the option as the user wrote it.
-    """
+    """The error for a baseline that is neither a file nor a model of the data."""
     if has_result_suffix(name):
         return missing_file_error(name)
     path, _, runs = name.partition(":")
     if runs and os.path.exists(path):
-        problem = (
-            f"`passk gate` reads the last runs of a history ({path}:last1), not a run by its name"
-        )
+        problem = f"`passk gate` reads the last runs of a history ({path}:last1)"
+        problem += ", not a run by its name"
     else:
         problem = "no such file, and no such model"
         similar = similar_files(name)
@@ -339,21 +334,21 @@ def missing_baseline_error(
 
 
 def has_result_suffix(name: str) -> bool:
-    """Whether the name of a file ends like that of a result file."""
+    """Whether a file name ends with a suffix of result files."""
     return name.endswith(_RESULT_SUFFIXES)
 
 
 def _result_files(folder: str) -> list[str]:
-    """The result files in a folder and below it, sorted.
+    """The result files in a folder and its subfolders, sorted.
 
-    Broken links are among them, so that opening them raises an error.
+    Broken links are included, so that opening them raises an error.
     Errors: DataError for a folder that cannot be read.
     """
 
     def refuse(error: OSError) -> None:
         raise _unreadable_error(str(error.filename), error)
 
-    # Path normalises "." and "a//b". It is called once per folder, not once per file, to save time.
+    # Path normalises "." and "a//b". To save time, it is called per folder and not per file.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)
@@ -365,7 +360,7 @@ def _result_files(folder: str) -> list[str]:
 
 
 def _glob_paths(pattern: str) -> list[str]:
-    """The paths that match a glob; ** skips hidden folders, and links, which may form a cycle."""
+    """The paths that match a glob. ** skips hidden folders, and links, which may form a cycle."""
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
     before, _, after = pattern.partition("**")
@@ -379,8 +374,7 @@ def _glob_paths(pattern: str) -> list[str]:
 
 
 def _require_readable_folders(pattern: str) -> None:
-    """Raise DataError if a pattern needs a folder that cannot be read; glob would skip it
-    silently."""
+    """Raise DataError for an unreadable folder in a pattern, which glob would skip silently."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
@@ -392,14 +386,14 @@ def _require_readable_folders(pattern: str) -> None:
 
 def _unreadable_error(path: str, error: OSError) -> DataError:
     denied = isinstance(error, PermissionError)
-    remedy = "check its permissions" if denied else "check that it is there"
+    remedy = "check its permissions" if denied else "check that it exists"
     return DataError(path, f"cannot be read ({error.strerror})", remedy, name="unreadable-file")
 
 
 def _seekable_path(path: str, spool: Path, copy: str) -> str:
     """The path itself, or the path of a copy if the data comes through a pipe.
 
-    Errors: DataError for a device or a system file, which may never begin or never end.
+    Errors: DataError for a device or a system file, because reading it may never end.
     """
     problem, remedy = "this is a device, not a file", "give a file, a pipe or -"
     try:
@@ -410,7 +404,7 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
             with open(path, "rb") as pipe:
                 return _copy_stream(pipe, spool / copy, path)
         if stat.S_ISREG(status.st_mode):
-            # Files in /proc have the size 0, and reading some of them never returns.
+            # Files in /proc have the size 0, and reading from some of them blocks forever.
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
                 try:
                     empty = file.read(1) == b""
@@ -419,7 +413,7 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
             if empty:
                 return path
             problem = "this is a system file without a size"
-            remedy = "copy what is in it and give the copy"
+            remedy = "copy its content to a file and give that file"
     except OSError as error:
         if error.filename is None:
             raise
@@ -428,8 +422,7 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
 
 
 def _decode_as_latin1(error: UnicodeError) -> tuple[str, int]:
-    """An error handler that decodes bytes that an encoding does not define as Latin-1
-    characters."""
+    """Decode bytes that an encoding does not define as Latin-1 characters."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
@@ -438,10 +431,10 @@ codecs.register_error(_AS_LATIN, _decode_as_latin1)
 
 
 def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
-    """Copy a stream to a file, because a stream is read more than once (columns first, rows later).
+    """Copy a stream to a file, because passk reads data twice: first its columns, then its rows.
 
-    Errors: NoResults for data that cannot be results, for example from /dev/zero; DataError if the
-    stream would fill the disk.
+    Errors: NoResultsError for data that cannot be results, for example from /dev/zero; DataError if
+    the stream would fill the disk.
     """
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
     with open(copy, "wb") as file:
@@ -451,8 +444,9 @@ def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
                 refuse_binary(name, block[:HEAD_BYTES])
             size += file.write(block)
             if size > room:
-                problem = f"more than {room:,} bytes, half of the free space for temporary files"
-                remedy = "write it to a file and give that file"
+                problem = f"the stream contains more than {room:,} bytes, half of the free space"
+                problem += " for temporary files"
+                remedy = "write the data to a file and give that file"
                 raise DataError(name, problem, remedy, name="no-room")
     return str(copy)
 
@@ -466,12 +460,12 @@ def _make_source(
     except OSError as error:
         raise _unreadable_error(name, error) from None
     literal, packing = os.path.abspath(path), detect_packing(start)
-    # DuckDB can neither escape *, ? and [ nor open a name that is not UTF-8.
+    # DuckDB cannot escape *, ? and [, and it cannot open a file name that is not UTF-8.
     if glob.has_magic(literal) or decode_name(literal) != literal:
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
-    # Data from a pipe or another machine is a copy, and its name is not a path.
+    # Data from a pipe or another machine is a copy, so its name is not a path.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
     source = Source(literal, name, label, packing, place, is_explicit, origin=origin)
@@ -481,7 +475,7 @@ def _make_source(
         start = first_bytes(source)
     opening = first_character(start)
     if packing == "gzip" and opening != "{":
-        # JSON lines may have any size, since DuckDB reads them and Python only their beginning.
+        # JSON lines may have any size, because Python reads only their beginning.
         require_usual_size(source)
     if opening in ("{", "["):
         require_shallow(name, start)
@@ -504,7 +498,7 @@ def _make_source(
 
 
 def first_character(start: bytes) -> str:
-    """The first character that is not a space; "PK" for an archive, "PAR1" for Parquet."""
+    """The first character that is not a space; "PK" for a zip archive, "PAR1" for Parquet."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()

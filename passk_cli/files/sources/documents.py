@@ -14,17 +14,18 @@ from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKeyError, objec
 
 Item = TypeVar("Item")
 
+# Number of bytes that are read at once.
 _BLOCK = 1 << 18
-# Keys of records inside records: "info.agent_info.llm" is the deepest that a format asks for.
+# Number of levels of keys. The deepest key that a format uses is "info.agent_info.llm".
 _DEPTH = 3
-# Elements of an array that are parsed.
+# Maximum number of array elements that are parsed to find keys.
 _ELEMENTS = 1000
-# Number and length of the texts that are kept from a skipped object.
+# Maximum number and maximum length of the texts that are returned from a skipped object.
 _HELD = 100
-# A string, also if the text ends inside it, or a sign between values.
+# A JSON string, even if the text ends inside the string, or a sign between values.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
-# If a text only ends too early, the error is at most this many characters from its end.
+# If a JSON text is incomplete, json reports an error at most this many characters before its end.
 _END = 64
 _decode = json.JSONDecoder(object_pairs_hook=object_with_unique_keys).raw_decode
 
@@ -35,17 +36,15 @@ def list_elements(
     siblings: dict[str, Any] | None = None,
     name: str = "",
 ) -> Iterator[Any]:
-    """The elements of the list below these keys, one at a time, so that memory holds only one of
-    them.
+    """The elements of the list below these keys, one at a time, so that memory contains only one.
 
-    keys : the path from the top of the document. Without keys the document is an array, or a
-        sequence of documents (JSON lines, or joined without separators), which are then the
-        elements.
-    siblings : a dict that is filled with the values next to the list: plain values, and the first
-        element of lists.
+    keys : the path from the top of the document. Without keys, the document is an array, or a
+        sequence of documents (JSON lines, or documents without separators), which are the elements.
+    siblings : a dict to which this function adds the values next to the list: plain values, and the
+        first element of each list.
     name : the name of the file.  Nothing is yielded if the keys do not lead to a list.
-    Errors: BadRecord with the line if the text is not JSON, also after the list, or if an object
-    has a key twice.
+    Errors: BadRecordError with the line if the text is not JSON, even after the list, or if an
+    object contains a key twice.
 
     >>> import io
     >>> (list(list_elements(io.BytesIO(b'[1, {"a": NaN}]'))),
@@ -68,11 +67,10 @@ def list_elements(
 def object_members(
     stream: IO[bytes], keys: Sequence[str] = (), name: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """(key, value) of the object below these keys, one at a time, so that memory holds only one of
-    them.
+    """(key, value) of the object below these keys, one at a time, so that memory contains only one.
 
     Nothing is yielded if the keys do not lead to an object.
-    Errors: those of `list_elements`.
+    Errors: errors of `list_elements`.
 
     >>> import io
     >>> list(object_members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
@@ -88,8 +86,8 @@ def object_members(
 def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
     """The top-level object of a document, without the streamed keys.
 
-    streamed : top-level keys whose values are skipped.
-    Errors: those of `list_elements`, also if the document is not an object.
+    streamed : top-level keys with values to skip.
+    Errors: errors of `list_elements`, also if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
     for key in _object_keys(text):
@@ -108,8 +106,10 @@ def _read_below(
     take: Callable[[_JsonWindow], Iterator[Item]],
     siblings: dict[str, Any],
 ) -> Iterator[Item]:
-    """The result of `take` for the value below these keys, if it opens with this sign; reads
-    everything."""
+    """What `take` reads from the value below these keys, if the value begins with `sign`.
+
+    All other values are skipped, so that the window is at the end of the outer value.
+    """
     if keys and text.peek() == "{":
         for key in _object_keys(text):
             if key == keys[0]:
@@ -123,7 +123,7 @@ def _read_below(
 
 
 def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
-    """Iteration over the elements of a list or an object; the caller reads one element per step."""
+    """One step per element of a list or an object. The caller reads the element in each step."""
     text.expect(opening)
     if text.peek() != closing:
         yield
@@ -134,16 +134,15 @@ def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
 
 
 def _object_keys(text: _JsonWindow) -> Iterator[str]:
-    """The keys of the object at this position; the caller reads the value after each key."""
+    """The keys of the object at this position. The caller reads the value after each key."""
     before: set[str] = set()
     for _ in _items(text, "{", "}"):
         key = text.read_value()
         if not isinstance(key, str):
             raise text.json_error("Expecting property name")
         if key in before:
-            raise text.duplicate_error(
-                f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice"
-            )
+            problem = f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice"
+            raise text.duplicate_error(problem)
         before.add(key)
         text.expect(":")
         yield key
@@ -154,10 +153,10 @@ def _list_elements(text: _JsonWindow) -> Iterator[Any]:
 
 
 def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
-    """Skip a value piece by piece, so that memory holds only one piece of a large value.
+    """Skip a value piece by piece, so that memory contains only one piece of a large value.
 
-    Returns a plain value, a list with the first element of a list, or the first short texts of an
-    object.
+    Returns a plain value unchanged, a list with only its first element, and an object with only its
+    first short texts.
     """
     sign = text.peek()
     if sign == "[":
@@ -177,7 +176,7 @@ def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
 
 
 class _JsonWindow:
-    """A window on a JSON text; it grows until the next value is complete."""
+    """A window on a JSON text, which grows until the next value in it is complete."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream, self._utf8 = stream, codecs.getincrementaldecoder("utf-8")()
@@ -185,7 +184,7 @@ class _JsonWindow:
         self._text, self._at, self._lines, self._ended = "", 0, 1, False
 
     def peek(self) -> str:
-        """The next character that is not a space; "" at the end."""
+        """The next character that is not a space; "" at the end of the text."""
         while True:
             self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):
@@ -218,7 +217,7 @@ class _JsonWindow:
             except DuplicateKeyError as error:
                 raise self.duplicate_error(str(error)) from None
             else:
-                # A number at the end of the window may continue.
+                # A number at the end of the window may have more digits after the window.
                 if self._ended or end < len(self._text):
                     self._at = end
                     return value
@@ -228,14 +227,14 @@ class _JsonWindow:
     def json_error(
         self, problem: str, place: int | None = None, *, cut: bool | None = None
     ) -> BadRecordError:
-        """An error at a position in the window, by default the present one."""
+        """An error at a position in the window; without `place`, at the current position."""
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
-        remedy = "check whether the file is cut off" if cut else "correct it"
+        remedy = "check whether the file is cut off" if cut else "correct the JSON"
         return BadRecordError(self._line_of(place), f"not JSON ({problem})", remedy)
 
     def duplicate_error(self, problem: str) -> BadRecordError:
-        """An error at the value that begins at the present position."""
+        """An error in the value that begins at the current position."""
         return BadRecordError(self._line_of(self._at), problem, "keep one")
 
     def _line_of(self, place: int) -> str:
@@ -243,7 +242,7 @@ class _JsonWindow:
         return f"{self._name}:{self._lines + self._text.count(chr(10), 0, place)}"
 
     def _read_more(self, size: int) -> None:
-        """Drop what has been decoded, and read more text."""
+        """Drop the decoded part of the text, and read more text."""
         self._lines += self._text.count("\n", 0, self._at)
         block = self._stream.read(size)
         self._ended = not block
@@ -255,7 +254,7 @@ class _JsonWindow:
 
 
 def parse_document(text: str) -> Any:
-    """The JSON value of a text; None if it is not JSON, or if an object has a key twice."""
+    """The JSON value of a text; None if it is not JSON, or if an object contains a key twice."""
     try:
         return json.loads(text, object_pairs_hook=object_with_unique_keys)
     except (ValueError, RecursionError):
@@ -263,10 +262,10 @@ def parse_document(text: str) -> Any:
 
 
 def parse_beginning(text: str) -> Any:
-    """The JSON value at the beginning of a text, with null for the part that is cut off; None if
-    there is none.
+    """The JSON value at the beginning of a text, with null in place of an incomplete value.
 
-    At most the first thousand elements of an array are parsed.
+    The result is None if no value begins there. Only the first thousand elements of an array are
+    parsed.
 
     >>> parse_beginning('{"a": [{"b": 1}, {"b": 2}, {"b"'), parse_beginning('{"a": {"b": "cut o')
     ({'a': [{'b': 1}, {'b': 2}, {}]}, {'a': {'b': None}})
@@ -291,19 +290,19 @@ def parse_beginning(text: str) -> Any:
     try:
         return json.loads(text[:end] + "null" * (sign == ":") + "".join(reversed(around)))
     except JSONDecodeError as error:
-        # Parse only the part before the error.
+        # Only the part before the error is parsed.
         return parse_beginning(text[: error.pos]) if error.pos < end else None
     except RecursionError:
         return None
 
 
 def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str]:
-    """The keys of a record and of the records in it, dotted.
+    """The keys of a record and of the records in it, with dots between levels.
 
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # No harness nests lists deeper than this, but a file may contain thousands of levels.
+    # No harness nests lists more deeply, but a file may contain thousands of levels.
     for _ in range(_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."

@@ -1,4 +1,4 @@
-"""Sources of data: files, rows and columns of Python, and tables of other libraries."""
+"""Data sources: files, rows and columns of Python, and tables of other libraries."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from passk_cli.files.sources.source import Source
 
 READABLE = (
     "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame, Arrow data or an"
-    " array of tasks × attempts; a dict of DataFrames or arrays has one for each model"
+    " array of tasks × attempts; a dict of DataFrames or arrays contains one for each model"
 )
 
 
 def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list[Source]:
-    """The sources to read: files (rows from Python are written to one), or tables in memory.
+    """The sources to read: files, a file to which rows from Python are written, or tables.
 
-    folder, hidden : see `arguments.expand_arguments`.
+    folder, hidden : the `spool` and `hidden` of `arguments.expand_arguments`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
@@ -48,9 +48,9 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a pandas frame, or any other object with the Arrow stream interface.
+    """Whether data is a pandas frame, or another object with the Arrow stream interface.
 
-    A single column, which pandas and polars can convert to a frame, does not count.
+    The result is False for a single column of pandas or polars.
     """
     pandas = sys.modules.get("pandas")
     frame = pandas is not None and isinstance(data, pandas.DataFrame)
@@ -58,8 +58,7 @@ def is_table(data: Any) -> bool:
 
 
 def frames_of(data: Any) -> dict[str, Any]:
-    """Model → frame, for a dict of frames; {} for anything else (a dict of lists contains
-    columns)."""
+    """Model → frame, for a dict of frames; {} for all other data, such as a dict of lists."""
     several = data if isinstance(data, Mapping) else {}
     have_columns = (
         hasattr(frame, "columns") or hasattr(frame, "schema") for frame in several.values()
@@ -69,7 +68,7 @@ def frames_of(data: Any) -> dict[str, Any]:
 
 
 def tables_of(data: Any) -> list[Source]:
-    """A table in memory as a source; a dict of tables gives one source per model.
+    """A table in memory as a source. A dict of tables gives one source per model.
 
     Errors: DataError if data is not a table.
     """
@@ -77,12 +76,12 @@ def tables_of(data: Any) -> list[Source]:
     if None in models and not is_table(data):
         remedy = ""
         if any(getattr(getattr(data, "index", None), "names", ())):
-            # A groupby returns this type, with the tasks in its index.
-            remedy = "with .reset_index() it is a DataFrame; "
+            # A groupby of pandas returns a table with the tasks in its index.
+            remedy = "use .reset_index() to get a DataFrame; "
         elif hasattr(data, "collect"):
-            remedy = "with .collect() it is a DataFrame; "
+            remedy = "use .collect() to get a DataFrame; "
         elif isinstance(data, Iterator):
-            remedy = "list(…) makes rows of it; "
+            remedy = "use list(…) to get rows; "
         problem = f"{type(data).__name__} cannot be read"
         raise DataError("data", problem, remedy + READABLE, name="wrong-data")
     names = {model: "DataFrame" if model is None else f"DataFrame {model!r}" for model in models}
@@ -95,9 +94,9 @@ def tables_of(data: Any) -> list[Source]:
 def _with_uniform_columns(frame: Any) -> Any:
     """A pandas frame in which each column of Python objects has one type.
 
-    DuckDB infers the type of such a column from a thousand rows and casts the other values to it:
-    0.5 among truth values would become true.  Truth values among numbers or words become text, as
-    in a file.
+    DuckDB infers the type of a column of objects from a thousand rows and casts all other values,
+    so that 0.5 in a column of truth values would become true. Therefore truth values in a column
+    with numbers or words become text, as in a file.
     """
     from pandas.api.types import infer_dtype, is_scalar
 
@@ -112,7 +111,7 @@ def _with_uniform_columns(frame: Any) -> Any:
 
 
 def _with_index(frame: Any) -> Any:
-    """A pandas frame with the named levels of its index as columns, for example after groupby.
+    """A pandas frame in which named levels of the index are columns, for example after groupby.
 
     Columns with several levels get joined names, for example passed_count.
     """
@@ -124,15 +123,16 @@ def _with_index(frame: Any) -> Any:
 
 
 def index_hint(data: Any) -> str:
-    """A remedy if the index of a pandas frame may contain the missing column; else "".
+    """A remedy if the index of a pandas frame may contain a missing column; otherwise "".
 
-    An index that only numbers the rows does not count.
+    An index that only numbers the rows gives no remedy.
     """
     index = getattr(data, "index", None)
     if callable(index) or index is None or all(name is not None for name in index.names):
         return ""
     numbered = index.nlevels == 1 and index.inferred_type == "integer"
-    return "" if numbered else "; if it is in the index, name its levels and use df.reset_index()"
+    remedy = "; if the column is in the index, name the index levels and use df.reset_index()"
+    return "" if numbered else remedy
 
 
 def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
@@ -149,25 +149,26 @@ def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
             column = column.to_pylist()
         if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
             problem = f"column {str(name)!r} is a {type(column).__name__}"
-            remedy = "a column is a list with a value per row"
+            remedy = "give a list with one value per row"
             if isinstance(column, str) and is_file_argument(column):
                 labelled = json.dumps([f"{key}={value}" for key, value in columns.items()])
-                remedy = f"files with labels are a list: {labelled}"
+                remedy = f"to give files labels, use a list: {labelled}"
             raise DataError("columns", problem, remedy, name="wrong-data")
         lists[name] = list(column)
     lengths = {str(name): len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        problem, remedy = f"of different lengths ({sizes})", "give each a value per row"
+        problem = f"the columns have different lengths ({sizes})"
+        remedy = "give each column one value per row"
         raise DataError("columns", problem, remedy, name="wrong-data")
     return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
 
 
 def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
-    """A row per attempt of a two-dimensional array, or of a dict of arrays by model; none for other
-    data.
+    """One row per attempt of a two-dimensional array, or of a dict of arrays by model.
 
-    Rows of an array are tasks, columns are attempts, and NaN is a missing outcome.
+    The rows of an array are tasks, its columns are attempts, and NaN is a missing outcome. Other
+    data gives no rows.
 
     >>> import numpy as np
     >>> [*rows_of_arrays(np.array([[1, 0]]))]
@@ -187,29 +188,28 @@ def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
-    """Rows written to a file of JSON records, so that they are read in the same way as a file."""
+    """A file of JSON records with these rows, so that passk reads rows in the same way as files."""
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
             if not isinstance(row, Mapping):
-                raise DataError(
-                    f"{ROWS}:{number}", f"a {type(row).__name__}, not a row", name="wrong-data"
-                )
+                problem = f"a value of type {type(row).__name__} is not a row"
+                raise DataError(f"{ROWS}:{number}", problem, name="wrong-data")
             try:
                 file.write(json.dumps(_as_json(row)) + "\n")
             except RecursionError:
-                problem, remedy = "nested too deeply", "take the value out"
+                problem, remedy = "the row is nested too deeply", "remove the nested value"
                 raise DataError(f"{ROWS}:{number}", problem, remedy, name="wrong-data") from None
         if not file.tell():
-            problem, remedy = "no rows", "expected one per attempt or per task"
+            problem = "the data contains no rows"
+            remedy = "expected one row per attempt or per task"
             raise DataError(ROWS, problem, remedy, name="no-results")
     return Source(str(path), ROWS, None, "none")
 
 
 def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
-    """Data with this column (in upper or lower case) as a file of records; None if it has no such
-    column.
+    """A file of records with the data, if the data has this column; otherwise None.
 
-    Data that can be read only once is not touched.
+    column : the name in lower case.  data : data that can be read only once gives None.
     """
     path = spool / "rows.jsonl"
     con = None
@@ -234,9 +234,9 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
 
 
 def column_names(data: Any) -> list[str]:
-    """The column names of a table as its library has them; [] if it does not provide them.
+    """The column names of a table, from its own library because DuckDB renames equal columns.
 
-    DuckDB would rename columns with equal names.
+    The result is [] if the library does not provide column names.
     """
     schema = getattr(data, "schema", None)
     places = (getattr(data, "columns", None), getattr(schema, "names", None))
@@ -278,7 +278,7 @@ def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "fram
         except duckdb.Error as error:
             raise _unreadable_column_error(con, data, error) from None
         return
-    # Some tables can be read only once, but a statement reads its table several times.
+    # Some tables can be read only once, but an SQL statement reads its table several times.
     try:
         con.register("stream", _RowStream(data))
         con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM stream")
@@ -287,37 +287,37 @@ def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "fram
         if "at least one column" in first:
             raise _no_columns_error() from None
         if "pyarrow" in first:
-            problem = "without pyarrow its columns cannot be read"
+            problem = "its columns cannot be read without pyarrow"
             remedy = "install pyarrow, or give a dict of lists"
             raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
-        problem, remedy = f"cannot be read ({first})", "give plain columns"
+        problem, remedy = f"the table cannot be read ({first})", "give plain columns"
         raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
 
 
 def _no_columns_error() -> DataError:
-    problem, remedy = "no columns", "expected a row per attempt or per task"
+    problem, remedy = "the table has no columns", "expected one row per attempt or per task"
     return DataError("DataFrame", problem, remedy, name="no-results")
 
 
 def _unreadable_column_error(
     con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error
 ) -> DataError:
-    """The error for the first column of a pandas frame with a type that cannot be read."""
+    """The error for the first column of a pandas frame with a type that DuckDB cannot read."""
     for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         try:
             con.register(f"column{place}", frame.iloc[:, [place]])
             con.execute(f"DESCRIBE SELECT * FROM column{place}").fetchall()
         except duckdb.Error:
-            problem = f"the type {kind} of column {name!r} is not read"
-            remedy = f"drop it, or make it text with .astype({{{name!r}: str}})"
+            problem = f"passk cannot read the type {kind} of column {name!r}"
+            remedy = f"drop it, or convert it to text with .astype({{{name!r}: str}})"
             return DataError("DataFrame", problem, remedy, name="wrong-data")
     reason = str(error).split("\n")[0]
-    problem, remedy = f"cannot be read ({reason})", "give plain columns"
+    problem, remedy = f"the table cannot be read ({reason})", "give plain columns"
     return DataError("DataFrame", problem, remedy, name="wrong-data")
 
 
 def _as_json(value: Any) -> Any:
-    """A Python value as JSON; NaN and missing values become null."""
+    """A Python value as JSON, in which NaN and missing values are null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -332,7 +332,7 @@ def _as_json(value: Any) -> Any:
 
 
 class _RowStream:
-    """Only the rows of a table, so that DuckDB does not need pyarrow to read it."""
+    """An object with only the rows of a table, so that DuckDB reads the table without pyarrow."""
 
     def __init__(self, table: Any) -> None:
         self._table = table

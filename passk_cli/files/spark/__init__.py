@@ -1,6 +1,6 @@
-"""Counting on a Spark cluster, for `passk convert --counts`: only groups of equal rows are
-returned.
+"""Counting on a Spark cluster, for `passk convert --counts`.
 
-session : the Spark session, and its errors.  rows : the rows of files as columns of text.
-counting : a map and one aggregation → Counts.
+The cluster returns only groups of equal rows.
+session : the Spark session, and errors of Spark.  rows : the rows of files as columns of text.
+counting : `Counts` from a map and one aggregation.
 """

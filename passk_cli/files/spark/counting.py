@@ -1,8 +1,8 @@
 """Counts of attempts and passes from a Spark cluster, with the columns that a map names.
 
-One aggregation groups equal rows.  It returns a row for each different combination of model, task,
-groups and outcome, with its frequency. This module then decides what an outcome means, with the
-same SQL that judges outcomes of files.
+The cluster groups equal rows in one aggregation. It returns one row for each combination of model,
+task, groups and outcome, with the frequency of the combination. This module then decides which
+outcomes pass, with the same SQL as for local files.
 """
 
 from __future__ import annotations
@@ -44,29 +44,28 @@ _OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
-# Options that commands can apply to the counts later.
+# Options that a command can apply later, when it reads the counts.
 _LATER = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
 def count_on_cluster(
     addresses: Sequence[str], request: Request, master: str | None
 ) -> tuple[Counts, dict[str, Any]]:
-    """The counts of files that a cluster reads, and name → sum per cell for the amounts in the map.
+    """The counts of files that a cluster reads, and the sums of the amounts in the map.
 
-    request : with a map.  A sum is NaN if an attempt of the cell has no amount.
-    master : see `session`.
-    Errors: ParameterError for options that a cluster cannot apply, or without a map; DataError.
+    request : a request with a map.
+    master : see `spark_session`.
+    Returns the counts, and name → sum per cell. A sum is None if an attempt lacks the amount.
+    Errors: ParameterError for an option that a cluster cannot apply, or without a map; DataError.
     """
     data_map, request = _read_map(request)
     _require_supported(data_map, request)
     with spark_session(master, addresses) as spark:
         rows = read_rows(spark, addresses, data_map, request.format)
         if absent := data_map.missing_columns(rows.columns):
-            problem = f"the map expects a column {absent[0]!r}, but the files have none"
-            raise ParameterError(
-                data_map.place, problem, "correct the key has in the map", name="bad-map"
-            )
-        # The columns of the roles and of the groups.
+            problem = f"the map expects a column {absent[0]!r}, but the files lack this column"
+            remedy = "correct the key `has` in the map"
+            raise ParameterError(data_map.place, problem, remedy, name="bad-map")
         roles = [request.named_columns[role] for role in ("model", "task", "outcome")]
         read = [part for column in roles for part in column_parts(column, rows.columns)]
         columns = [c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(VALUE)]
@@ -75,36 +74,35 @@ def count_on_cluster(
 
 
 def _read_map(request: Request) -> tuple[ColumnMap, Request]:
-    """The only table of the map, and the request merged with it."""
+    """The only table in the map, and the request merged with this table."""
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
         raise ParameterError(
             OptionValue("--engine", "spark"),
             "to count on a cluster, passk needs a map with exactly one table [data]",
             "passk describe writes a map for a local file", name="bad-map",
-            settles=[SuggestedFix({"--map": Placeholder("FILE")}, "names the map")],
+            settles=[SuggestedFix({"--map": Placeholder("FILE")}, "sets the map")],
         )  # fmt: skip
     return maps[0], maps[0].merged_request(replace(request, map=None))
 
 
 def _require_supported(data_map: ColumnMap, request: Request) -> None:
-    """Raise an error for missing keys of the map, and for roles and options that a cluster cannot
-    use."""
+    """Raise an error for a missing key of the map, or for an unsupported role or option."""
     fields = request.named_columns
     for role in ("task", "outcome", "model"):
         if role not in fields:
             line = f'{role} = "COLUMN"' + ' or model = {value = "NAME"}' * (role == "model")
-            raise ParameterError(data_map.place, f"no {role}", f"write {line}", name="bad-map")
+            problem = f"the map names no column for the {role}"
+            raise ParameterError(data_map.place, problem, f"write {line}", name="bad-map")
     for role, column in fields.items():
         if role not in _ROLES:
-            problem = f"a cluster cannot read {role}: it only counts passes and adds amounts"
-            raise NotOnSparkError(data_map.place, problem, "leave the role out")
+            problem = f"a cluster only counts passes and adds amounts, so it cannot read {role}"
+            raise NotOnSparkError(data_map.place, problem, "leave the role out of the map")
         is_special = column.startswith("@") and not column.startswith(VALUE)
         if is_special or "[" in column or (role == "outcome" and "," in column):
-            problem = (
-                f"{role}: a cluster cannot read lists, line numbers or columns of models ({column})"
-            )
-            raise NotOnSparkError(data_map.place, problem, "write a row per attempt")
+            problem = "a cluster cannot read lists, line numbers or columns of models"
+            problem += f" ({role} = {column!r})"
+            raise NotOnSparkError(data_map.place, problem, "write one row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
     for option in changed_options(request):
@@ -118,13 +116,13 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
 
 
 def _amount_columns(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
-    """Role → the columns that add up to its amount, with their units."""
+    """Role of an amount → the columns that add up to the amount, with their units."""
     fields = request.fields
     return {r: amount_addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
 
 
 def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> Any:
-    """An Arrow table of groups of equal rows, their frequency, and sums of amounts."""
+    """An Arrow table with groups of equal rows, the size of each group, and sums of amounts."""
     from pyspark.sql.functions import expr
 
     attempt = request.fields.get("attempt")
@@ -148,12 +146,12 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
 
 
 def _group_key_sql(column: str, request: Request) -> str:
-    """The SQL that rows are grouped by: a column, or whether its score reaches the threshold."""
+    """The SQL by which rows are grouped: a column, or whether a score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
         return value
-    # Spark judges only numbers that Spark and DuckDB read in the same way; other texts are judged
-    # here.
+    # Spark compares only numbers that Spark and DuckDB read in the same way with the threshold.
+    # DuckDB judges all other texts later.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
     passes = f"if({reaches_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
     return f"CASE WHEN {plain} THEN {passes} ELSE {value} END"
@@ -172,9 +170,9 @@ def _require_no_repeats(
         "count(*)", f"min(concat_ws(' ', {attempt}, 'of', {who}))"
     ).collect()  # fmt: skip
     if repeats:
-        problem = f"attempts that come more than once: {repeats:,} (attempt {example})"
+        problem = f"attempts occur more than once: {repeats:,} (for example attempt {example})"
         raise DataError(
-            rows.place, problem, "leave copies out", name="duplicate-attempts",
+            rows.place, problem, "remove the copies", name="duplicate-attempts",
             settles=[SuggestedFix({"--duplicates": "keep"}, "counts each row")],
         )  # fmt: skip
 
@@ -182,7 +180,7 @@ def _require_no_repeats(
 def _to_counts(
     table: Any, rows: SparkRows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
-    """Counts, and the sums of amounts, in the form that `count_on_cluster` returns."""
+    """The counts, and the sums of amounts, as `count_on_cluster` returns them."""
     con, amounts = shared_connection(), _amount_columns(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
@@ -197,7 +195,7 @@ def _to_counts(
     totals = {number: quote_name(f"#{number}") for number in numbers}
     selection = ", ".join(f"{sql} AS {key}" for key, sql in (groups | values | totals).items())
     series = ("model", *groups)
-    # With `--all`, the cluster has already applied words and thresholds.
+    # With `--all`, the cluster has already applied `--passes`, `--fails` and the threshold.
     passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
     verdict = verdict_sql("outcome", request.passing_score, passes=passes, fails=fails)
     con.register("home_", table)
@@ -214,7 +212,7 @@ def _to_counts(
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
         messages += word_messages(words, request, rows.place)
-    # If missing outcomes are left out, so are the amounts of their attempts.
+    # If missing outcomes are left out, the amounts of their attempts are left out, too.
     counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
         f", CASE WHEN sum({role}_known) FILTER ({counting}) = sum(times) FILTER ({counting})"
@@ -255,7 +253,7 @@ def _to_counts(
         emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.passing_score,
         messages=tuple(messages),
     )  # fmt: skip
-    # The cells are already in the order of Counts: by model, group and task as texts.
+    # The cells already have the order of Counts: by model, group and task as texts.
     sums_by_role = {role: cells[role][has_attempts] for role in amounts}
     return counts(n, has_attempts, facts=facts), {
         f"{role}_sum": np.where(np.isnan(amounts_of_role), None, amounts_of_role)
@@ -274,12 +272,8 @@ def _require_valid_values(
         f" sum(times) FILTER (verdict IS NULL){wrong} FROM judged_"
     ).fetchall()
     con.execute("DELETE FROM judged_ WHERE times = 0")
-    bad_rows = "lines that are not JSON records"
-    bad_rows = (
-        bad_rows
-        if rows.form == "jsonl"
-        else "rows with a different number of fields than the header"
-    )
+    bad_rows = "rows with a different number of fields than the header"
+    bad_rows = "lines that are not JSON records" if rows.form == "jsonl" else bad_rows
     correct = "correct them, or leave them out of the data"
     problems = [
         (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES]),
@@ -299,5 +293,5 @@ def _require_valid_values(
         problems.append((times, problem, correct, "missing-value", ()))
     for times, problem, remedy, error, settles in problems:
         if times:
-            problem = f"{problem}: {times:,}"
+            problem = f"the data contains {problem}: {times:,}"
             raise DataError(rows.place, problem, remedy, name=error, settles=settles)

@@ -1,4 +1,4 @@
-"""The rows of result files as a Spark frame, with a text column for each column that is read."""
+"""The rows of result files as a Spark frame, in which each column that passk reads is text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from passk_cli.text import first_few, public_address
 
 _FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",
           "parquet": "parquet"}  # fmt: skip
-# Lines of JSON from which the columns are taken.
+# Number of JSON lines from which passk collects the columns.
 _LINES = 1_000
-# Columns that mark a bad row, and a line that Spark cannot parse.
+# Name of the column that marks a bad row, and of the column with a line that Spark cannot parse.
 BAD, _BROKEN = "#bad", "#broken"
 
 
@@ -33,10 +33,11 @@ def quote_column(column: str) -> str:
 
 
 class SparkRows(NamedTuple):
-    """The rows of files, before any column is selected.
+    """The rows of files on a cluster, before columns are selected.
 
     place : the first address, for messages.  form : "jsonl", "csv" or "parquet".
-    frame : the Spark frame.  columns : its columns; for JSON, those of the first lines.
+    frame : the Spark frame.  columns : the columns of the frame, or the keys of the first lines of
+        JSON.
     """
 
     place: str
@@ -45,27 +46,25 @@ class SparkRows(NamedTuple):
     columns: Sequence[str]
 
     def select(self, columns: Sequence[str]) -> Any:
-        """A frame with these columns as text, and BAD: whether the row is not a record.
+        """A frame with these columns as text, and with the column BAD, which marks bad rows.
 
-        columns : names; dots lead to a nested column, for example "meta.id".  All columns of a bad
-            row are empty.
+        columns : names; dots lead to a nested column, for example "meta.id".  A bad row is not a
+            record, and all its columns are empty.
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
         places = [find_column(column, kinds) for column in columns]
         for column, place in zip(columns, places, strict=True):
             if place is None or any(re.search(r"[\[\]'\\]", key) for key in place[1]):
-                hint = did_you_mean_or_list(
-                    column, self.columns, f"there are {first_few(self.columns)}"
-                )
-                raise DataError(self.place, f"no column {column!r}", hint, name="no-such-column")
+                listing = f"there are {first_few(self.columns)}"
+                hint = did_you_mean_or_list(column, self.columns, listing)
+                problem = f"the files contain no column {column!r}"
+                raise DataError(self.place, problem, hint, name="no-such-column")
         paths = [(quote_column(place[0]), place[1]) for place in places if place is not None]
-        frame, bad = (
-            self.frame,
-            f"{quote_column(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false",
-        )
+        frame = self.frame
+        bad = f"{quote_column(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false"
         if self.form == "jsonl":
-            # The line is parsed as a list, so that further values on the line are detected.
+            # The line is parsed as a list, so that a second value on the line is detected.
             fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
             kind = f"array<struct<{fields}>>".replace("\\", "\\\\").replace("'", "\\'")
             strict = "map('mode', 'PERMISSIVE', 'allowSingleQuotes', 'false')"
@@ -90,15 +89,15 @@ class SparkRows(NamedTuple):
 def read_rows(
     spark: Any, addresses: Sequence[str], data_map: ColumnMap, form: str | None
 ) -> SparkRows:
-    """The rows of the result files at these addresses that a map applies to.
+    """The rows of the files at these addresses that match the files of a map.
 
     addresses : files, folders (searched at any depth) or patterns.
-    form : one of `_FORMS`; None to use the suffixes.
-    Errors: DataError if there are no files, or files of two forms; ParameterError for an address
+    form : one of `_FORMS`; None to use the suffixes of the files.
+    Errors: DataError if there are no files, or files in two formats; ParameterError for an address
     that workers cannot read; errors of Spark.
     """
     place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
-    # Folders named key=value must not add columns.
+    # With this option, Spark does not make columns from folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin=uri)
@@ -107,12 +106,13 @@ def read_rows(
     files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMS} or files
     if not files:
         problem = f"no result file at this address matches {data_map.place}"
-        remedy = "check the address, and files = of the map"
+        remedy = "check the address, and the key `files` of the map"
         raise DataError(place, problem, remedy, name="no-results")
     forms = {_FORMS.get(suffix, "") for suffix in files.values()}
     if len(forms) > 1 or "" in forms:
-        problem = f"a cluster reads JSON lines, CSV or Parquet; there are {first_few([*files])}"
-        forced = SuggestedFix({"--from": Placeholder("FORMAT")}, "reads them as this")
+        problem = "a cluster reads only JSON lines, CSV or Parquet in one format; there are "
+        problem += first_few([*files])
+        forced = SuggestedFix({"--from": Placeholder("FORMAT")}, "reads all files in this format")
         raise NotOnSparkError(place, problem, "name files of one format", settles=[forced])
     read, paths = forms.pop(), [*map(_escape_pattern, files)]
     if read == "parquet":
@@ -124,8 +124,8 @@ def read_rows(
         keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
         return SparkRows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
     first = lines.first()
-    # Fields may contain line breaks, so Spark reads each file in one task. A different header is an
-    # error.
+    # Spark reads each CSV file in one task, because fields may contain line breaks. A file with a
+    # different header is an error.
     delimited = reader.options(
         header="true", enforceSchema="false", multiLine="true", quote='"', escape='"',
         sep=max(",;\t|", key=first[0].count) if first else ",", mode="PERMISSIVE",
@@ -144,7 +144,7 @@ def _spark_path(address: str) -> str:
         problem = 'a cluster does not accept a label; write model = {value = "NAME"} in the map'
         raise ParameterError(label, problem, name="contradicting-options")
     if not remote.is_remote(path):
-        # Spark expands patterns, but an existing file name with such signs is not a pattern.
+        # Spark expands patterns, but the name of an existing file is not a pattern.
         absolute = os.path.abspath(path)
         return "file://" + (_escape_pattern(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):
@@ -163,5 +163,5 @@ def _suffix(uri: str) -> str:
 
 
 def _escape_pattern(path: str) -> str:
-    """A path with escaped signs that would be a pattern for Spark."""
+    """A path in which characters with a special meaning in Spark's patterns are escaped."""
     return "".join("\\" * (sign in "\\{}[]*?") + sign for sign in path)

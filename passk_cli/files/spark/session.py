@@ -1,4 +1,4 @@
-"""The Spark session that groups rows, an existing or a new one, and its errors."""
+"""The Spark session that groups rows, and errors of Spark. The session is active or new."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import public_address
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
-# Times are in UTC like everywhere in passk, and groups are returned compressed.
+# passk uses UTC for all times. The groups that the cluster returns are compressed.
 _SETTINGS = {
     "spark.app.name": "passk",
     "spark.ui.enabled": "false",
@@ -24,52 +24,52 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.compression.codec": "zstd",
 }
-# By default Hadoop tries for a quarter of an hour to reach a host that does not answer.
+# By default, Hadoop tries for a quarter of an hour to reach a host that does not answer.
 _RETRY_SETTINGS = {
     "ipc.client.connect.max.retries": "2",
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries.on.timeouts": "2",
 }
 COUNT_LOCALLY = SuggestedFix(
-    {"--engine": None, "--spark-master": None}, "counts it on this machine"
+    {"--engine": None, "--spark-master": None}, "counts the file on this machine"
 )
-# Words of an error → what is wrong, what to do, and the name of the error. Other errors contain the
-# reason from Spark.
+# Pattern for an error of Spark → the problem, what to do, and the name of passk's error. For other
+# errors, passk reports the reason that Spark gives.
 _MEANINGS = {
     "JAVA_GATEWAY_EXITED": (
-        "Java did not start; Spark needs Java 17 or later", "", "missing-package",
+        "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
     ),
     "PACKAGE_NOT_INSTALLED": (
-        f"packages of Spark Connect are missing; {INSTALL}", "", "missing-package",
+        f"packages of Spark Connect are missing; install them with {INSTALL}", "",
+        "missing-package",
     ),
     "StatusCode.UNAVAILABLE": (
-        "nothing answers at this address", ("check that the server runs, with the same version"
-            " as pyspark"),
-        "spark-failed",
+        "nothing answers at this address",
+        "check that the server runs and has the same version as pyspark", "spark-failed",
     ),
     "FileNotFoundException|PATH_NOT_FOUND|FILE_NOT_EXIST|does not exist": (
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Lines of an error without information, and Java class names before the reason.
+# Lines without information in an error of Spark, and Java class names before the reason.
 _WRAPPED = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
 class NotOnSparkError(DataError):
-    """Data that a cluster cannot read, or would read differently."""
+    """The error for data that a cluster cannot read, or would read differently than passk."""
 
     name = "not-on-spark"
 
 
 @contextmanager
 def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
-    """The session at a master; without a master the active session, or else one on this machine.
+    """The session at a master; without a master, the active session or a new session.
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
-    addresses : what is read in the block.
-    Errors: those of Spark as DataError, in the block about the address that they name or the first
-    one; ParameterError if pyspark or Java is not installed.
+    addresses : the addresses that are read inside the `with` block.
+    Errors: DataError for errors of Spark inside the block, about the address in the error or else
+    the first address; ParameterError if pyspark or Java is not installed.
     """
     display_name = (
         "local[*]" if master is None else public_address(master) if is_remote(master) else master
@@ -82,7 +82,8 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
         except PasskError:
             raise
         except (Exception, SystemExit) as error:
-            # pyspark exits a `python -c` script if packages of Spark Connect are missing.
+            # If packages of Spark Connect are missing, pyspark raises SystemExit in a
+            # `python -c` script.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
             raise _spark_error(OptionValue("--spark-master", display_name), message) from None
@@ -92,19 +93,16 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
             if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
                 raise
             message = str(error)
-            address = next(
-                (candidate for candidate in addresses if candidate in message), addresses[0]
-            )
+            address = next((place for place in addresses if place in message), addresses[0])
             local_fix = [COUNT_LOCALLY] * (not is_remote(address))
-            raise _spark_error(
-                address if local_fix else public_address(address), message, local_fix
-            ) from None
+            display_name = address if local_fix else public_address(address)
+            raise _spark_error(display_name, message, local_fix) from None
 
 
 def _spark_error(
     place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
 ) -> PasskError:
-    """An error of Spark in one sentence."""
+    """passk's error for an error message of Spark, in one sentence."""
     for words, (problem, remedy, name) in _MEANINGS.items():
         if re.search(words, message):
             error = ParameterError if name == "missing-package" else DataError
@@ -112,7 +110,7 @@ def _spark_error(
     lines = (line for line in message.splitlines() if line.strip())
     reasons = (line for line in lines if not any(sign in line for sign in _WRAPPED))
     reason = re.sub(_JAVA, "", " ".join(next(reasons, "no reason given").split()))[:200]
-    problem = f"Spark ends with an error ({reason})"
+    problem = f"Spark reports an error ({reason})"
     return DataError(place, problem, name="spark-failed", settles=settles)
 
 
@@ -120,10 +118,9 @@ def _start_session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        problem = f"pyspark is not installed; {INSTALL}"
-        raise ParameterError(
-            OptionValue("--engine", "spark"), problem, name="missing-package"
-        ) from None
+        problem = f"pyspark is not installed; install it with {INSTALL}"
+        engine = OptionValue("--engine", "spark")
+        raise ParameterError(engine, problem, name="missing-package") from None
     active = SparkSession.getActiveSession()
     if active is not None and (master is None or active.conf.get("spark.master", "") == master):
         return active
@@ -146,8 +143,7 @@ def _start_session(master: str | None) -> Any:
 
 @contextmanager
 def _silenced_log() -> Iterator[None]:
-    """A context in which Java's log does not go to the terminal, also for a Java process started in
-    it."""
+    """A context in which Java's log is hidden, even from a Java process that starts inside it."""
     sys.stderr.flush()
     stderr = os.dup(2)
     with open(os.devnull, "wb") as nowhere:
@@ -160,7 +156,7 @@ def _silenced_log() -> Iterator[None]:
 
 
 def _require_reachable(connected: Any) -> None:
-    """Try only once to reach the server: Spark Connect would try for ten minutes."""
+    """Try only once to reach the server, because Spark Connect would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     patient = connected.client.get_retry_policies()
@@ -168,7 +164,7 @@ def _require_reachable(connected: Any) -> None:
     try:
         _ = connected.version
     except Exception:
-        # Otherwise the process would try again when it ends.
+        # An open session would try again to reach the server when the process ends.
         connected.release_session_on_close = False
         connected.stop()
         raise

@@ -311,7 +311,7 @@ def test_hidden_folders_are_skipped_and_reported(tmp_path: Path) -> None:
     assert len(read((tmp_path / hidden[0]).parent).tasks) == 3
     (tmp_path / "m.jsonl").unlink()
     with pytest.raises(
-        DataError, match=r"no result files in this directory; .* is in a hidden folder: name"
+        DataError, match=r"the directory contains no result files; .* is in a hidden folder: name"
     ):
         read(tmp_path)
 

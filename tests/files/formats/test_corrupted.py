@@ -82,7 +82,7 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
      r'x: attempt 1: no outcome'),
     ("swe_bench/*run1.json",
      replace_text('"unresolved_ids": [', '"unresolved_ids": ["repo__proj-0",'), {"missing": "fail"},
-     r"x: instance 'repo__proj-0' is resolved and unresolved; correct the report"),
+     r"x: the instance 'repo__proj-0' is both resolved and unresolved; correct the report"),
     ("swe_bench/*run1.json", cut, {}, r"x:\d+: not JSON"),
     ("swe_bench/logs/**/*-4/report.json", replace_text('"resolved": false', '"resolved": 0.5'), {},
      r'x: attempt 1: "outcome" is 0.5'),

@@ -24,9 +24,9 @@ FOLDER = DATA / "refused"
     [
         (
             "generations.json",
-            "the file contains generated texts without outcomes; give a file that",
+            "the file contains generated texts without outcomes; give a file with",
         ),
-        ("BFCL_v3_simple_score.json", "the tasks that passed have no ids; take all ids from"),
+        ("BFCL_v3_simple_score.json", "it lacks the ids of tasks that passed; take all ids from"),
         ("submission.json", "and no tasks; give the files of its trajectories"),
     ],
 )
@@ -50,7 +50,7 @@ def test_averages_of_lm_eval_are_refused_with_the_way_to_samples(
     for path in (summary, old):
         result = passk("estimate", path)
         assert (result.code, result.out) == (3, "")
-        assert f"error[no-results]: {path}: results of lm-eval are averages" in result.err
+        assert f"error[no-results]: {path}: the results of lm-eval are averages" in result.err
         assert (
             "evaluate with --log_samples and give the folder, or its samples_*.jsonl" in result.err
         )

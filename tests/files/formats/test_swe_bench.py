@@ -97,7 +97,7 @@ def test_a_board_without_failures_is_refused_or_skipped_in_a_folder(
 ) -> None:
     board = report(tmp_path / "results" / "results.json", resolved=["a"], no_generation=[])
     with pytest.raises(
-        DataError, match=("the report lists the resolved instances but not the failed ones")
+        DataError, match=("the report lists the resolved instances but not the failed instances")
     ):
         read(board)
     report(tmp_path / "logs" / "a" / "report.json", a={
@@ -115,12 +115,14 @@ def test_a_report_without_submitted_ids_counts_the_listed_instances(tmp_path: Pa
     )  # fmt: skip
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0), ("m", "c"): (1, 0)}
     (warning,) = read(path).facts.messages
-    assert warning.text.endswith("1 submitted instance is in none of the lists, and not counted")
+    assert warning.text.endswith(
+        "1 submitted instance is left out, because no list of the report contains it"
+    )
     report(path, submitted_instances=3, resolved_ids=["a"], unresolved_ids=["b", "c"], **numbers)
     assert read(path).facts.messages == ()
     report(path, submitted_instances=3, resolved_ids=["a"], **numbers)
     with pytest.raises(
-        DataError, match=("the report lists the resolved instances but not the failed ones")
+        DataError, match=("the report lists the resolved instances but not the failed instances")
     ):
         read(path)
 
@@ -134,7 +136,7 @@ def test_the_final_report_of_2024_counts_failures_without_their_names(
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
     assert (
-        "the report lists the resolved instances but not the failed ones; give the run's"
+        "the report lists the resolved instances but not the failed instances; give the report"
         in result.err
     )
     # Another report of that name ends in a question.
@@ -149,7 +151,9 @@ def test_submitted_instances_in_no_list_give_a_warning(tmp_path: Path) -> None:
         tmp_path / "m.r.json", submitted_ids=["a", "z"], resolved_ids=["a"], unresolved_ids=[]
     )
     (warning,) = read(path).facts.messages
-    assert warning.text.endswith("1 submitted instance is in none of the lists, and not counted")
+    assert warning.text.endswith(
+        "1 submitted instance is left out, because no list of the report contains it"
+    )
 
 
 def test_pro_is_named_by_its_folder(passk: Passk) -> None:

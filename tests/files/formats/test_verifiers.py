@@ -124,7 +124,7 @@ def test_one_of_several_agents_can_be_chosen(tmp_path: Path) -> None:
     assert cells(path, outcome="critic") == {("model of critic", "t"): (2, 0)}
     path = write_traces(tmp_path, episode(trace("solver", x=1), trace("solver", x=0)))
     with pytest.raises(
-        DataError, match=r"2 traces of 'reward' in one episode; passk expects one trace"
+        DataError, match=r"one episode contains 2 traces of 'reward'; passk expects one trace"
     ):
         read(path)
 

@@ -192,16 +192,16 @@ def test_addresses_that_differ_in_their_query_are_different_files(server: str) -
 
 
 WRONG = {
-    "/none.jsonl": "404 Not Found; check the address",
-    "/closed": "403 Forbidden; check that it is public",
-    "/busy": "503 Service Unavailable; try again, or fetch it with another program and give the",
-    "/short": f"ends after {len(ROWS):,} of {len(ROWS) + 1000:,} bytes; try again",
-    "/piece": "206 Partial Content, which is not the whole file; try again",
-    "/parts": "the connection ended before the file; try again",
+    "/none.jsonl": "the server answers 404 Not Found; check the address",
+    "/closed": "the server answers 403 Forbidden; check that the file is public",
+    "/busy": "the server answers 503 Service Unavailable; try again, or fetch the file with",
+    "/short": f"the file ends after {len(ROWS):,} of {len(ROWS) + 1000:,} bytes; try again",
+    "/piece": "the server answers 206 Partial Content, not the complete file; try again",
+    "/parts": "the connection ended before the file was complete; try again",
     "/page": "the address leads to a page of HTML, not to a file; give the address of the raw file",
     "/empty.jsonl": "the file is empty; expected JSONL, CSV or Parquet",
-    "/round": "302 ",
-    "/file": "302 ",
+    "/round": "the server answers 302 ",
+    "/file": "the server answers 302 ",
 }
 
 
@@ -215,32 +215,32 @@ def test_errors_of_a_server_are_reported(passk: Passk, server: str, path: str) -
 
 def test_an_unreachable_address_is_reported(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     for address, problem in {
-        "http://127.0.0.1:9/x.csv": "cannot be fetched (Connection refused); check the address and",
-        "http://127.0.0.1:x/x.csv": "cannot be fetched (nonnumeric port: 'x'); check the address\n",
-        "https:///x.csv": "cannot be fetched (no host given); check the address\n",
+        "http://127.0.0.1:9/x.csv": "the file cannot be fetched (Connection refused); check the",
+        "http://127.0.0.1:x/x.csv": "the file cannot be fetched (nonnumeric port: 'x'); check the",
+        "https:///x.csv": "the file cannot be fetched (no host given); check the address\n",
     }.items():
         result = passk("estimate", address)
         assert (result.code, result.message.startswith(f"{address}: {problem}")) == (3, True), (
             result
         )
     result = passk("estimate", "ftp://127.0.0.1/x.csv")
-    words = "only a cluster reads ftp://; copy the file here\n"
+    words = "only a cluster can read ftp://; copy the file to this machine\n"
     assert result.err.startswith(f"error[not-fetched]: ftp://127.0.0.1/x.csv: {words}")
 
 
 def test_addresses_of_a_cluster_are_refused_with_a_remedy(passk: Passk) -> None:
     for address, remedy in {
-        "hdfs://host/a.csv": "copy the file here",
+        "hdfs://host/a.csv": "copy the file to this machine",
         "new=s3a://bucket/a/*.csv": "write s3://bucket/a/*.csv",
         "file:///a.csv": "write /a.csv",
     }.items():
         name = address.removeprefix("new=")
-        words = f"{name}: only a cluster reads {name.partition(':')[0]}://; {remedy}"
+        words = f"{name}: only a cluster can read {name.partition(':')[0]}://; {remedy}"
         for command in ("estimate", "plan"):
             result = passk(command, address)
             assert (result.code, result.sentences) == (3, 1)
             assert result.err.startswith(f"error[not-fetched]: {words}\n")
-    with pytest.raises(passk_cli.DataError, match="only a cluster reads hdfs://"):
+    with pytest.raises(passk_cli.DataError, match="only a cluster can read hdfs://"):
         passk_cli.estimate("hdfs://host/a.csv")
     result = passk("compare", "hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
     assert (result.code, result.error) == (3, "not-fetched")
@@ -251,7 +251,10 @@ def test_a_silent_server_is_reported(
 ) -> None:
     monkeypatch.setattr(remote, "TIMEOUT", 0.2)
     result = passk("estimate", f"{server}/slow")
-    assert (result.code, result.err.split(": ")[-1][:24]) == (3, "no answer for 0.2 second")
+    assert (result.code, result.err.split(": ")[-1][:41]) == (
+        3,
+        "the server did not answer for 0.2 seconds",
+    )
 
 
 def test_ctrl_c_stops_a_fetch(tmp_path: Path, server: str) -> None:
@@ -352,8 +355,8 @@ def test_files_of_a_bucket_are_read_like_local_files(
     )
     assert "old.jsonl is the baseline, and left out of the new run" in result.err
     for path, problem in {
-        "none.jsonl": "no such file, and no result files below it; looked for .jsonl",
-        "none/*.jsonl": "no file matches; check the pattern and its quotes",
+        "none.jsonl": "no such file, and no result files below it; passk looks for .jsonl",
+        "none/*.jsonl": "no file matches the pattern; check the pattern and its quotes",
     }.items():
         result = passk("estimate", f"s3://bucket/{path}")
         assert (result.code, result.error) == (3, "no-such-file")
@@ -367,10 +370,10 @@ def test_files_of_a_bucket_are_read_like_local_files(
         result = passk("estimate", "s3://bucket/runs/old.jsonl")
         return result.code, result.message.removeprefix("s3://bucket/runs/old.jsonl: ")
 
-    assert fail(PermissionError("403")) == (3, "no access; check the credentials\n")
+    assert fail(PermissionError("403")) == (3, "access is denied; check the credentials\n")
     assert fail(FileNotFoundError("x")) == (3, "no such file; check the address\n")
     assert fail(RuntimeError("down\nfor now")) == (
-        3, "cannot be fetched (down); check the address and the network\n"
+        3, "the file cannot be fetched (down); check the address and the network\n"
     )  # fmt: skip
 
 
