@@ -254,7 +254,8 @@ def test_a_cluster_counts_scores_and_several_outcomes(
 WRONG = {
     "bad line": ("{bad\n", [], "rows.jsonl: the data contains lines that are not JSON records: 1"),
     "null task": ('{"t": null, "ok": 1}\n', [], "rows without a task in 't': 1; correct"),
-    "missing": ('{"t": "a", "ok": null}\n', [], "rows.jsonl: the data contains attempts without an outcome: 1"),
+    "missing": ('{"t": "a", "ok": null}\n', [],
+                "rows.jsonl: the data contains attempts without an outcome: 1"),
     "a word": ('{"t": "a", "ok": "maybe"}\n', [],
                "outcomes that neither pass nor fail (such as 'maybe'): 1"),
     "repeat": (2 * '{"t": "a", "i": 7, "ok": 1}\n', ["--field", "attempt=i"],
@@ -263,8 +264,8 @@ WRONG = {
                "attempts with a cost that is not a number from 0 up: 1"),
     "words": ("", ["--passes", "yes,fine"], "no outcome is yes or fine; the outcomes are 0 (2)"),
     "column": ("", ["--by", "langg"], "no column 'langg'; there are"),
-    "role": ("", ["--field", "score=ok"], "a cluster cannot read score: it only counts"),
-    "list": ("", ["--field", "cost=calls[].usd"], "cost: a cluster cannot read lists"),
+    "role": ("", ["--field", "score=ok"], "a cluster only counts passes and adds amounts"),
+    "list": ("", ["--field", "cost=calls[].usd"], "columns of models (cost = "),
     "option": ("", ["--where", "ok = 1"], "--where: a cluster cannot apply this option"),
     "model": ("", ["--model", "a"], "give --model to the command that reads the counts"),
 }  # fmt: skip
