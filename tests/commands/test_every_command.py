@@ -201,7 +201,7 @@ SENSELESS = {
     "plan FILE --mean 0.5 --spread 0.2": "are only for plans without a pilot",
     "plan --mean 0.5": "nothing to plan from",
     "plan --mean 0.5 --spread 0.2 -k 1000000000": "use a k up to 1,000",
-    "tasks FILE --suspects --always 0.9": "it cannot be combined with another view",
+    "tasks FILE --suspects --always 0.9": "this option cannot be combined with",
     "temperature": "no FILE; give result files",
     "temperature FILE --spread 4": "is for the toy model",
     "temperature FILE --fit": "is for the toy model",

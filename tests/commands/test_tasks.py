@@ -63,7 +63,7 @@ def test_attempts_stand_in_their_order() -> None:
     plain = [{"task": "a", "passed": p} for p in (1, 0, 1)]
     findings = passk_cli.tasks(plain)
     assert findings.frame["attempts"].tolist() == [""]
-    assert "the order of attempts is not known" in " · ".join(findings.report.explain())
+    assert "the order of attempts is unknown" in " · ".join(findings.report.explain())
     assert passk_cli.tasks(plain, order_from_lines=True).frame["attempts"].tolist() == ["+-+"]
 
 
@@ -149,7 +149,7 @@ def test_tasks_that_one_side_lacks_are_said() -> None:
         {"model": "new", "task": "a", "n": 1, "c": 1},
         {"model": "old", "task": "b", "n": 1, "c": 1},
     ]
-    with pytest.raises(ParameterError, match="the two share no task"):
+    with pytest.raises(ParameterError, match="this run or model shares no task"):
         passk_cli.tasks(separate, against="old")
 
 
@@ -164,7 +164,7 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     }  # fmt: skip
     single = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
     assert single.out.count("\n") == 2
-    assert "the data and this run have no model in common" in passk_error(passk, tmp_path, old)
+    assert "this run contains no model of the data" in passk_error(passk, tmp_path, old)
 
 
 def passk_error(passk: Passk, folder: Path, old: Path) -> str:
@@ -176,7 +176,7 @@ def passk_error(passk: Passk, folder: Path, old: Path) -> str:
 def test_views_are_asked_for_one_at_a_time(passk: Passk) -> None:
     result = passk("tasks", AGENTS, "--suspects", "--always", "0.9")
     assert (result.code, result.out) == (2, "")
-    assert "--suspects: it cannot be combined with another view" in result.err
+    assert "--suspects: this option cannot be combined with" in result.err
     assert "there are claude" in passk("tasks", AGENTS, "--against", "nobody").err
 
 
@@ -306,6 +306,6 @@ def test_tasks_of_all_models_that_pass_and_that_fail_are_counted_in_one_sentence
     rows = [f"{m},t{t},2,{c}" for m in "ab" for t, c in enumerate((2, 2, 2, 0, 1))]
     path = write("run.csv", "\n".join(["model,task,n,c", *rows]))
     out = passk("tasks", path).out
-    assert "3 of 5 tasks passed every attempt of every model, 1 failed all." in out
+    assert "3 of 5 tasks passed every attempt of every model, 1 failed every attempt." in out
     path.write_text(path.read_text().replace(",2,0", ",2,1"))
     assert "3 of 5 tasks passed every attempt of every model." in passk("tasks", path).out

@@ -1,4 +1,4 @@
-"""passk tasks: which tasks are flaky, which changed, which look wrong."""
+"""passk tasks: flaky tasks, tasks that changed, and tasks that look wrong."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from passk_cli.study.metrics import RequiredAttempts
 class TasksOptions:
     """Find flaky, changed and suspicious tasks.
 
-    A flaky task passed some attempts and failed others. The table has a row per number of passes,
-    with the pass rates that the attempts do not rule out, or a row per model. --against shows which
-    tasks changed, and how many changes chance explains. --suspects shows tasks that weaker models
-    pass more often than better ones, and --matrix all tasks and models.
+    A task is flaky if some attempts pass and some fail. The table has a row per number of passes,
+    with the pass rates that the attempts do not rule out. With several models, it has a row per
+    model. --against shows which tasks changed, and how many changes chance explains. --suspects
+    shows tasks that weaker models pass more often than better models, and --matrix shows the pass
+    rate of each model at each task.
 
     # count flaky tasks
     passk tasks sample_data/tau_airline.csv
@@ -33,24 +34,28 @@ class TasksOptions:
 
     # fmt: off
     always: Annotated[float | None, Option(
-        "--always", "RATE", "Which tasks are shown to pass above this rate.", low=0,
+        "--always", "RATE", "Test which tasks pass above this rate.", low=0,
         high=1, between=True,
-        detail="And how many more attempts the others need, if all of them pass.")] = None
+        detail="For each other task, passk shows how many more attempts would be enough if all of"
+        " them passed.")] = None
     against: Annotated[DATA, Option(
-        "--against", "FILE|NAME", "Which tasks changed against another run or model.",
+        "--against", "FILE|NAME", "Show which tasks changed from another run or model.",
         file="read", of_models=True,
-        detail="A file or folder, label=path, or a model in the data. Models are compared with the"
-        " models of the same name in the other run, or with its only model.")] = None
+        detail="FILE is a file or folder, or label=path. NAME is a model in the data. Each model is"
+        " compared with the model of the same name in the other run, or with the only model of the"
+        " other run.")] = None
     suspects: Annotated[bool, Option(
         "--suspects",
-        help="Tasks that weaker models pass more often; tasks that separate no models.")] = False
+        help="Show tasks that weaker models pass more often.")] = False
     matrix: Annotated[bool, Option(
-        "--matrix", help="Pass rates, a row per task and a column per model.")] = False
+        "--matrix", help="Show pass rates with a row per task and a column per model.")] = False
     rows: Annotated[int | None, Option(
-        "--rows", "N", "Each task, the first N; csv has all.", low=1, high=1_000_000)] = None
+        "--rows", "N", "Show a row per task, for the first N tasks; csv has all tasks.",
+        low=1, high=1_000_000)] = None
     order_from_lines: Annotated[bool, Option(
-        "--order-from-lines", help="Attempts were made in the order of the lines.",
-        detail="Default: by attempt number or time; entries of lists in their order.")] = False
+        "--order-from-lines", help="Use the order of the lines as the order of attempts.",
+        detail="By default, attempts are ordered by their number or time. Attempts in a list have"
+        " the order of the list.")] = False
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""The item–rest correlation of each task: which tasks separate better models from weaker ones."""
+"""The item–rest correlation of each task: whether better models pass the task more often."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.ranking import tied_places
 
-# With fewer than FEWEST models there is no correlation. Up to MOST_ORDERED, all orders are tried.
+# Minimum number of models for a correlation, and maximum number for a permutation test.
 FEWEST, MOST_ORDERED = 4, 7
-# Sums this close are equal.
+# Sums with a smaller difference than this are treated as equal.
 _ROUNDING = 1e-9
-# The maximum number of values in memory at once.
+# Maximum number of values in memory at once.
 _CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
 class ItemRestCorrelations:
-    """The item–rest correlations, with one value per task in each array.
+    """The item–rest correlations of tasks. Each array has one value per task.
 
-    correlation : Spearman's, over models, between the pass rate at the task and the mean pass rate
-        at the model's other tasks; NaN if it does not exist.
-    low, high : its interval.  p : one-sided p-value of a correlation of 0 or more; NaN without one.
-    smallest : the smallest p-value that this task can have.
-    share : the task's share of the variance between the models' means. Shares add up to 1 if every
-        model has every task.  models : how many models have attempts.
+    correlation : Spearman correlation, over models, between the pass rate at the task and the mean
+        pass rate at all other tasks; NaN if it is undefined.
+    low, high : limits of the correlation.
+    p : one-sided p-value of the hypothesis that the correlation is at least 0; NaN if undefined.
+    smallest : smallest p-value that the test of this task can have.
+    share : share of the task in the variance between the models' means. Shares add up to 1 if every
+        model has every task.
+    models : number of models with attempts at the task.
     """
 
     correlation: Floats
@@ -46,18 +48,18 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
 
     rates : (models × tasks), pass rates in [0, 1]; NaN if a model has no attempts.
 
-    x are the rates at a task, r the mean rates of the same models at their other tasks. Both are
-    ranked (ties share their mean rank), and the correlation is Pearson's of the ranks. Its interval
-    is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))). The null hypothesis of p is that x does not depend
-    on r, or that better models pass more often; then all M! orders are equally likely. Up to 7
-    models, every order is tried. Beyond that, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of
-    freedom, and p is at least Π ties! / M!, the share of orders that no statistic can separate from
-    the observed one. The models are taken as independent.
+    x is the rate of each of M models at a task, and r is the mean rate of each model at all other
+    tasks. The correlation ρ is Pearson's correlation of the ranks of x and r. Ties have their mean
+    rank. The interval is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).
 
-    A task has no correlation if fewer than 4 models have attempts, if all of them pass it equally
-    often, or if their rests are equal.
-    The share of a task is cov(x, S) / Σ cov, with S the mean over all tasks of each model. It is
-    negative if better models pass less often.
+    The null hypothesis is that x does not depend on r, or that better models pass more often. If x
+    does not depend on r, all M! orders are equally likely. Up to 7 models, p is computed from all
+    orders. With more models, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of freedom, and p is at
+    least Π ties! / M!, the smallest possible p-value. Models are assumed to be independent.
+
+    The correlation is undefined if fewer than 4 models have attempts, or if x or r is constant. The
+    share of a task is cov(x, S) / Σ cov, with the mean S of each model over all tasks. It is
+    negative if better models pass the task less often.
     Source: Spearman 1904; Bonett & Wright 2000 for the interval; Lord & Novick 1968 for the
     item–rest correlation; Pitman 1937 for the test.
 
@@ -72,7 +74,7 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
     total, number = filled.sum(axis=1, keepdims=True), has_attempts.sum(axis=1, keepdims=True)
     rests = np.full(rates.shape, np.nan)
     np.divide(total - filled, number - 1, out=rests, where=has_attempts & (number > 1))
-    # Rounding must not separate equal rests.
+    # Equal means must have equal ranks in spite of rounding errors.
     x, y = _ranked(rates), _ranked(np.round(rests, 12))
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
     count = has_attempts.sum(axis=0)
@@ -80,8 +82,8 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
     correlation = np.full(tasks, np.nan)
     np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
     correlation = np.clip(correlation, -1.0, 1.0)
-    # Bonett and Wright's limits. At ±1 the transform is infinite; there the next value that M
-    # models can have is used.
+    # Limits by Bonett and Wright. artanh ±1 is infinite, so ±1 is replaced by the nearest value
+    # that the correlation of M models can have.
     z = NORMAL.inv_cdf((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = z * np.sqrt((1 + correlation**2 / 2) / np.maximum(count - 3, 1))
@@ -94,7 +96,7 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
 
 
 def _ranked(values: Floats) -> Floats:
-    """Mean ranks within each column, centred; 0 if there is no value."""
+    """Mean ranks within each column, minus the mean rank of the column; 0 for NaN."""
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
     first, last = tied_places(ascending)
@@ -108,7 +110,7 @@ def _ranked(values: Floats) -> Floats:
 def _correlation_tests(
     x: Floats, y: Floats, correlation: Floats, count: Ints
 ) -> tuple[Floats, Floats]:
-    """One-sided p-values of correlations of 0 or more, and the smallest possible p-values."""
+    """One-sided p-values of the correlations, and the smallest possible p-values."""
     from passk_cli.scipy_special import stdtr
 
     p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
@@ -121,7 +123,7 @@ def _correlation_tests(
             tails = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
             p[at] = np.maximum(tails, smallest[at])
             continue
-        # A model without attempts has centred ranks of 0 in both, so only the others are ordered.
+        # A model without attempts has the centred rank 0 in x and y. It is left out of the orders.
         absent = (x[:, at] == 0.0) & (y[:, at] == 0.0)
         places = np.argsort(absent, axis=0, kind="stable")[:models]
         present_x, present_y = (
@@ -132,10 +134,10 @@ def _correlation_tests(
 
 
 def _least_share(ranks: Floats, models: int) -> float:
-    """The smallest p over all orders, Π ties! / M!: models of equal rank can change places."""
+    """The smallest possible p-value Π ties! / M!, as models with equal ranks can be swapped."""
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
-    # The models without attempts have the middle rank.
+    # Models without attempts have the centred rank 0 and are not counted as ties.
     if absent:
         middle = int((ranks == 0.0).sum())
         ties[ties.index(middle)] -= absent
@@ -144,7 +146,7 @@ def _least_share(ranks: Floats, models: int) -> float:
 
 
 def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of the lowest sum."""
+    """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of orders with the smallest sum."""
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
     for block in row_blocks(x.shape[1], orders.size, _CELLS):
@@ -155,7 +157,6 @@ def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _shares(rates: Floats) -> Floats:
-    """Share of each task in the variance between the models' means."""
     has_attempts = ~np.isnan(rates)
     number = np.maximum(has_attempts.sum(axis=1), 1)
     means = np.where(has_attempts, rates, 0.0).sum(axis=1) / number

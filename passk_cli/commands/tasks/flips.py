@@ -24,29 +24,29 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.suggested_fix import OptionValue
 
-# Tasks of a chart; attempts of one task that people see; tasks in the log of a pipeline.
+# Maximum number of tasks in a chart, of attempts in a table cell, and of tasks in a pipeline log.
 DRAWN, _LONGEST, _LINES = 30, 24, 20
 
 TASKS_OF_ONE_SIDE = DiagnosticType(
     "tasks-of-one-side", WARNING,
     "tasks that only one side has are left out: {only} of {model} and {only_base} of {against}"
-    "{?others|; the same holds for {others}}",
-    meaning="A task can only flip if both runs or models have attempts at it. Tasks of one side are"
-    " left out of flips, expected flips and tests.",
+    "{?others|; {others} also have such tasks}",
+    meaning="A task can flip only if both runs or models have attempts at this task. Other tasks"
+    " are left out of flips, expected flips and tests.",
     why="The result is about the shared tasks only, which may be easier or harder than the tasks"
     " that are left out.",
     advice="Run the missing tasks. If the same tasks have different names in the two files, rename"
     " them.",
     example="warning[tasks-of-one-side]: tasks that only one side has are left out: 8 of"
-    " claude-opus-4-7 and 18 of gpt-5.5; the same holds for 2 other pairs",
+    " claude-opus-4-7 and 18 of gpt-5.5; 2 other pairs also have such tasks",
 )  # fmt: skip
 NO_TASK_SIGNIFICANT = DiagnosticType(
     "no-task-significant", WARNING,
     "with {attempts} attempts per task, no single task can be significant",
-    meaning="The test of a task compares its passes in both runs. With this many attempts, even a"
-    " change from all attempts passed to all attempts failed has a p-value above the significance"
-    " level.",
-    why="No task appears as improved or regressed, even if some tasks did change.",
+    meaning="The test of a task compares its passes in both runs. With this number of attempts,"
+    " even a change from all attempts passed to all attempts failed has a p-value above the"
+    " significance level.",
+    why="No task is reported as improved or regressed, even if some tasks did change.",
     advice="Make more attempts per task. More tasks do not help.",
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
     " significant",
@@ -56,10 +56,10 @@ SIGNIFICANT_TOGETHER = DiagnosticType(
     "with {attempts:attempt} per task, nothing is significant unless {alone:task} change"
     " completely",
     meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
-    " Hochberg). With this few attempts, a single task cannot reach the significance level, even if"
-    " it passed all attempts in one run and failed all in the other. If that many tasks change in"
-    " this way, they are significant together.",
-    why="The table can call a task significant only if that many tasks change.",
+    " Hochberg). With few attempts, a single task is not significant even if all attempts passed in"
+    " one run and all attempts failed in the other run. If as many tasks as the message names"
+    " change in this way, all of these tasks are significant.",
+    why="If fewer tasks change completely, the table does not report any task as significant.",
     advice="Make more attempts per task, or compare fewer models or fewer tasks.",
     example="passk tasks sample_data/agents.jsonl --against gpt-5.5\n"
     "note[significant-together]: with 3 attempts per task, nothing is significant unless 79 tasks"
@@ -73,19 +73,19 @@ def has_changed(fact: Result) -> bool:
 
 
 def _change_sort_key(fact: Result) -> tuple[bool, bool, float, float]:
-    """Sort key: significant changes first, then flips, then the other tasks by p and change."""
+    """Sort key: significant changes first, then flips, then all tasks by p-value and change."""
     p, change = fact.p or 0.0, fact.estimate.value or 0.0
     return not fact.verdict, not fact.more["flip"], p, -abs(change)
 
 
 def _passes_text(fact: Result, side: int) -> str:
-    """Passes on the first or second side, for example "3 of 4"."""
+    """Passes of the model (side 0) or of the other model (side 1), for example "3 of 4"."""
     against = ("", "_against")[side]
     return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
 
 
 class FlippedPairTable(Section[Flips]):
-    """How many tasks of each pair flipped, and how many would flip without a change."""
+    """A row per pair of models with the number of flipped tasks and of flips expected by chance."""
 
     title = "Flips"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -94,21 +94,22 @@ class FlippedPairTable(Section[Flips]):
         Column("against", cell=lambda flips: flips.against,
                meaning="The model or run that it is compared with."),
         Column("tasks", "count", cell=lambda flips: len(flips.tasks),
-               meaning="Tasks at which both have attempts."),
+               meaning="Number of tasks at which both models have attempts."),
         Column("flipped", "count", cell=lambda flips: flips.number,
-               meaning="Tasks whose two pass rates differ by more than one half."),
+               meaning="Number of tasks with pass rates that differ by more than one half."),
         Column("expected", cell=lambda flips: _expected_text(flips),
-               meaning="Flips expected without a change, if the passes of a task fall on its"
-               " attempts at random; in brackets their range at the confidence level. With one"
-               " attempt per task, only a range from 0 is known."),
+               meaning="Number of flips expected if no task changed, with its range at the"
+               " confidence level in brackets. It is computed by distributing the passes of each"
+               " task at random over the attempts. With one attempt per task, only a range from 0"
+               " is known."),
         Column("to passing", "count", cell=lambda flips: flips.signs.tolist().count(1),
-               meaning="Tasks that flipped to passing."),
+               meaning="Number of tasks that flipped from failing to passing."),
         Column("to failing", "count", cell=lambda flips: flips.signs.tolist().count(-1),
-               meaning="Tasks that flipped to failing."),
+               meaning="Number of tasks that flipped from passing to failing."),
         Column("improved", "count", cell=lambda flips: flips.verdicts.tolist().count(1),
-               meaning="Tasks whose pass rate is significantly higher."),
+               meaning="Number of tasks with a significantly higher pass rate."),
         Column("regressed", "count", cell=lambda flips: flips.verdicts.tolist().count(-1),
-               meaning="Tasks whose pass rate is significantly lower."),
+               meaning="Number of tasks with a significantly lower pass rate."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -122,10 +123,10 @@ class FlippedPairTable(Section[Flips]):
         yield (
             f"Boschloo's exact test of each task, Benjamini–Hochberg over {plural(tests, 'test')};"
             f" on average at most {100 * (1 - level):.3g} % of the significant tasks are false"
-            " (fewer, as p is discrete)"
+            " positives"
         )
         yield (
-            f"more flips than chance explains: above the {100 * level:g} % range of their exact"
+            f"chance does not explain flips above the {100 * level:g} % range of their exact"
             f" distribution, Holm over {plural(len(self.records), 'pair')}"
         )
 
@@ -159,10 +160,10 @@ class FlippedPairTable(Section[Flips]):
 
 @dataclass(frozen=True)
 class FlippedTaskTable(Section[Result]):
-    """The tasks that flipped, or that have significantly different pass rates.
+    """A row per task that flipped, or that has significantly different pass rates.
 
-    records : all shared tasks of all pairs; the table shows those that changed.
-    rows_requested : whether --rows is set, so that the tasks of several pairs are shown too.
+    records : all shared tasks of all pairs. The table shows only the tasks that changed.
+    rows_requested : whether --rows is set. Then the tasks of several pairs are shown.
     """
 
     rows_requested: bool = False
@@ -175,52 +176,53 @@ class FlippedTaskTable(Section[Result]):
         Column("against", cell=lambda fact: fact.against, where=lambda section: section.several,
                meaning="The model or run that it is compared with."),
         Column("task", name="task", cell=lambda fact: fact.more["task"],
-               meaning="The task's name."),
-        Column("{0[1]}", cell=lambda fact, side: _passes_text(fact, side[0]),
+               meaning="Name of the task."),
+               Column("{0[1]}", cell=lambda fact, side: _passes_text(fact, side[0]),
                across=lambda section: enumerate(section.sides), example=(0, "MODEL"),
-               meaning="Attempts that passed, of all at this task."),
+               meaning="Number of attempts that passed, and number of attempts at the task."),
         Column("change", "share", cell=lambda fact: fact.estimate,
-               meaning="Difference of the two pass rates."),
+               meaning="Difference between the two pass rates."),
         Column("flip", name="flip", cell=lambda fact: fact.more["flip"],
-               meaning="Whether the two pass rates differ by more than one half, and how."),
+               meaning="Direction of the flip if the two pass rates differ by more than one half."),
         Column("p", "p", cell=lambda fact: fact.p, shown=FULL,
-               meaning="Boschloo's exact test that both pass rates are equal."),
+               meaning="p-value of Boschloo's exact test that both pass rates are equal."),
         Column("adjusted p", "p", cell=lambda fact: fact.p_adjusted,
-               meaning="The p-value by Benjamini and Hochberg over the tasks of all pairs."),
+               meaning="p-value adjusted by Benjamini and Hochberg over the tasks of all pairs."),
         Column("verdict", cell=lambda fact: fact.verdict,
                meaning="improved or regressed if the adjusted p-value is at most 1 − level."),
         Column("attempts", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts"]),
-               where=lambda section: section.in_order, meaning="The attempts in their order."),
+               where=lambda section: section.in_order,
+               meaning="Outcomes of the attempts in the order in which they were made."),
         Column("attempts against", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts_against"]),
                where=lambda section: section.in_order,
-               meaning="The attempts of the other side in their order."),
-        data_field("passes", "Attempts that passed."),
-        data_field("passes_against", "Attempts that passed on the other side."),
+               meaning="Outcomes of the attempts of the other run or model in their order."),
+        data_field("passes", "Number of attempts that passed."),
+        data_field("passes_against", "Number of attempts of the other run or model that passed."),
     )  # fmt: skip
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one pair."""
+        """Whether there are several pairs of models."""
         return len({(fact.series, fact.against) for fact in self.records}) > 1
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The headers of the columns of both sides."""
+        """The headers of the columns with the passes of both models."""
         first = self.records[0]
         headers = SeriesName(first.series), first.against
         return ("passed", "other passed") if self.several else headers
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of attempts is known on both sides."""
+        """Whether the order of attempts is known for both models."""
         names = ("attempts", "attempts_against")
         return all(any(fact.more[name] for fact in self.records) for name in names)
 
     @property
     def changes(self) -> list[Result]:
-        """The tasks of the table, in its order."""
+        """The tasks in the order of the table."""
         return sorted(filter(has_changed, self.records), key=_change_sort_key)
 
     def facts_of(self, record: Result) -> Iterator[Result]:
@@ -236,7 +238,7 @@ class FlippedTaskTable(Section[Result]):
     def plots(self) -> tuple[Plot, ...]:
         largest = self.changes[: max(self.first, DRAWN)]
         if self.several:
-            # The picture shows the tasks of a pair next to each other.
+            # The chart shows the tasks of a pair next to each other.
             largest = sorted(largest, key=lambda fact: (SeriesName(fact.series), fact.against))
         rows = [
             {
@@ -261,17 +263,19 @@ class FlippedTaskTable(Section[Result]):
 
 
 class ComparedTaskTable(FlippedTaskTable):
-    """All shared tasks of all pairs, including those without a change."""
+    """A row per shared task of each pair of models, including tasks that did not change."""
 
     title = ""
     view = "with --against"
     columns: ClassVar[tuple[Column, ...]] = (
         *FlippedTaskTable.columns,
-        data_field("n", "Attempts at the task."),
-        data_field("n_against", "Attempts at the task on the other side."),
-        data_field("flip_by_chance", "Probability that the task flips with no change."),
-        data_field("attempts", "The attempts in their order."),
-        data_field("attempts_against", "The attempts of the other side in their order."),
+        data_field("n", "Number of attempts at the task."),
+        data_field("n_against", "Number of attempts of the other run or model at the task."),
+        data_field(
+            "flip_by_chance", "Probability that the task flips if its pass rate is the same."
+        ),
+        data_field("attempts", "Outcomes of the attempts in the order in which they were made."),
+        data_field("attempts_against", "Outcomes of the attempts of the other run or model."),
     )
 
     @property
@@ -283,7 +287,7 @@ class ComparedTaskTable(FlippedTaskTable):
 
 
 def strip_cell(strip: str) -> str:
-    """A strip of attempts for a table: a long strip is cut, with the number of attempts.
+    """Shorten a long strip of outcomes for a table cell.
 
     >>> strip_cell("+-" * 2), strip_cell("+" * 50)[-6:]
     ('+-+-', ' of 50')
@@ -294,7 +298,7 @@ def strip_cell(strip: str) -> str:
 
 
 def _expected_text(flips: Flips) -> str:
-    """The expected flips, for example "12.3 (6–19)", or "0 to 40" with one attempt per task."""
+    """Flips expected by chance, like "12.3 (6–19)", or "0 to 40" with one attempt per task."""
     if flips.single.all():
         return f"0 to {flips.most_single:.0f}"
     several = f"{flips.expected:.1f} ({number_range(*flips.range)})"
@@ -302,9 +306,7 @@ def _expected_text(flips: Flips) -> str:
 
 
 def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
-    """The answer: how many tasks flipped, how many chance explains, and which changed
-    significantly.
-    """
+    """Sentences about the number of flips, flips that chance explains, and significant changes."""
     totals = FlipTotals(pairs)
     yield from first_true(FLIPS, totals)
     yield from first_true(BEYOND_CHANCE, totals)
@@ -312,11 +314,10 @@ def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
 
 
 class FlipTotals:
-    """The flips of all pairs together, and the pairs with more flips than chance explains."""
+    """The flips of all pairs of models, and the pairs with more flips than chance explains."""
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
         self.pairs, self.first = pairs, pairs[0]
-        # Holm adjustment over the pairs, to find pairs with more flips than chance explains.
         adjusted = holm([flips.p_more for flips in pairs]).tolist()
         level = (1 - self.first.level) / 2
         significant = (flips for flips, p in zip(pairs, adjusted, strict=True) if p <= level)
@@ -324,7 +325,7 @@ class FlipTotals:
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The flips of the first pair and of all pairs, and the number of significant changes."""
+        """The flips of the first pair and of all pairs, with the number of significant changes."""
         first = self.first
         verdicts = [verdict for flips in self.pairs for verdict in flips.verdicts.tolist()]
         improved, regressed = verdicts.count(1), verdicts.count(-1)
@@ -336,12 +337,12 @@ class FlipTotals:
 
     @property
     def beyond_fields(self) -> Mapping[str, Any]:
-        """The pair with the most flips beyond chance, and how many more such pairs there are."""
+        """The pair with the smallest p-value, and the number of more pairs beyond chance."""
         return {**_pair_fields(self.beyond[0]), "more": len(self.beyond) - 1}
 
 
 def _pair_fields(flips: Flips) -> dict[str, Any]:
-    """How many tasks of a pair flipped, and how many flips chance explains."""
+    """The flips of a pair of models, and the flips that chance explains."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
         "model": flips.name, "against": flips.against, "flips": flips.number,
@@ -361,14 +362,14 @@ FLIPS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models: {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
-           _FLIPPED + "0 to {most} expected with no change, as each task has one attempt."),
+           _FLIPPED + "0 to {most} expected with no change, because each task has one attempt."),
     Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
            _FLIPPED + "of {several:task} with several attempts {repeated}, " + _EXPECTED),
     Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),
 )  # fmt: skip
 BEYOND_CHANCE = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
-           "Chance does not explain that many."),
+           "Chance does not explain this number of flips."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
            "More than chance explains: {model} against {against} ({repeated:flip}, {expected}"
            " expected){?more| and {more:more pair}}.", lambda totals: totals.beyond_fields),
@@ -387,16 +388,16 @@ CHANGED = (
 
 
 def _loss_sort_key(fact: Result) -> tuple[bool, float]:
-    """Sort key: losses first, from the largest; then gains."""
+    """Sort key: decreases of the pass rate first, and larger changes first."""
     change = fact.estimate.value or 0.0
     return change >= 0, -abs(change)
 
 
 def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
-    """The changes of each pair for the log of a pipeline, with a line per task, losses first.
+    """The changes of each pair for the log of a pipeline, with a line per changed task.
 
-    failed : whether the gate fails. If so, every change counts; otherwise significant changes come
-    first.
+    failed : whether the gate failed. Then changes that are not significant are listed together with
+        the significant changes.
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
@@ -416,29 +417,28 @@ def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
 
 
 def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
-    """The report of every model of the data against another run or model.
-
-    rows_requested : whether --rows is set.
-    """
+    """The report of --against: tasks that changed between each model and another run or model."""
     pairs, against = pairs_to_compare(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "the data and this run have no model in common (in the same groups)",
+            "this run contains no model of the data (in the same groups)",
             name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in all_flips):
         raise ParameterError(
-            OptionValue("--against", against), "the two share no task", name="nothing-to-compare"
+            OptionValue("--against", against),
+            "this run or model shares no task with the data",
+            name="nothing-to-compare",
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     n = [attempts for flips in all_flips for attempts in (*flips.n, *flips.n_base)]
     return build_report(
         study,
-        [FlippedPairTable(study, all_flips), ComparedTaskTable(study, flip_results(all_flips),
-        first=rows,
-                                                    rows_requested=rows_requested)],
+        [FlippedPairTable(study, all_flips),
+         ComparedTaskTable(study, flip_results(all_flips), first=rows,
+                            rows_requested=rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",
         level=study.confidence.level,

@@ -1,4 +1,4 @@
-"""Models at tasks: a matrix of attempts per group, the classes of tasks, and suspect tasks."""
+"""Matrices of pass rates (models × tasks), the class of each task, and suspect tasks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# The classes of a task. The class in which chance matters most comes first.
+# Classes of a model's attempts at a task, in the order in which tasks are sorted.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# The kinds of tasks, by what they show about differences between models.
+# Findings about a task from the pass rates of all models.
 KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
@@ -37,9 +37,9 @@ KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 
 @dataclass(frozen=True)
 class TaskRates:
-    """The pass rates of the models of one group at all tasks that one of them has.
+    """A matrix of the pass rates of all models of one group at the tasks of the group.
 
-    series : the models, as places in Counts.series.  tasks : names.
+    series : index of each model in Counts.series.  tasks : names of the tasks.
     cells : rows of Counts, (models × tasks); −1 if a model has no attempts at a task.
     """
 
@@ -59,41 +59,40 @@ class TaskRates:
         return tuple(self.counts.series[s][0] for s in self.series)
 
     def at(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Values of the rows of Counts, (models × tasks).  missing : the value of empty cells."""
+        """Arrange values of the rows of Counts as (models × tasks), with `missing` if empty."""
         return np.where(self.cells < 0, missing, values[self.cells])
 
     @cached_property
     def n(self) -> Ints:
-        """Attempts of each model at each task; 0 if there are none."""
+        """Number of attempts, (models × tasks)."""
         return self.at(self.counts.n, 0)
 
     @cached_property
     def c(self) -> Ints:
-        """Passes of each model at each task; 0 if there are no attempts."""
+        """Number of passes, (models × tasks)."""
         return self.at(self.counts.c, 0)
 
     @cached_property
     def rates(self) -> Floats:
-        """Pass rates c/n; NaN if there are no attempts."""
+        """Pass rates c/n, (models × tasks); NaN without attempts."""
         return self.at(self.counts.c / self.counts.n, np.nan)
 
     @property
     def class_codes(self) -> Ints:
-        """Indices into CLASSES."""
+        """Class of each model at each task as an index into CLASSES, (models × tasks)."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
     def ordered(self) -> TaskRates:
-        """The matrix sorted by the mean rates of models and of tasks, the highest first.
+        """The matrix with the best models and the easiest tasks first.
 
-        Equally hard tasks are sorted by the models that pass them, so that tasks with the same
-        pattern
-        are next to each other.
+        Tasks with equal mean rates are sorted by the models that pass them, so that tasks with
+        equal columns are next to each other.
         """
         rates = self.rates.T.copy()
         best = np.argsort(-np.nanmean(rates, axis=0).round(12), kind="stable")
         rates = rates[:, best]
         means = np.asarray(np.nanmean(rates, axis=1)).round(12).tolist()
-        # A model weighs more than all weaker models together.
+        # The weight of a model is larger than the weights of all weaker models together.
         pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).round(12).tolist()
         hard = sorted(
             range(len(means)), key=lambda t: (-means[t], -pattern[t], natural_key(self.tasks[t]))
@@ -105,7 +104,7 @@ class TaskRates:
 
 
 def task_rates(counts: Counts) -> list[TaskRates]:
-    """The pass rates of each group of models at its tasks.
+    """The matrix of pass rates of each group.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
@@ -115,7 +114,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     >>> rates.ordered().models, rates.ordered().tasks
     (('o', 'm'), ('b', 'a'))
 
-    Errors: ParameterError if nearly all models lack nearly all of thousands of tasks.
+    Errors: ParameterError if a matrix is large and nearly all of its cells are empty.
     """
     by_group = group_by(range(len(counts.series)), lambda s: counts.series[s][1:])
     largest, tasks_in_all = max(map(len, by_group.values())), len(counts.tasks)
@@ -140,7 +139,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
 
 @dataclass(frozen=True, eq=False)
 class LazyResults(Sequence[Result]):
-    """Results that are computed when they are used and not stored.  make : the one at a place."""
+    """Results that are computed when they are used.  make : returns the result at an index."""
 
     number: int
     make: Callable[[int], Result]
@@ -156,13 +155,12 @@ class LazyResults(Sequence[Result]):
 def facts_by_task(
     study: Analysis, rate: float | None = None, *, by_name: bool = False
 ) -> Sequence[Result]:
-    """A result per model and task, sorted for reading.
+    """A result per model and task.
 
-    Tasks near the rate come first, then the tasks that vary most. Among equally variable tasks,
-    those
-    with more attempts come first.
+    Results are sorted by the further passes that `rate` needs, by class (flaky tasks first), by the
+    distance of the pass rate from 0.5, and by the number of attempts (largest first).
 
-    rate : the rate that tasks should pass above; None for no such rate.  by_name : sort by name.
+    rate : the rate of --always, or None.  by_name : whether to sort by the names of tasks.
     """
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
@@ -205,15 +203,15 @@ def facts_by_task(
 
 
 class SuspectTask(NamedTuple):
-    """One task of a group of models, and its evidence of differences between these models.
+    """One task with its item–rest correlation over the models of a group.
 
-    groups : values of the group columns.  models : models of the group.
-    models_with_attempts : models with attempts at the task.
-    n, c : their attempts and passes.  mean : the mean of their pass rates.
-    correlation, low, high, p, smallest, share : as in `item_rest_correlations`; None if it does
-        not exist.
-    adjusted : p by Benjamini and Hochberg over all tasks of all groups.  kind : one of KINDS.
-    level : the confidence level of limits and tests.
+    groups : values of the columns of --by.  models : number of models of the group.
+    models_with_attempts : number of models with attempts at the task.
+    n, c : number of attempts and of passes of all models at the task.
+    mean : mean of the models' pass rates.
+    correlation, low, high, p, smallest, share : fields of `ItemRestCorrelations`, or None for NaN.
+    adjusted : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
+    kind : one of KINDS.  level : confidence level of the limits.
     """
 
     groups: Series
@@ -235,7 +233,7 @@ class SuspectTask(NamedTuple):
 
 
 def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
-    """The tasks of every group, sorted by p, then by correlation; undefined ones come last.
+    """The tasks of every group, sorted by p and correlation, with undefined correlations last.
 
     A task is suspect if its adjusted p is at most 1 − level.
 

@@ -1,4 +1,4 @@
-"""The table of tasks: how many are flaky, the list of tasks, the matrix of models, and suspects."""
+"""The reports of `passk tasks`: flaky tasks, a list of tasks, a matrix, and suspect tasks."""
 
 from __future__ import annotations
 
@@ -78,24 +78,23 @@ from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
-# Width of lists of task names, and the maximum number of rows of the table by passes.
+# Width of a list of task names in characters, and maximum number of rows of PassCountTable.
 _WIDE, _MOST_ROWS = 50, 11
-# Rows of the other tables without --full.
+# Default number of rows of tables with a row per task.
 _ROWS = 12
-# Width of a screen.
-_SCREEN = 100
-# Width of a model's name in a header, and of a task's name.
-_NAME, _TASK = 16, 24
-# The maximum number of cells of a heat map across and in all, and the fewest across.
+# Width of a screen, of a model in a header, and of the name of a task, in characters.
+_SCREEN, _NAME, _TASK = 100, 16, 24
+# Maximum number of cells in a row and in all of a heat map, and minimum number in a row.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 
 FEW_MODELS = DiagnosticType(
-    "few-models", WARNING, "a correlation over models needs {fewest} models; a group has {models}",
-    meaning="The item–rest correlation of a task is computed over models, and needs four of them.",
-    why="The tasks of a smaller group have no correlation and no test.",
+    "few-models", WARNING,
+    "a correlation over models needs {fewest} models; a group has only {models}",
+    meaning="The item–rest correlation of a task is computed over models and needs four models.",
+    why="Tasks of a group with fewer models have no correlation and no test.",
     advice="Add results of more models to this group, or leave out --by.",
-    example="warning[few-models]: a correlation over models needs 4 models; a group has 3",
+    example="warning[few-models]: a correlation over models needs 4 models; a group has only 3",
 )  # fmt: skip
 _COARSE = (
     "With few models, a p-value can take only a few values, and p-values are adjusted for the"
@@ -117,33 +116,35 @@ NO_SUSPECT_POSSIBLE = DiagnosticType(
 )  # fmt: skip
 SUSPECTS_TOGETHER = DiagnosticType(
     "suspects-together", NOTE,
-    "with {models:model} the smallest p is {smallest:=p}: significant only if {alone:task} have it",
+    "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
+    " {alone:task} have this p",
     meaning=_COARSE,
-    why="Tasks become significant only if that many of them have the smallest possible p-value.",
+    why="Tasks are significant only if as many tasks as the message names have the smallest"
+    " possible p-value.",
     advice=_LOOK_AT_LOWEST,
     example="passk tasks sample_data/evalplus.csv.gz --suspects\n"
-    "note[suspects-together]: with 6 models the smallest p is 0.050: significant only if 361 tasks"
-    " have it",
+    "note[suspects-together]: with 6 models, the smallest possible p is 0.050, which is significant"
+    " only if 361 tasks have this p",
 )  # fmt: skip
 RELATED_MODELS = DiagnosticType(
     "related-models", NOTE,
-    "models are taken as independent; related models make intervals too narrow",
-    meaning="Each model counts as an independent observation. Versions of one model, or models"
-    " trained on the same data, tend to pass the same tasks.",
-    why="If many models are related, the intervals of correlations are too narrow and the p-values"
-    " too small.",
+    "models are assumed independent; related models make intervals too narrow",
+    meaning="passk treats each model as an independent observation. Versions of one model, or"
+    " models trained on the same data, tend to pass the same tasks.",
+    why="If many models are related, intervals of correlations are too narrow and p-values are too"
+    " small.",
     advice="Keep one model of each family with `--model`.",
     example="passk tasks sample_data/agents.jsonl --suspects\n"
-    "note[related-models]: models are taken as independent; related models make intervals too"
+    "note[related-models]: models are assumed independent; related models make intervals too"
     " narrow",
 )  # fmt: skip
 PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
     "pairs-without-attempts", WARNING,
     "{pairs:model–task pair} without attempts {pairs:is|are} left out",
     meaning="Some models have no attempts at tasks that other models have.",
-    why="Each task is judged by the models that have attempts at it, so tasks are compared over"
-    " different models.",
-    advice="Run the missing tasks, or keep the models that have all tasks with `--model`.",
+    why="passk computes the correlation of each task from the models with attempts at this task, so"
+    " correlations of different tasks are about different models.",
+    advice="Run the missing tasks, or keep only models that have all tasks with `--model`.",
     example="warning[pairs-without-attempts]: 12 model–task pairs without attempts are left out",
 )  # fmt: skip
 
@@ -152,7 +153,7 @@ _FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"
 
 
 def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
-    """How many tasks passed every attempt of every model, and how many failed every attempt."""
+    """The number of tasks that every model always passed, and that every model always failed."""
     counts = section.study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
     return {
@@ -162,7 +163,8 @@ def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
 
 AGREEMENT = (
     Answer("agreed", lambda section: all(_agreement_fields(section).values()),
-           "{passed} of {tasks:task} passed every attempt of every model, {failed} failed all.",
+           "{passed} of {tasks:task} passed every attempt of every model, {failed} failed every"
+           " attempt.",
            _agreement_fields),
     Answer("passed-by-all", lambda section: _agreement_fields(section)["passed"],
            "{passed} of {tasks:task} passed every attempt of every model.", _agreement_fields),
@@ -176,7 +178,8 @@ AGREEMENT = (
 class PassCountGroup(NamedTuple):
     """The tasks with the same number of passes, or with pass rates in the same tenth.
 
-    limits : of the rates that their attempts do not rule out; None if their attempts differ.
+    label : number of passes or range of pass rates, in words.  names : names of the tasks.
+    limits : Clopper–Pearson limits of the pass rate; None for a tenth.
     """
 
     label: str
@@ -185,24 +188,24 @@ class PassCountGroup(NamedTuple):
 
 
 class PassCountTable(Section[PassCountGroup]):
-    """The tasks of one model by the number of attempts that passed."""
+    """A row per number of passes with the tasks of one model that have this number of passes."""
 
     view = "of one model"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("passed", cell=lambda passes: passes.label,
-               meaning="Attempts that passed, of all at the task; or the share that passed."),
-        Column("tasks", "count", cell=lambda passes: len(passes.names),
-               meaning="Tasks with that many passes."),
+               meaning="Number of attempts that passed, or share of attempts that passed."),
+               Column("tasks", "count", cell=lambda passes: len(passes.names),
+                      meaning="Number of tasks with this number or share of passes."),
         Column("true rate", "share", cell=lambda passes: passes.limits,
                where=lambda section: all(passes.limits for passes in section.records),
-               meaning="Pass rates that these attempts do not rule out (Clopper–Pearson)."),
+               meaning="Range of pass rates that the attempts do not rule out (Clopper–Pearson)."),
         Column("which", cell=lambda passes: names_that_fit(passes.names, _WIDE),
-               meaning="Their names."),
+               meaning="Names of the tasks with this number or share of passes."),
     )  # fmt: skip
 
     answers = (
         Answer("flaky-of-single-attempts", lambda section: section.fields["most"] == 1,
-               "With one attempt each no task shows as flaky; {passed} of {tasks:task} passed,"
+               "With one attempt per task, no task can be flaky; {passed} of {tasks:task} passed,"
                " {failed} failed."),
         Answer("flaky-of-equal-attempts",
                lambda section: section.fields["most"] == section.fields["least"],
@@ -217,9 +220,7 @@ class PassCountTable(Section[PassCountGroup]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """How many tasks are flaky, passed or failed every attempt; and the fewest and most
-        attempts.
-        """
+        """The number of flaky, passed and failed tasks, and the range of attempts per task."""
         n, c = self.study.counts.n, self.study.counts.c
         passed, failed = int((c == n).sum()), int((c == 0).sum())
         return {
@@ -238,7 +239,7 @@ class PassCountTable(Section[PassCountGroup]):
         name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
         tasks = {row.label: len(row.names) for row in self.records}
         if n.min() == n.max() < _MOST_ROWS:
-            # The chart also has the numbers of passes that no task has.
+            # The chart also has an empty bar for a number of passes that no task has.
             labels = [f"{passes} of {n[0]}" for passes in range(n[0] + 1)]
             tasks = {label: tasks.get(label, 0) for label in labels}
         rows = [{"passed": label, "tasks": number, "model": name}
@@ -248,9 +249,7 @@ class PassCountTable(Section[PassCountGroup]):
 
 
 def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
-    """The tasks of one model by their passes, or by tenths of the pass rate if there are many
-    numbers.
-    """
+    """Group the tasks of one model by passes, or by tenths of the pass rate to limit the rows."""
     n, c = study.counts.n.tolist(), study.counts.c.tolist()
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
@@ -269,19 +268,19 @@ def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
 
 
 class ModelTaskClasses(NamedTuple):
-    """The tasks of one model by their class."""
+    """The names of the tasks of one model by class (flaky, passed, failed, missing)."""
 
     series: Series
     tasks: dict[str, list[str]]
 
     @property
     def number(self) -> int:
-        """How many tasks its group has attempts at."""
+        """The number of tasks at which some model of the group has attempts."""
         return sum(map(len, self.tasks.values()))
 
 
 class FlakinessTable(Section[ModelTaskClasses]):
-    """How many tasks of each model are flaky, passed every attempt or failed every attempt."""
+    """A row per model with the number of flaky tasks, and of tasks that always pass or fail."""
 
     view = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -289,18 +288,18 @@ class FlakinessTable(Section[ModelTaskClasses]):
         GROUPS,
         Column("tasks", "count", cell=lambda model: model.number,
                where=lambda section: len({model.number for model in section.records}) > 1,
-               meaning="Tasks that some model of its group has attempts at."),
+               meaning="Number of tasks at which some model of the group has attempts."),
         Column("flaky", "count", cell=lambda model: len(model.tasks[FLAKY]),
-               meaning="Tasks with attempts that passed and attempts that failed."),
+               meaning="Number of tasks with attempts that passed and attempts that failed."),
         Column("passed every attempt", "count", cell=lambda model: len(model.tasks[PASSED]),
-               meaning="Tasks without a failure so far."),
+               meaning="Number of tasks without a failed attempt."),
         Column("failed every attempt", "count", cell=lambda model: len(model.tasks[FAILED]),
-               meaning="Tasks without a pass so far."),
+               meaning="Number of tasks without a passed attempt."),
         Column("missing", "count", cell=lambda model: len(model.tasks[MISSING]),
                where=lambda section: any(model.tasks[MISSING] for model in section.records),
-               meaning="Tasks without attempts, which other models have."),
+               meaning="Number of tasks at which only other models have attempts."),
         Column("flaky tasks", cell=lambda model: names_that_fit(model.tasks[FLAKY] or [""], 30),
-               meaning="Their names."),
+               meaning="Names of the flaky tasks."),
     )  # fmt: skip
 
     answers = (
@@ -317,7 +316,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The fewest and the most flaky tasks, and the models that have the most."""
+        """The fewest and the most flaky tasks of a model, and the models with the most."""
         flaky = [len(model.tasks[FLAKY]) for model in self.records]
         flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == max(flaky)]
         groups = self.study.counts.group_names
@@ -336,11 +335,10 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
 @dataclass(frozen=True)
 class TaskList(Section[Result]):
-    """Every model at every task, with flaky tasks or tasks near a rate first.
+    """A row per model and task with its attempts and its pass rate.
 
-    rate : the rate that tasks should pass above.  first : rows of the table; 0 to show the table
-    with
-    --full only.
+    rate : the rate of --always, or None.
+    first : number of rows of the table; 0 to show the table only with --full.
     """
 
     title = "Each task"
@@ -348,20 +346,19 @@ class TaskList(Section[Result]):
         replace(MODEL, where=lambda section: section.several),
         replace(GROUPS, where=lambda section: section.several),
         Column("task", name="task", cell=lambda fact: fact.more["task"],
-               meaning="The task's name."),
+               meaning="Name of the task."),
         Column("passed", cell=lambda fact: f"{fact.more['passes']:,} of {fact.size.n_min:,}",
-               meaning="Attempts that passed, of all at this task."),
+               meaning="Number of attempts that passed, and number of attempts at the task."),
         Column("attempts", "strip", name="attempts",
                cell=lambda fact: strip_cell(fact.more["attempts"]),
                where=lambda section: section.in_order and section.rate is None,
-               meaning="The attempts in their order; + passed, - failed."),
+               meaning="Outcomes of the attempts in their order; + passed, - failed."),
         Column("pass rate", "share", cell=lambda fact: fact.estimate,
-               meaning="Passes per attempt, with the rates that these attempts do not rule out:"
-               " Clopper–Pearson limits of this task."),
+               meaning="Share of the attempts that passed, with Clopper–Pearson limits."),
         Column("class", name="class", cell=lambda fact: fact.more["class"],
                where=lambda section: section.rate is None,
-               meaning="flaky: some attempts passed and some failed; passed every attempt; failed"
-               " every attempt; missing: no attempts, but another model has some."),
+               meaning="flaky (some attempts passed and some failed), passed every attempt, failed"
+               " every attempt, or missing (only another model has attempts)."),
         Column("above {0}", across=lambda section: [f"{section.rate:g}"] if section.rate else [],
                cell=lambda fact, rate: "shown" if fact.more["above_shown"] else "not shown",
                example="0.95",
@@ -369,18 +366,19 @@ class TaskList(Section[Result]):
         Column("more passes", where=lambda section: section.rate is not None,
                cell=lambda fact: "many" if fact.more["passes_needed"] >= MOST_NEEDED // 2
                else f"{fact.more['passes_needed']:,}",
-               meaning="Further attempts that would show it, if all of them pass."),
-        data_field("passes", "Attempts that passed."),
+               meaning="Number of further attempts that, if all pass, would show that the task"
+               " passes above the rate."),
+        data_field("passes", "Number of attempts that passed."),
         data_field("above", "The rate of --always."),
-        data_field("above_shown", "1 if the task is shown to pass above that rate, else 0."),
-        data_field("passes_needed", "Further attempts that would show it, if all of them pass."),
+        data_field("above_shown", "1 if the task is shown to pass above the rate, else 0."),
+        data_field("passes_needed", "Number of further attempts that, if all pass, would"
+                          " show that the task passes above the rate."),
     )  # fmt: skip
 
     rate: float | None
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one model."""
         return len(self.study.counts.series) > 1
 
     @cached_property
@@ -393,13 +391,13 @@ class TaskList(Section[Result]):
 
     answers = (
         Answer("shown-to-pass", lambda section: section.rate is not None,
-               "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; without a failure"
-               " that takes {needed:attempt}."),
+               "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
+               " failure needs {needed:attempt} for this."),
     )  # fmt: skip
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """How many tasks are shown to pass, and how many attempts that takes."""
+        """The number of tasks that pass above the rate, and the attempts needed to show this."""
         assert self.rate is not None
         noun = "model–task pair" if self.several else "task"
         return {
@@ -414,7 +412,7 @@ class TaskList(Section[Result]):
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
     def details(self) -> Iterator[str]:
-        yield "attempts in their order" if self.in_order else "the order of attempts is not known"
+        yield "attempts in their order" if self.in_order else "the order of attempts is unknown"
 
     def tables(self) -> Iterator[Table]:
         title = self.title if self.rate is None else ""
@@ -425,8 +423,9 @@ class TaskList(Section[Result]):
 
 
 def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
-    """How many tasks are flaky, with a list of tasks unless `brief`; or which tasks pass above a
-    rate.
+    """The report about flaky tasks or, with --always, about tasks that pass above a rate.
+
+    brief : whether to leave out the list of tasks.
     """
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
@@ -445,7 +444,7 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
 
 
 def classes_of_models(study: Analysis) -> list[ModelTaskClasses]:
-    """The classes of each model's tasks, with the best model first."""
+    """The tasks of each model by class, with the best model first."""
     models: dict[int, ModelTaskClasses] = {}
     for group in task_rates(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
@@ -457,7 +456,7 @@ def classes_of_models(study: Analysis) -> list[ModelTaskClasses]:
 
 
 class MatrixRow(NamedTuple):
-    """The pass rates of one group's models at one task."""
+    """The pass rate of each model of a group at one task."""
 
     groups: Series
     task: str
@@ -470,22 +469,21 @@ _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
 
 @dataclass(frozen=True)
 class MatrixTable(Section[MatrixRow]):
-    """A row per task and a column per model.
+    """A row per task and a column per model with pass rates.
 
-    part : the first and the last model with a column; None for all models.
-    room : the width of the name of a column.
+    part : slice of the models that the table shows.  room : maximum width of a header.
     """
 
     separate_schema = True
     view = "with --matrix"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
-        Column("task", name="task", cell=lambda row: row.task, meaning="The task's name."),
+        Column("task", name="task", cell=lambda row: row.task, meaning="Name of the task."),
         Column("models' mean", "share", cell=lambda row: row.mean,
-               meaning="Mean of the models' pass rates; tasks are sorted, the easiest first."),
+               meaning="Mean of the models' pass rates. The easiest task comes first."),
         Column("{0[1]}", "share", name="MODEL", cell=lambda row, model: row.rates.get(model[0]),
                across=lambda section: section.models[slice(*section.part)], example=("", "MODEL"),
-               meaning="Pass rate of this model at the task; models are sorted, the best first."),
+               meaning="Pass rate of this model at the task. The best model comes first."),
     )  # fmt: skip
 
     part: tuple[int, int | None] = (0, None)
@@ -493,7 +491,7 @@ class MatrixTable(Section[MatrixRow]):
 
     @cached_property
     def models(self) -> list[tuple[str, str]]:
-        """Every model with its header, which no other column has."""
+        """Each model with the unique header of its column."""
         reserved = (*self.study.counts.group_names, "task", "models' mean")
         models = list(dict.fromkeys(model for row in self.records for model in row.rates))
         heads = (f"{name} (model)" if name in reserved else name for name in models)
@@ -501,7 +499,7 @@ class MatrixTable(Section[MatrixRow]):
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """The models that fit on a screen at once, from first to last. Long task names are cut."""
+        """The slices of models that fit on a screen next to each other."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
@@ -517,7 +515,7 @@ class MatrixTable(Section[MatrixRow]):
 
     @property
     def brief(self) -> MatrixTable:
-        """The section with cut names, if a name is long or not all models fit on a screen."""
+        """The table with shortened names of models, if the names are long or do not fit."""
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 
@@ -529,9 +527,7 @@ class MatrixTable(Section[MatrixRow]):
             yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        """As many models as fit on a screen next to each other; --full shows the other models
-        below.
-        """
+        """A table with the models that fit on a screen; --full adds tables of all other models."""
         brief_part = [(self.brief, self.brief.parts[0], BRIEF)]
         for section, part, visibility in [
             *brief_part,
@@ -546,7 +542,7 @@ class MatrixTable(Section[MatrixRow]):
 
 
 def matrix_report(study: Analysis, rows: int) -> Report:
-    """A row per task and a column per model."""
+    """The report of --matrix: pass rates with a row per task and a column per model."""
     records = []
     for group in (rates.ordered() for rates in task_rates(study.counts)):
         means = np.nanmean(group.rates.T.copy(), axis=1).tolist()
@@ -559,9 +555,9 @@ def matrix_report(study: Analysis, rows: int) -> Report:
 
 
 def heat_maps(study: Analysis) -> tuple[Plot, ...]:
-    """The pass rates as colours, with models down and tasks across, and a panel per group.
+    """Heat maps of pass rates with a row per model and a column per task, one map per group.
 
-    If a picture has too few cells, neighbouring tasks share one.
+    If there are many tasks, neighbouring tasks share a cell.
     """
     cells: list[dict[str, Any]] = []
     most = most_across = 0
@@ -596,46 +592,47 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
 
 
 class SuspectTable(Section[SuspectTask]):
-    """Tasks by their p-value; tasks that weaker models pass more often come first."""
+    """A row per task with its item–rest correlation, sorted by p-value."""
 
     separate_schema = True
     view = "with --suspects"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
-        Column("task", name="task", cell=lambda task: task.task, meaning="The task's name."),
+        Column("task", name="task", cell=lambda task: task.task, meaning="Name of the task."),
         data_field("metric", "", lambda task: "item-rest correlation"),
         Column("pass rate", "share", cell=lambda task: task.mean,
                meaning="Mean of the models' pass rates."),
         Column("item–rest correlation", "score",
                cell=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
                                           signed=True, unit="score"),
-               meaning="Spearman's correlation, over models, of the pass rate at this task and at"
-               " all others, with its interval; below 0, weaker models pass it more often."),
+               meaning="Spearman correlation over models between the pass rate at the task and at"
+               " all other tasks, with its interval. If it is below 0, weaker models pass the task"
+               " more often."),
         data_field("estimate", "", lambda task: task.correlation),
         data_field("low", "", lambda task: task.low),
         data_field("high", "", lambda task: task.high),
         data_field("level", "", lambda task: task.level),
         Column("p", "p", name="p", cell=lambda task: task.p, shown=FULL,
-               meaning="p-value of a correlation of 0 or more."),
+               meaning="One-sided p-value of the hypothesis that the correlation is at least 0."),
         Column("adjusted p", "p", name="p_adjusted", cell=lambda task: task.adjusted,
-               meaning="The p-value by Benjamini and Hochberg over all tasks."),
+               meaning="p-value adjusted by Benjamini and Hochberg over all tasks."),
         Column("finding", name="verdict", cell=lambda task: task.kind,
                meaning="What the task shows about differences between models."),
-        data_field("models", "Models with attempts at the task.",
+        data_field("models", "Number of models with attempts at the task.",
                    lambda task: task.models_with_attempts),
-        data_field("n", "Attempts of all models at the task.", lambda task: task.n),
-        data_field("c", "Passes of all models at the task.", lambda task: task.c),
+        data_field("n", "Number of attempts of all models at the task.", lambda task: task.n),
+        data_field("c", "Number of passes of all models at the task.", lambda task: task.c),
         data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
         Column("contribution", "share", name="contribution", cell=lambda task: task.share,
                shown=FULL,
-               meaning="Share of the task in the variance between the models' means; all add up to"
-               " 1, and it is negative if better models pass less often."),
+               meaning="Share of the task in the variance between the models' means. Shares add up"
+               " to 1. A share is negative if better models pass the task less often."),
         data_field("note", "", lambda task: LOOK if task.kind == SUSPECT else ""),
     )  # fmt: skip
 
     answers = (
         Answer("no-task-tested", lambda section: all(task.p is None for task in section.records),
-               "No task could be tested: at every task the models pass equally often."),
+               "No task could be tested: at every task, all models pass equally often."),
         Answer("suspect-tasks", lambda section: section.fields["suspects"],
                "Weaker models pass {count:task} more often: {suspects}; look at the task's"
                " checker."),
@@ -654,9 +651,7 @@ class SuspectTable(Section[SuspectTask]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The tasks that weaker models pass more often, and the tasks that no model or every model
-        solves.
-        """
+        """The suspect tasks, and the number of tasks that no model or every model solves."""
         suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
         kinds = Counter(task.kind for task in self.records)
         return {
@@ -671,7 +666,7 @@ class SuspectTable(Section[SuspectTask]):
 
     def details(self) -> Iterator[str]:
         ordered = max(task.models for task in self.records) <= MOST_ORDERED
-        yield "p from all orders of the models" if ordered else "p from t, given the ranks"
+        yield "p from all orders of the models" if ordered else "p from the t distribution of ranks"
 
     def messages(self) -> Iterator[Diagnostic]:
         fewest, most = (end(task.models for task in self.records) for end in (min, max))
@@ -691,7 +686,7 @@ class SuspectTable(Section[SuspectTask]):
 
 
 def suspects_report(study: Analysis, rows: int) -> Report:
-    """A row per task; tasks that weaker models pass more often come first."""
+    """The report of --suspects: tasks that weaker models pass more often than better models."""
     level = study.confidence.level
     records = find_suspects(study.counts, level)
     most = max(task.models for task in records)
@@ -723,19 +718,19 @@ class TasksQuestion(Question, TasksOptions):
     )
 
     def request(self, options: SharedOptions) -> Request:
-        """The columns to read, and the order of the attempts if the data has one."""
+        """The request for the data, with the order of attempts if the data has an order."""
         if self.order_from_lines:
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The data, and the other run if that is another file."""
+        """Read the data and, with --against, the run or model to compare with."""
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
         refuse_if_any("contradicting-options", (
             views_set[1:], OptionValue(next(iter(views_set), "")),
-            "it cannot be combined with another view",
+            f"this option cannot be combined with {', '.join(views_set[1:])}",
             (),
         ))  # fmt: skip
         if self.against is None:
@@ -765,6 +760,6 @@ class TasksQuestion(Question, TasksOptions):
 
 
 class BriefTasksQuestion(TasksQuestion):
-    """How many tasks are flaky, without the list of tasks."""
+    """The number of flaky tasks, without a list of tasks."""
 
     brief = True
