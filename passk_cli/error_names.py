@@ -1,18 +1,18 @@
-"""Names of errors: each family of errors declared once, with its meaning and what to do.
+"""Explains all errors by name: what an error means, and what to do about it.
 
-An error carries the name of its family as text, so that raising one imports nothing:
-`DataError(place, problem, remedy, name="no-such-file")`.
+An error contains its name as text, for example `DataError(place, problem, name="no-such-file")`, so
+that raising an error does not import this module.
 """
 
 from passk_cli.diagnostic import ERROR, DiagnosticType
 
-# Name → what is wrong, what that means, and what to do.  Errors of requests come first, then errors
-# of files.
+# Name of an error → the problem, an explanation, and what to do.  Errors of options come first, and
+# errors of files follow.
 _FAMILIES = {
     "usage": (
         "the command line is not understood",
-        "The command does not have such an option, an option has no value, or there are too many"
-        " or too few arguments.",
+        "The command does not have an option of this name, an option has no value, or there are"
+        " too many or too few arguments.",
         "`passk COMMAND --help` lists the options of a command, and `passk help COMMAND` explains"
         " all of them.",
     ),
@@ -20,78 +20,79 @@ _FAMILIES = {
         "an option has a value that it does not accept",
         "The value is out of range, is not one of the choices, or is not written in the form that"
         " the option needs.",
-        "Correct the value. The message names the option and what it accepts.",
+        "Correct the value. The message names the option and the values that the option accepts.",
     ),
     "contradicting-options": (
-        "options exclude each other, or one needs another",
-        "Two options ask for different things, or an option has no effect without another one.",
-        "Leave out the option that the message names, or add the one that it needs.",
+        "two options exclude each other, or an option needs another option",
+        "Two options contradict each other, or an option has no effect without a second option.",
+        "Leave out the option that the message names, or add the option that is missing.",
     ),
     "no-files": (
         "no files are given",
-        "The command reads result files, and none were named.",
-        "Name files, folders, globs or URLs. You can label them with label=path, and - reads"
+        "The command reads result files, but you named no file.",
+        "Name files, folders, globs or URLs. You can label a file with label=path, and - reads"
         " standard input.",
     ),
     "bad-rules": (
         "a file of rules has a mistake",
-        "The file is TOML. Options for all suites come first, then a [[suite]] for each suite,"
-        " with a name, runs and rules. Rules have the names of the options of `passk gate`.",
+        "A file of rules is TOML. Options for all suites come first, followed by a [[suite]] with a"
+        " name, runs and rules for each suite. A rule has the name of an option of `passk gate`.",
         "Correct the line that the message names. `passk gate --rules FILE --check` checks the"
         " file without data.",
     ),
     "untrusted-rules": (
-        "a file of rules names a file that it may not name",
-        "Rules name files in their own folder and below it. An address, an absolute path, and a"
-        " path or a link that leads out of the folder need --trust-rules (in Python"
-        " trust_rules=True), because a file of rules may come with a change that somebody else"
-        " proposes. Nothing was opened or fetched.",
-        "Move the file below the folder of the rules, or use --trust-rules if you know who wrote"
+        "a file of rules names a file outside its own folder",
+        "A file of rules may name only files in its own folder or in subfolders. URLs, absolute"
+        " paths, and paths or links that lead out of the folder need --trust-rules (in Python"
+        " trust_rules=True), because the rules may be part of a pull request from somebody that"
+        " you do not know. passk opened and fetched no file.",
+        "Move the file into the folder of the rules, or use --trust-rules if you know who wrote"
         " the rules.",
     ),
     "bad-map": (
         "a map has a mistake",
-        "A map is a TOML file with a table [data], or several tables [[data]]. Its keys are the"
-        " roles and the options of reading.",
+        "A map is a TOML file with a table [data], or several tables [[data]]. The keys of a table"
+        " are roles of columns and options about reading.",
         "Correct the line that the message names. `passk describe FILE --init passk.toml` writes a"
-        " map, and --map none reads without one.",
+        " map, and --map none reads the data without a map.",
     ),
     "open-role": (
         "a map does not name a column for a role yet",
-        "`passk describe FILE --init` leaves a role open if it is not certain, and lists the"
-        " candidates below the line. passk counts nothing before you choose.",
-        "Write one of the candidates in its place.",
+        "If `passk describe FILE --init` cannot identify the column of a role, it lists candidates"
+        " below the role in the map. passk does not read the data before you choose a column.",
+        "Write one of the candidates next to the role in the map.",
     ),
     "unknown-name": (
         "no command or message has this name",
-        "`passk help` knows commands, messages, options, metrics, columns and terms.",
+        "`passk help` explains commands, messages, options, metrics, columns and terms.",
         "`passk --help` lists the commands, and `passk help messages` lists the messages and"
         " errors.",
     ),
     "unknown-metric": (
-        "a metric does not exist or is not for this command",
-        "You write a metric as pass@10, pass^4, gpass@8:0.5, best@k or mean. Some commands accept"
-        " only metrics of passes and failures.",
+        "a metric does not exist, or the command does not accept it",
+        "Examples of metrics are pass@10, pass^4, gpass@8:0.5, best@k and mean. Some commands"
+        " accept only metrics of passes and failures.",
         "Choose one of the metrics that the message lists.",
     ),
     "invalid-method": (
         "an interval, test or adjustment is not valid for this question",
-        "Each interval and each test answers a question about new tasks or about these tasks, and"
-        " only for some metrics. passk refuses a combination that has no valid answer.",
-        "Leave the option out. The default is valid whenever there is an answer.",
+        "An interval or a test is valid only for a population (new tasks or these tasks) and for"
+        " some metrics. passk stops if you choose a method that is not valid for your question.",
+        "Leave the option out. The default is valid for every question that passk can answer.",
     ),
     "no-bounds": (
-        "there is no answer with bounds of missing outcomes",
-        "With --missing bounds every number is a range, because passk tries missing outcomes as"
-        " all failing and as all passing. That works for metrics that rise with every pass, such"
-        " as pass@k and pass^k. For other metrics and results, the extremes may be between the"
-        " two.",
+        "a result cannot be computed with --missing bounds",
+        "With --missing bounds, every number is a range: passk computes the number once with all"
+        " missing outcomes failing, and once with all of them passing. This works for metrics that"
+        " rise with every pass, such as pass@k and pass^k. Other metrics may be lowest or highest"
+        " if only some missing outcomes pass.",
         "Use --missing fail or --missing drop.",
     ),
     "too-large": (
         "the computation is too large",
-        "It would take too long or need too much memory. The message names the limit.",
-        "Make smaller what the message names, for example k, --resamples or the number of models.",
+        "The computation would need too much time or memory. The message names the limit.",
+        "Reduce the number that the message names, for example k, --resamples or the number of"
+        " models.",
     ),
     "no-such-model": (
         "no model has this name",
@@ -103,58 +104,59 @@ _FAMILIES = {
         "a run lacks tasks or attempts that the last complete run of its suite has",
         "A part of the run was probably lost, for example because a shard crashed or attempts"
         " timed out.",
-        "Make the missing attempts, or record the run with `--incomplete`. It stays in the history"
-        " then, and no baseline uses it. If the benchmark was changed on purpose, `--suite NAME`"
-        " starts another suite.",
+        "Run the missing attempts, or record the run with `--incomplete`. An incomplete run stays"
+        " in the history, but no baseline uses it. If you changed the benchmark on purpose, start"
+        " a new suite with `--suite NAME`.",
     ),
     "no-history-yet": (
         "a history does not exist yet, or it has no run of this suite",
-        "A lost history and a first night look the same, so neither passes by itself.",
-        "If the history was lost, restore it. An artifact or a branch keeps it, but a cache may"
-        " not. On a first night, use `passk gate --first-run` once. Rules about changes are not"
-        " judged then.",
+        "A missing history may be lost, or this may be the first run. passk cannot distinguish the"
+        " two cases, so the gate does not pass.",
+        "If the history was lost, restore it. Store a history as an artifact or in a branch,"
+        " because a cache may be deleted. For the first run, use `passk gate --first-run` once,"
+        " which does not check rules about changes.",
     ),
     "no-such-suite": (
         "a history, or a file of rules, has no suite of this name",
-        "`passk record --suite` names the suite of a run, and a file of rules names each of its"
-        " suites.",
+        "`passk record --suite` sets the suite of a run in a history. In a file of rules, each"
+        " [[suite]] has a name.",
         "`--baseline history.parquet:SUITE:last5` compares with the runs of one suite. `passk"
         " watch --rules FILE --suite NAME` watches one suite of the file.",
     ),
     "no-order": (
         "the order of the tasks is not known",
-        "A look at a run counts the first tasks of an order that was drawn before the run.",
-        "Name the order with `--order FILE`, one task per line. Logs of Inspect that were shuffled"
-        " contain it. `--order completion` uses the order in which tasks were completed.",
+        "Each interim look at a run uses the first tasks of an order that was fixed before the"
+        " run.",
+        "Name a file with one task per line with `--order FILE`. Logs of shuffled Inspect runs"
+        " contain the order. `--order completion` uses the order in which tasks were completed.",
     ),
     "other-plan": (
         "a run, or a file of looks, does not fit the plan",
-        "Looks keep their significance level only if the plan was fixed before the first look. The"
-        " plan consists of tasks, attempts, the distance of looks, rules, baseline and order.",
-        "To change the plan, start with another run and another file of looks.",
+        "Interim looks keep their significance level only if the plan was fixed before the first"
+        " look. The plan consists of the tasks, the attempts, the number of tasks between looks,"
+        " the rules, the baseline and the order.",
+        "To change the plan, start with a new run and a new file of looks.",
     ),
     "unplanned-attempts": (
-        "tasks have other numbers of attempts than planned",
-        "Attempts that are lost are often failures, so the rate of the remaining attempts is too"
-        " high.",
-        "Complete the run, or leave these tasks out with --short-tasks drop, which names them.",
+        "tasks have more or fewer attempts than planned",
+        "Lost attempts are often failures, so the pass rate of the remaining attempts is too high.",
+        "Complete the run. --short-tasks drop leaves these tasks out and lists them.",
     ),
     "other-run": (
-        "tasks that an earlier look counted are missing or have other outcomes",
-        "A look counts tasks that are complete. If such a task changes or disappears, the earlier"
-        " looks were about another run.",
-        "Name the run that the file of looks is about, or another file with `--looks`.",
+        "tasks of an earlier look are missing or have other outcomes now",
+        "A look uses complete tasks, which should not change later. If a complete task changes or"
+        " disappears, the file of looks probably belongs to a different run.",
+        "Name the run that belongs to the file of looks, or another file with `--looks`.",
     ),
     "bad-looks": (
         "a file does not contain looks",
-        "`passk watch` keeps its looks in a JSON file next to the run, or in the file that"
-        " `--looks` names. That file has other contents.",
+        "`passk watch` stores its interim looks in a JSON file next to the run, or in the file"
+        " that `--looks` names. This file contains something else.",
         "Name another file with `--looks`.",
     ),
     "no-such-column": (
         "the data has no column of this name",
-        "The message names similar columns, or all columns. A key inside another key is written as"
-        " outer.inner.",
+        "The message lists similar columns, or all columns. Write a nested key as outer.inner.",
         "Correct the name. `passk describe FILE` shows how a file is read.",
     ),
     "bad-condition": (
@@ -171,22 +173,22 @@ _FAMILIES = {
     "bad-path": (
         "a pattern of paths does not fit a file",
         "--path reads columns from the paths of files, for example"
-        " '{model}/{task}/run-{attempt}.json'. Every file with results must fit the pattern in"
+        " '{model}/{task}/run-{attempt}.json'. Every file with results must match the pattern in"
         " exactly one way.",
         "Correct the pattern. * matches any text, and **/ matches folders.",
     ),
     "too-few-attempts": (
         "k is larger than the number of attempts",
-        "pass@k and pass^k are estimated from at least k attempts per task, and no task has that"
-        " many.",
-        "Choose a smaller k, make more attempts, or use `passk extrapolate`, which predicts pass@k"
-        " beyond the measured k.",
+        "pass@k and pass^k need at least k attempts per task, but every task has fewer than k"
+        " attempts.",
+        "Choose a smaller k, run more attempts, or use `passk extrapolate`, which predicts pass@k"
+        " for a larger k.",
     ),
     "nothing-to-compare": (
         "there are no two models with shared tasks",
         "A comparison needs two models, or a model and a baseline, that have tasks in common.",
-        "Give more files, or name the runs with label=path. `passk describe` shows how models and"
-        " tasks are read.",
+        "Add a file, or label the runs with label=path. `passk describe` shows which models and"
+        " tasks passk reads.",
     ),
     "different-tasks": (
         "two models have different tasks",
@@ -195,14 +197,14 @@ _FAMILIES = {
         " tasks only.",
     ),
     "no-pilot": (
-        "a plan has nothing to start from",
+        "a plan has no results of a pilot",
         "`passk plan` needs to know how success rates vary between tasks.",
-        "Give the results of a pilot, or --mean and --spread of the success rates.",
+        "Name the result files of a pilot, or use --mean and --spread.",
     ),
     "no-rule": (
         "a gate has no rule to check",
-        "A gate passes or fails by its rules.",
-        "Give at least one rule: --max-drop METRIC=X, --min METRIC=X, --no-regression or"
+        "The rules of a gate decide whether a run passes or fails.",
+        "Add at least one rule: --max-drop METRIC=X, --min METRIC=X, --no-regression or"
         " --must-pass.",
     ),
     "no-chart": (
@@ -213,37 +215,38 @@ _FAMILIES = {
     "bad-output": (
         "an output cannot be written as requested",
         "The folder does not exist, no format has the suffix, two outputs have the same name, or"
-        " an output would overwrite a file that is read. Nothing was read or written.",
+        " an output would overwrite an input. passk read and wrote no file.",
         "Correct the name of the output, or the option that the message names.",
     ),
     "no-history": (
         "a file does not contain a history of runs",
-        "`passk trend` and `passk record --to FILE` need a file that `passk record` wrote. It has"
-        " one row per run and task, with the columns run, at, revision, suite, model, task, n, c"
-        " and settings.",
-        "Name such a file, or record runs with `passk record`.",
+        "`passk trend` and `passk record --to FILE` need a file that `passk record` wrote. A"
+        " history has one row per run and task, with the columns run, at, revision, suite, model,"
+        " task, n, c and settings.",
+        "Name a history, or record runs with `passk record`.",
     ),
     "recorded-run": (
-        "a run is in the history already",
-        "A run is recorded once for each suite and model. Its name is its revision unless --run"
-        " gives another name. A history only grows, so nothing was written.",
-        "If it is another run, name it with --run.",
+        "the history already contains a run with this name",
+        "A history contains each run only once per suite and model. The name of a run is its"
+        " revision, unless you set the name with --run. passk did not change the history.",
+        "If this is a new run, give it another name with --run.",
     ),
     "other-groups": (
-        "a history is split by other columns than the run to be recorded",
-        "Every run of a history is recorded with the same --by. Nothing was written.",
-        "Use the --by of the history.",
+        "the run is split by other columns than the history",
+        "All runs of a history must be recorded with the same --by. passk did not change the"
+        " history.",
+        "Use the --by columns of the history.",
     ),
     "unwritable-output": (
         "a file or stream cannot be written",
-        "The system refuses to write, because there is no permission or no space, or because a"
-        " folder is in use. Outputs are written completely or not at all.",
-        "Correct what the message names, or choose another place.",
+        "You have no permission to write, the disk is full, or a folder is in use. passk writes"
+        " outputs completely or not at all.",
+        "Solve the problem that the message names, or write to another folder.",
     ),
     "no-room": (
-        "there is too little room for temporary files",
-        "Data that comes through a pipe or over the network is stored while it is read.",
-        "Set TMPDIR to a folder with more room, or give a local file.",
+        "there is not enough disk space for temporary files",
+        "passk stores data from a pipe or the network in temporary files while it reads the data.",
+        "Set TMPDIR to a folder with more free space, or name a local file.",
     ),
     "out-of-memory": (
         "there is not enough memory",
@@ -253,8 +256,9 @@ _FAMILIES = {
     ),
     "missing-package": (
         "a package that this option needs is not installed",
-        "Reading from cloud storage and on Spark needs further packages.",
-        "Run the command in the message, which installs them.",
+        "Cloud storage, Spark and some other features need packages that are not installed by"
+        " default.",
+        "Run the command in the message, which installs the package.",
     ),
     "no-such-file": (
         "a file does not exist",
@@ -263,36 +267,36 @@ _FAMILIES = {
     ),
     "unreadable-file": (
         "a file cannot be read",
-        "You have no permission to read it, it is a device, or it changed or vanished while it was"
-        " read.",
-        "Check the permissions of the file, and that no run is still writing it.",
+        "You have no permission to read the file, the path is a device, or the file was deleted"
+        " while passk read it.",
+        "Check the permissions of the file, and check that no run is still writing the file.",
     ),
     "damaged-file": (
         "a file is cut off or damaged",
         "A compressed file, an archive or a Parquet file is incomplete.",
-        "Copy it again. Check that the run that wrote it has ended.",
+        "Copy the file again, and check that the run that wrote it has ended.",
     ),
     "suspicious-archive": (
-        "an archive would unpack to far more than it should",
-        "The members overlap, or unpack to an absurd size, as those of a malicious archive do.",
-        "If you trust the archive, unpack it yourself and give the files.",
+        "an archive would unpack to an unusually large size",
+        "The files in the archive overlap, or are much larger than the archive. Malicious archives"
+        " often look like this.",
+        "If you trust the archive, unpack it yourself and name the unpacked files.",
     ),
     "not-fetched": (
         "a file on another machine cannot be fetched",
-        "The server does not answer, refuses access, ends early, or sends something that is not a"
-        " file.",
-        "Try again, check the address and the credentials, or fetch the file yourself.",
+        "The server does not answer, denies access, closes the connection early, or does not send"
+        " a file.",
+        "Try again, check the URL and the credentials, or download the file yourself.",
     ),
     "changed-file": (
         "a file changed while it was read",
-        "Counts from a file that is still being written would be neither the old nor the new"
-        " counts.",
-        "Read it again when the run has ended.",
+        "A run is probably still writing the file, so the counts would be wrong.",
+        "Read the file again when the run has ended.",
     ),
     "no-results": (
         "a file or folder contains no results",
-        "It is empty, or has no records of attempts. passk passes over such files in a folder. A"
-        " file that you name is an error.",
+        "The file or folder is empty, or contains no records of attempts. passk skips files"
+        " without results in a folder, but reports an error if you name a single file.",
         "Check that the run wrote its results.",
     ),
     "unknown-format": (
@@ -301,16 +305,17 @@ _FAMILIES = {
         "Name the format with --from.",
     ),
     "ambiguous-records": (
-        "records are in several places of a document",
-        "A JSON document has several lists that could be the attempts, or it has an outcome of its"
-        " own and also records with outcomes, which it may summarise.",
-        "--records KEY chooses a list, and --records . chooses the document itself.",
+        "a document has several lists that could be the attempts",
+        "A JSON document has several lists of records, or the document has both an outcome and a"
+        " list of records with outcomes. In this case, the outcome may summarise the records.",
+        "Choose a list with --records KEY, or the document itself with --records .",
     ),
     "bad-record": (
         "a line or record is malformed",
-        "It is not JSON, is too large, has another number of fields than the header, or has a key"
-        " twice. The message names the file and the line.",
-        "Correct it, or leave such lines out with --skip-bad, which reports how many there are.",
+        "The line is not JSON, is too large, has more or fewer fields than the header, or contains"
+        " the same key twice. The message names the file and the line.",
+        "Correct the line, or skip malformed lines with --skip-bad, which reports how many lines"
+        " were skipped.",
     ),
     "bad-encoding": (
         "a text is not UTF-8",
@@ -325,25 +330,25 @@ _FAMILIES = {
     "no-outcome-column": (
         "no column is recognised as the outcome",
         "The outcome is whether an attempt passed.",
-        "Name the column with --field outcome=COLUMN. If it is a score, --threshold X sets from"
-        " which score an attempt passes.",
+        "Name the column with --field outcome=COLUMN. If the column contains scores, use"
+        " --threshold X, with which scores of X or more pass.",
     ),
     "preferences": (
         "a table contains preferences, not outcomes",
-        "Each row names the better of two answers. passk counts attempts of one model at a task,"
-        " which pass or fail.",
-        "Write one row per answer, with its outcome.",
+        "Each row names the better of two answers, but passk needs attempts that pass or fail.",
+        "Write a table with one row per answer and its outcome.",
     ),
     "summary": (
         "a table summarises attempts",
-        "Its columns are averages, such as success_rate or pass@5. A threshold for an average has"
-        " no meaning.",
-        "Give the file with the attempts, or their numbers with --field n=COLUMN --field c=COLUMN.",
+        "The columns contain averages, such as success_rate or pass@5, which passk cannot use as"
+        " outcomes.",
+        "Name a file with attempts, or columns with counts (--field n=COLUMN --field c=COLUMN).",
     ),
     "no-model-column": (
         "the column named model contains objects",
-        "An object is not the name of a model.",
-        "Name the key that is, with --field model=model.KEY, or another column.",
+        "passk cannot use a JSON object as the name of a model.",
+        "Choose the key of the object that contains the name with --field model=model.KEY, or"
+        " choose another column.",
     ),
     "no-role-column": (
         "no column contains a value that a metric or a command needs for each attempt",
@@ -353,74 +358,74 @@ _FAMILIES = {
     ),
     "ambiguous-column": (
         "several columns could have the same role",
-        "passk does not guess between columns, because the numbers would depend on it.",
-        "Choose one with --field ROLE=COLUMN.",
+        "passk does not guess which column is right, because all numbers depend on this choice.",
+        "Choose a column with --field ROLE=COLUMN.",
     ),
     "no-such-outcome": (
         "a file does not have this outcome",
-        "The run was not scored, or was scored by another scorer than --outcome names.",
+        "The run was not scored, or --outcome names a scorer that did not score the run.",
         "Choose one of the outcomes that the message lists.",
     ),
     "several-outcomes": (
         "a file has several outcomes",
-        "Several scorers judged the attempts.",
-        "Choose one with --outcome NAME.",
+        "Several scorers judged the attempts, and their outcomes may differ.",
+        "Choose one outcome with --outcome NAME.",
     ),
     "bad-outcome": (
         "an outcome is neither pass nor fail",
         "An outcome is true or false, 1 or 0, pass or fail.",
-        "If it is a score, --threshold X turns it into an outcome. best@k and mean use scores as"
-        " they are.",
+        "If the value is a score, use --threshold X, with which scores of X or more pass. The"
+        " metrics best@k and mean use scores directly.",
     ),
     "unmatched-words": (
-        "no outcome has a word that is named as passing or failing",
-        "All outcomes would fail, or none, whatever they mean. The message lists the outcomes of"
-        " the files and how often they occur.",
-        "Name some of these outcomes.",
+        "no outcome in the data matches a word in --passes or --fails",
+        "All outcomes would be treated in the same way, whatever they mean. The message lists the"
+        " outcomes in the files and how often they occur.",
+        "Use words from this list in --passes or --fails.",
     ),
     "unjudged-numbers": (
-        "outcomes are numbers in addition to words that pass",
-        "With --passes, words pass by their name, but numbers need a threshold.",
-        "Add --threshold X, so that numbers from X up pass.",
+        "some outcomes are words and some are numbers",
+        "--passes names words that pass, but passk does not know which numbers pass.",
+        "Add --threshold X. Then numbers of X or more pass.",
     ),
     "missing-outcome": (
         "an attempt has no outcome",
-        "A timeout or a crash is not the same as a failure, and how it is counted changes every"
+        "An attempt without an outcome, for example after a timeout or a crash, may or may not be"
+        " a failure. All numbers depend on how you count it.",
+        "Choose --missing fail, --missing drop, or --missing bounds, which gives a range for every"
         " number.",
-        "Choose --missing fail, --missing drop, or --missing bounds, which tries both.",
     ),
     "no-such-task": (
         "a task that an option names is not in the data",
-        "Names of tasks must be exactly those in the data. A task of --exclude-task or --only-task"
-        " must be in the new run, its baseline or its history.",
+        "The name of a task must be exactly as in the data. A task that --exclude-task or"
+        " --only-task names must be in the new run, its baseline or its history.",
         "Choose names that `passk tasks` lists.",
     ),
     "missing-cost": (
         "the cost of an attempt is not known",
         "Harnesses often write no cost after a timeout or a crash. These attempts may be the most"
-        " expensive ones, and a missing cost is never 0. The same is true of tokens, durations and"
-        " turns.",
-        "--missing-cost drop leaves only the cost out, mean uses the mean of the task's other"
-        " attempts, and bounds gives ranges.",
+        " expensive ones, so a missing cost is never counted as 0. passk treats missing tokens,"
+        " durations and turns in the same way.",
+        "Use --missing-cost drop to leave only the cost of the attempt out, --missing-cost mean to"
+        " use the mean cost of the other attempts at the task, or --missing-cost bounds to get"
+        " ranges.",
     ),
     "bad-price": (
         "prices of tokens cannot be read",
-        "--price reads a TOML file with a table for each model or pattern. A table contains input"
-        " and output, and cached if cached tokens have a price of their own, in dollars per"
-        " million tokens.",
-        "Correct what the message names.",
+        "--price reads a TOML file with one table per model or pattern. A table contains the keys"
+        " input and output, and optionally cached, in dollars per million tokens.",
+        "Correct the line or table that the message names.",
     ),
     "no-price": (
         "a model has no price",
-        "--price computes the cost of every model, and the file has no table for this model."
-        " Without a price its cost would be 0.",
-        "Add a table for the model. For a plan in dollars, --cost-per-attempt gives the cost of an"
-        " attempt.",
+        "--price must contain prices for every model in the data, but the file has no table for"
+        " this model.",
+        "Add a table for the model. In `passk plan`, you can use --cost-per-attempt instead.",
     ),
     "missing-name": (
         "an attempt has no task or no model",
-        "Such an attempt cannot be counted.",
-        "Correct the record, or leave it out with --skip-bad or --where.",
+        "passk counts attempts per model and task, so each attempt needs both names.",
+        "Correct the record, or leave the record out with --skip-bad or --where.",
     ),
     "missing-value": (
         "a value that a metric needs is missing or malformed",
@@ -430,8 +435,8 @@ _FAMILIES = {
     ),
     "bad-counts": (
         "n and c cannot be counts of attempts",
-        "n is the number of attempts and c the number of passes. Both are whole numbers, with 0 ≤"
-        " c ≤ n.",
+        "n is the number of attempts, and c is the number of passes. Both must be whole numbers"
+        " with 0 ≤ c ≤ n.",
         "Correct the counts, or name other columns with --field n=COLUMN --field c=COLUMN.",
     ),
     "bad-rate": (
@@ -441,47 +446,49 @@ _FAMILIES = {
     ),
     "duplicate-attempts": (
         "an attempt is recorded more than once",
-        "The same model, task and attempt number occur twice. Counting both would make the"
-        " intervals too narrow.",
-        "Choose --duplicates first or last. Use --duplicates keep if they are different attempts.",
+        "Two rows have the same model, task and attempt number. If passk counted both rows, the"
+        " intervals would be too narrow.",
+        "Choose --duplicates first or --duplicates last. If the rows are different attempts, use"
+        " --duplicates keep.",
     ),
     "duplicate-files": (
         "two files contain the same results",
-        "Counting both would count every attempt twice.",
-        "Name only one of them. If both are separate runs, number the attempts, or keep both with"
+        "If passk read both files, every attempt would be counted twice.",
+        "Name only one of the files. If the files are separate runs, number their attempts, or use"
         " --duplicates keep.",
     ),
     "duplicate-models": (
         "two models have the same outcomes at all tasks",
-        "Both passed and failed the same number of attempts at every task, which is unlikely"
-        " for two runs. One is probably the other model, read from another file. Their difference"
-        " is 0 whatever is computed.",
-        "Leave one out with --exclude-model. Two strong models may fail the same few tasks because"
-        " these are hard or wrong. To compare such models, name both with --model.",
+        "The two models have the same number of passes and failures at every task, which is"
+        " unlikely for two different models. Probably, both names belong to the same model, and"
+        " every difference between the two is 0.",
+        "Leave one of the models out with --exclude-model. Two strong models may really fail the"
+        " same few tasks, because these tasks are hard or wrong. In this case, name both models"
+        " with --model.",
     ),
     "pooled-models": (
         "several models would be pooled as one",
-        "An unused column splits the attempts of each task evenly, as a model or a setting does,"
-        " or several models have the same label.",
-        "Keep them apart with --field model=COLUMN or --by COLUMN.",
+        "A column that passk does not use splits the attempts at each task evenly, like a model or"
+        " a setting does, or several models have the same label.",
+        "Separate the models with --field model=COLUMN or --by COLUMN.",
     ),
     "no-attempts": (
-        "the data has no single attempts",
-        "No row is left after --where, or the file contains counts or averages, but this question"
-        " needs a record of each attempt.",
-        "Correct --where, or give the file with the attempts.",
+        "the data contains no records of single attempts",
+        "--where excludes all rows, or the file contains counts or averages, but this command needs"
+        " one record per attempt.",
+        "Correct --where, or name a file with one record per attempt.",
     ),
     "unordered-attempts": (
         "the order of attempts is not known",
         "first@k and `passk order` need to know which attempt came first.",
-        "Name a column of numbers or times with --field attempt=COLUMN, or use the order of lines"
-        " with `passk order --order-from-lines`.",
+        "Name a column that contains numbers or times with --field attempt=COLUMN. With `passk"
+        " order --order-from-lines`, the order of the lines is used.",
     ),
     "bad-cluster": (
-        "a cluster does not consist of whole tasks",
-        "--cluster names a column of groups of related tasks. Every task needs exactly one"
-        " cluster.",
-        "Correct the column, or name another one.",
+        "a task belongs to several clusters or to none",
+        "--cluster names a column with groups of related tasks. Every task must belong to exactly"
+        " one cluster.",
+        "Correct the column, or name another column.",
     ),
     "two-values": (
         "a task has two lengths, or a model has two release dates",
@@ -491,54 +498,55 @@ _FAMILIES = {
         "Check that the column is the right one, or correct the data.",
     ),
     "no-labels": (
-        "labels do not answer this question, or there are none",
+        "a command needs labels, or it cannot use labels",
         "A label records whether an attempt truly passes. `passk judge` and corrected numbers need"
-        " labels. Commands and metrics that use only verdicts accept none.",
-        "Give labels as a column or another outcome with --field truth=COLUMN, or as a file with"
-        " --truth. If the command accepts none, leave them out.",
+        " labels. Commands and metrics that use only verdicts do not accept labels.",
+        "Name a column or an outcome with labels with --field truth=COLUMN, or a file of labels"
+        " with --truth. If the command does not accept labels, leave the option out.",
     ),
     "missing-labels": (
         "too few attempts are labelled",
-        "Corrected numbers of a model need labels of its own attempts, some that the judge passes"
-        " and some that it fails.",
-        "`passk judge --list FILE` writes attempts to label.",
+        "To correct the numbers of a model, passk needs labels for some of the model's attempts"
+        " that the judge passes, and for some attempts that the judge fails.",
+        "`passk judge --list FILE` writes a list of attempts that you should label.",
     ),
     "unmatched-labels": (
         "a label belongs to no attempt, or to several",
-        "A file of labels is joined by model, task and attempt.",
+        "passk joins a file of labels to the attempts by model, task and attempt number.",
         "Number the attempts in both files, or give their columns the same names.",
     ),
     "no-temperature": (
         "a temperature is missing or is not a number",
-        "The column of temperatures contains numbers from 0 up.",
-        "Correct the value, or leave its rows out.",
+        "The column of temperatures must contain numbers of at least 0.",
+        "Correct the value, or leave its rows out with --where.",
     ),
     "wrong-data": (
         "Python data of this type cannot be read",
         "passk reads paths, a list of dicts, a dict of lists, a DataFrame, an Arrow table, and the"
         " result of `passk_cli.read`.",
-        "Give the data in one of these forms.",
+        "Convert your data to one of these types.",
     ),
     "not-on-spark": (
-        "Spark cannot do this",
-        "With --engine spark, a cluster counts attempts and passes of JSON lines, CSV and Parquet"
-        " as a map describes.",
-        "Leave --engine spark out, or follow the message.",
+        "an option or file format does not work with Spark",
+        "With --engine spark, a Spark cluster counts the attempts and passes in JSON lines, CSV"
+        " and Parquet files, which a map must describe.",
+        "Leave --engine spark out, or follow the advice in the message.",
     ),
     "spark-failed": (
         "Spark ended with an error",
-        "The cluster could not read a file or was not reached. The message contains its reason.",
-        "Correct what the message names, and try again.",
+        "The Spark cluster could not read a file, or passk could not reach the cluster. The message"
+        " contains the error of Spark.",
+        "Solve the problem that the message names, and try again.",
     ),
     "unusable-data": (
         "the data cannot be used as it is",
-        "The message names the place, and what was expected there.",
-        "Do what the message advises.",
+        "The message names the file and line of the problem, and what passk expected.",
+        "Follow the advice in the message.",
     ),
     "internal": (
         "a defect of passk",
-        "Something happened that passk does not expect.",
-        "Please report it with the command line and the traceback that PASSK_DEBUG=1 shows.",
+        "This error is a bug in passk, not a mistake in your data or options.",
+        "Please report the bug with the command line and the traceback that PASSK_DEBUG=1 shows.",
     ),
 }  # fmt: skip
 
