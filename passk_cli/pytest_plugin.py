@@ -1,7 +1,7 @@
-"""A pytest plugin that attempts a test many times and judges its pass rate with a gate.
+"""A pytest plugin that attempts a test many times and checks its pass rate with a gate.
 
-Every run of pytest loads this module, so it imports only pytest and the standard library.  The
-first marked test imports a gate.
+Every run of pytest loads this module, so its top-level imports must be fast.  The code of the gate
+is imported when pytest finds the first marked test.
 """
 
 from __future__ import annotations
@@ -23,38 +23,37 @@ import pytest
 from passk_cli.suggestions import did_you_mean_or_list
 
 MARKER = (
-    "passk(attempts, rules): attempt a test many times; rules of `passk gate` about its pass rate,"
-    ' {"min": {"pass^1": 0.9}}, pass or fail it.'
+    "passk(attempts, rules): attempt a test many times, and pass or fail the test by rules of"
+    ' `passk gate` about its pass rate, for example {"min": {"pass^1": 0.9}}.'
 )
-# Options of a gate that make sense for one test.
+# Options of `passk gate` that you can use as rules for a test.
 RULES = ("min", "min_by", "min_each", "on_undecided", "level")
-# The numbers of attempts to add, in search of a number with which a test can pass and fail.
+# If a test cannot both pass and fail, the error suggests one of these numbers of additional
+# attempts.
 _MORE = (1, 2, 3, 5, 8, 13, 21, 34)
-# The outcome of the report of one attempt, which pytest counts neither as passed nor as failed.
+# The outcome in the report of an attempt, which pytest counts neither as passed nor as failed.
 ATTEMPT = "attempt"
-# The name of the parameter with one item per attempt.
+# Name of the pytest parameter that makes one item per attempt.
 _ITEM = "_passk"
-# The maximum number of tracebacks of failed attempts below a verdict.
+# Maximum number of tracebacks of failed attempts below a verdict.
 _TRACEBACKS = 3
 _ROWS = ("task", "attempt", "passed")
-# The name of the test in the sentences of a gate, from which it is removed.
+# The gate knows each test by this name, which is removed from the sentences of the gate.
 _TEST = "this test"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option for the output file."""
+    """Add the option --passk-out to pytest."""
     parser.getgroup("passk").addoption(
         "--passk-out",
         metavar="FILE",
-        help="Write each attempt of tests marked passk: .csv, .jsonl.",
+        help="Write all attempts of tests marked passk to a .csv or .jsonl file.",
     )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and the judge in the process that receives the reports of all
-    attempts.
-    """
+    """Register the marker, and the collector of attempts in the main process of pytest."""
     from _pytest.junitxml import xml_key
 
     config.addinivalue_line("markers", MARKER)
@@ -68,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(AttemptCollector(config, out), "passk-verdicts")
     if xml := config.stash.get(xml_key, None):
-        # The JUnit report contains the verdicts and the errors of attempts.
+        # The JUnit report of pytest must contain verdicts and errors, but not single attempts.
         config.pluginmanager.unregister(xml)
         write: Callable[[pytest.TestReport], None] = xml.pytest_runtest_logreport
 
@@ -82,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one item per attempt of a marked test, below all its other parameters."""
+    """Make one pytest item per attempt of a marked test."""
     marker = metafunc.definition.get_closest_marker("passk")
     if marker is None:
         return
@@ -91,10 +90,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         problem = ""
     except ValueError as error:
         problem = str(error)
-    # Markers of single parameters: pytest.param(…, marks=pytest.mark.xfail).
+    # A parameter can have markers, for example pytest.param(…, marks=pytest.mark.xfail).
     of_parameters = (m for call in getattr(metafunc, "_calls", ()) for m in call.marks)
     if any(m.name == "xfail" for m in (*metafunc.definition.iter_markers(), *of_parameters)):
-        problem = "xfail contradicts it; its rules say how often the test may fail"
+        problem = "a marked test cannot have xfail; the rules set how often the test may fail"
     if problem:
         pytest.fail(f"{metafunc.definition.name}: @pytest.mark.passk: {problem}", pytrace=False)
     parameters = [
@@ -105,20 +104,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
-    """Attempts and rules of a marker.
+    """The number of attempts and the rules of a marker.
 
-    Errors: ValueError if no gate can be made of them, or if no outcome would fail or pass the test.
+    Errors: ValueError if the rules are not valid, or if the test could never pass or never fail.
     """
     arguments = dict(marker.kwargs)
     attempts, rules = arguments.pop("attempts", None), arguments.pop("rules", None)
     if marker.args or arguments or not isinstance(rules, Mapping):
         example = _marker_text(10, {"min": {"pass^1": 0.9}})
-        wrong = "it takes attempts and rules, and nothing else"
+        wrong = "the marker accepts only the arguments attempts and rules"
         if not (marker.args or arguments):
-            wrong = "it has no rules" if rules is None else f"rules={rules!r}: they are a mapping"
+            wrong = "rules are missing" if rules is None else f"rules={rules!r}: this is not a dict"
         raise ValueError(f"{wrong}; write {example}")
     if type(attempts) is not int or attempts < 1:
-        raise ValueError(f"attempts={attempts!r}: the value must be a number of at least 1")
+        raise ValueError(f"attempts={attempts!r}: the value must be a whole number of at least 1")
     for name in rules:
         if name not in RULES:
             raise ValueError(f"no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")
@@ -144,13 +143,13 @@ def _rules_text(rules: Mapping[str, Any]) -> str:
 
 
 def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
-    """A marker as it is written in code."""
+    """A marker as Python code."""
     return f"passk(attempts={attempts}, rules={json.dumps(rules, ensure_ascii=False)})"
 
 
 @lru_cache
 def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
-    """The reason why these rules cannot judge a test ("" if they can), and rules that may.
+    """The reason why a test cannot use these rules, or "", and alternative attempts and rules.
 
     text : the rules as JSON.
     """
@@ -174,10 +173,11 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
 
 
 def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
-    """The verdict on a test, "pass", "undecided" (counted as pass) or "fail", and its sentence.
+    """The verdict of a gate on a test ("pass", "undecided" or "fail"), and a sentence about it.
 
-    The attempts are the sample: the interval is about this test, not about other tests like it.
-    rules : of its marker, as JSON.
+    An undecided test counts as passed.  The interval is about this test only, not about further
+    tests.
+    rules : the rules of the marker, as JSON.
     """
     import passk_cli
     from passk_cli.render.style import Style, sentence_text
@@ -186,7 +186,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
     with warnings.catch_warnings():
-        # The verdict's sentence is enough, and a session may turn warnings into errors.
+        # The pytest session may turn warnings into errors.
         warnings.simplefilter("ignore")
         report = passk_cli.gate(counts, population="these-tasks", **options).report
     undecided = [check for check in report.checks if check.verdict == "undecided"]
@@ -201,14 +201,14 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a marked test that cannot be attempted many times, for example one of unittest."""
+    """Fail a marked test that pytest cannot repeat, for example a unittest test."""
     if item.get_closest_marker("passk") and attempt_of_item(item) is None:
         kind = type(item).__name__
-        pytest.fail(f"@pytest.mark.passk: it marks functions; this is a {kind}", pytrace=False)
+        pytest.fail(f"@pytest.mark.passk: mark a function, not a {kind}", pytrace=False)
 
 
 def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
-    """The attempt of an item and its test; None for any other item."""
+    """The attempt that a pytest item makes, with the name of its test, or None."""
     spec: Any = getattr(item, "callspec", None)
     if spec is None or _ITEM not in spec.params:
         return None
@@ -220,9 +220,9 @@ def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Put the outcome of an attempt on its report; a failed attempt does not fail the session.
+    """Store the outcome of an attempt in its report, so that a failed attempt fails no session.
 
-    An error of its setup or teardown does.
+    An error in the setup or teardown of an attempt still fails the session.
     """
     outcome = yield
     attempt = attempt_of_item(item)
@@ -241,10 +241,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @dataclass
 class RepeatedTest:
-    """The attempts of one test that have been reported so far.
+    """The attempts of one test that pytest has reported so far.
 
-    completed : numbers of the attempts that are over.  passed : number → whether it passed.
-    failures : reports of the failed attempts.
+    completed : numbers of completed attempts.  passed : number of an attempt → whether it passed.
+    failures : number of a failed attempt → its report.
     """
 
     __test__ = False
@@ -264,9 +264,9 @@ class RepeatedTest:
     sentence: str = ""
 
     def add(self, report: pytest.TestReport, attempt: Mapping[str, Any]) -> None:
-        """One phase of one attempt."""
+        """Add the report of the setup, call or teardown of an attempt."""
         number = attempt["attempt"]
-        # Newer versions of pytest find failed tests by an id that is not a text.
+        # Newer versions of pytest identify failed tests by report.id, not by report.nodeid.
         self.items.add(getattr(report, "id", report.nodeid))
         self.seconds += report.duration
         if "passed" in attempt:
@@ -281,7 +281,7 @@ class RepeatedTest:
             self.completed.add(number)
 
     def judge(self) -> None:
-        """Set verdict and sentence from the attempts that passed and failed."""
+        """Compute the verdict and its sentence from the attempts."""
         n, lost = len(self.passed), self.attempts - len(self.passed)
         if self.skipped and len(self.skipped) == lost == self.attempts:
             self.verdict, self.sentence = "skipped", self.skipped[0]
@@ -297,7 +297,7 @@ class RepeatedTest:
 
     @property
     def reports(self) -> Iterator[pytest.TestReport]:
-        """The verdict as the reports of a test: its call, and the teardown that ends it."""
+        """The verdict as two pytest reports, for the call and the teardown of the test."""
         outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
         path, line, _ = self.location
         why: Any = {"failed": self.text, "skipped": (path, line, self.sentence)}.get(outcome)
@@ -316,7 +316,7 @@ class RepeatedTest:
 
     @property
     def text(self) -> str:
-        """The sentence, and below it one traceback per kind of failure."""
+        """The sentence of the verdict, followed by one traceback per kind of failure."""
         kinds: dict[str, list[int]] = {}
         for number, report in sorted(self.failures.items()):
             crash = getattr(report.longrepr, "reprcrash", None)
@@ -333,7 +333,7 @@ class RepeatedTest:
 
 
 class AttemptCollector:
-    """Collects attempts from all workers, and reports one verdict per test."""
+    """Collects the attempts from all workers of pytest-xdist, and reports one verdict per test."""
 
     def __init__(self, config: pytest.Config, out: str | None) -> None:
         self.config, self.out = config, out
@@ -362,7 +362,7 @@ class AttemptCollector:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add a phase of an attempt; after the last attempt of a test, judge it."""
+        """Add the report of an attempt, and report a verdict after the last attempt of a test."""
         attempt = getattr(report, "passk", None)
         if attempt is None:
             return
@@ -384,7 +384,7 @@ class AttemptCollector:
             self.session.testscollected += 1
         for report in test.reports:
             self.config.hook.pytest_runtest_logreport(report=report)
-        # --lf must run all attempts of a test again, or none.
+        # With --lf, pytest must repeat all attempts of a failed test.
         last = getattr(self.config.pluginmanager.getplugin("lfplugin"), "lastfailed", {})
         for item in test.items:
             last.pop(item, None)
@@ -393,7 +393,7 @@ class AttemptCollector:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self) -> Iterator[None]:
-        """Judge tests with lost or unselected attempts, unless the run was stopped."""
+        """Report verdicts for tests with lost or deselected attempts, unless pytest was stopped."""
         outcome = yield
         if outcome.excinfo is None:  # type: ignore[attr-defined]
             for test in [test for test in self.tests.values() if not test.verdict]:
@@ -401,7 +401,7 @@ class AttemptCollector:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the attempts."""
+        """Write all attempts to the file of --passk-out."""
         if self.out and not self.config.option.collectonly:
             from passk_cli.cleanup import write_atomically
             from passk_cli.errors import PasskError
@@ -413,9 +413,7 @@ class AttemptCollector:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def table(self, *, jsonl: bool) -> str:
-        """One row per attempt, with an empty outcome if its setup failed; skipped attempts have
-        no row.
-        """
+        """The attempts as CSV or JSON lines, with an empty outcome if the setup failed."""
         rows = [
             (test.nodeid, number, test.passed.get(number))
             for test in self.tests.values()
@@ -431,13 +429,11 @@ class AttemptCollector:
         return text.getvalue()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print one line with attempts, passes, verdicts and the file; with -v also a line per
-        test.
-        """
+        """Print a summary of all verdicts and attempts, and with -v one line per test."""
         if not self.tests:
             return
         words = {
-            "pass": "held", "undecided": "undecided, counted as pass", "fail": "failed",
+            "pass": "passed", "undecided": "undecided, counted as pass", "fail": "failed",
             "skipped": "skipped", "": "not finished, without a verdict",
         }  # fmt: skip
         verdicts = Counter(test.verdict for test in self.tests.values())

@@ -1,4 +1,4 @@
-"""Suggested fixes: options that a message or an error proposes, as data."""
+"""Suggested fixes: options that resolve a message or an error, as data."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class Placeholder(str):
-    """A value that only the reader knows, by its placeholder: "COLUMN", "LOW,HIGH"."""
+    """A placeholder such as "COLUMN" for a value that passk does not know."""
 
 
 @dataclass(frozen=True)
 class OptionValue:
-    """An option in a text, with its value; the command line and Python spell it differently.
+    """An option with its value in a message.  Python writes it as a keyword argument.
 
     >>> str(OptionValue("--bounds", "1,x")), str(OptionValue("--percent"))
     ('--bounds 1,x', '--percent')
@@ -29,27 +29,26 @@ class OptionValue:
         return self.option if self.value is None else f"{self.option} {self.value}"
 
 
-# Options with texts that are split at commas, on the command line and in Python.
+# Options with values that passk splits at commas, on the command line and in Python.
 _PARTED = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
 )  # fmt: skip
-# The option that shows everything that an answer leaves out.
 FULL_OPTION = OptionValue("--full")
 
 
 @dataclass(frozen=True)
 class SuggestedFix:
-    """Options to add to the call that caused a message or an error.
+    """Options that resolve a message or an error if you add them to the command.
 
-    options : option → value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.  A
-        mapping adds its keys, a tuple its values, and True is a flag.  None removes the option, and
-        anything else, such as a list of values, replaces the given value.  An option is written as
-        on the command line ("--by") or as in Python ("by").
-    why : what the fix does, for example "keeps them apart".
-    command : the command that has these options, if it is another one.
-    labels : file → the label that it gets, for files of the call; "" leaves the file out.
-    as_list : whether these files are in a list, as in Python.
+    options : option → value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.  The
+        keys of a mapping and the values of a tuple are added to the option, True sets a flag, and
+        None removes the option.  Any other value, for example a list, replaces the option's value.
+        Options are flags ("--by") or Python keywords ("by").
+    why : what the fix does, for example "keeps the models apart".
+    command : the command to run instead; "" keeps the command.
+    labels : file → its new label; "" leaves the file out.
+    as_list : whether to write the files as a Python list.
 
     >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
     ...     "reads all"))
@@ -70,12 +69,12 @@ class SuggestedFix:
 
     @property
     def is_complete(self) -> bool:
-        """Whether you can run it as it is, without filling in a value."""
+        """Whether the fix contains no placeholder that you must fill in."""
         values = (value for values in self.options.values() for value in _items(values))
         return not any(isinstance(value, Placeholder) for value in values)
 
     def words(self) -> Iterator[tuple[str, ...]]:
-        """The options as words of a command line, one tuple per option."""
+        """The options as words of a command line, with one tuple per option."""
         for flag, value in self.options.items():
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
@@ -87,7 +86,7 @@ class SuggestedFix:
                 yield flag, _like(value, str(value))
 
     def __str__(self) -> str:
-        """The options that are added, and what they do, on one line."""
+        """The options of the fix, and what the fix does, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
             parts = [" ".join(map(_word, option_words)) for option_words in self.words()]
@@ -103,13 +102,13 @@ class SuggestedFix:
         return " ".join(filter(None, (*files, text, self.why)))
 
     def labelled_files(self, files: Iterable[str]) -> list[str]:
-        """Files of the call with their labels, without those that are left out or written."""
+        """The files with their labels, without files that the fix leaves out or writes."""
         outputs = self.options.get("--to"), self.options.get("to")
         labels = [(self.labels.get(file), file) for file in files if file not in outputs]
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
     def merged(self, fix: SuggestedFix) -> SuggestedFix:
-        """Both fixes in one: keys and values are added, and other options are those of the second.
+        """Both fixes as one fix.  If both set a single value, the value of `fix` is used.
 
         >>> first = SuggestedFix({"--by": ("x",)})
         >>> first.merged(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
@@ -121,7 +120,7 @@ class SuggestedFix:
         return replace(fix, options=options)
 
     def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
-        """The fix of a template with these fields; None if a field that it needs is empty.
+        """The fix with the fields of a message filled in, or None if a needed field is empty.
 
         >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
         >>> apart.formatted({"setting": "arm", "n": 2})
@@ -134,7 +133,7 @@ class SuggestedFix:
 
 
 def with_value(name: str, before: Any, value: Any) -> Any:
-    """The value of an option after another value was added."""
+    """The value of an option after a further value is added."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}
     if isinstance(value, tuple) and name.lstrip("-") != "threshold":
@@ -144,12 +143,12 @@ def with_value(name: str, before: Any, value: Any) -> Any:
 
 
 def python_keywords(options: Mapping[str, Any]) -> list[str]:
-    """Options as keyword arguments of Python, without those that are None."""
+    """Options as keyword arguments of Python, without options with the value None."""
     return [f"{n}={python_literal(value, n)}" for n, value in options.items() if value is not None]
 
 
 def python_literal(value: Any, name: str) -> str:
-    """A value as a Python literal; the name of the argument for data without such a form.
+    """A value as a Python literal, or `name` for data that has no short literal.
 
     >>> python_literal(["a", 1], "x"), python_literal([{"task": "a", "passed": 1}], "baseline")
     ('["a", 1]', 'baseline')
@@ -177,7 +176,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def quote_commas(name: str, value: Any) -> Any:
-    """A value of an option that is split at commas, in double quotes if it contains a comma.
+    """The value, in double quotes if it contains a comma and passk splits the option at commas.
 
     >>> quote_commas("--by", "temp, C"), quote_commas("--where", "a in (1, 2)")
     ('"temp, C"', 'a in (1, 2)')
@@ -196,7 +195,7 @@ def _word(word: str) -> str:
 
 
 def shell_quoted(word: str) -> str:
-    """A word as you write it in a shell, in double quotes if it contains single quotes.
+    """The word with quotes for a shell, which are double quotes if the word has single quotes.
 
     >>> print(shell_quoted("retry = 'false'"), shell_quoted("a b"), shell_quoted("a"))
     "retry = 'false'" 'a b' a

@@ -1,4 +1,4 @@
-"""Suggestions: the known names that an unknown word was probably meant to be."""
+"""Suggests known names for a word that passk does not know."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from glob import escape
 
 from passk_cli.text import names_that_fit
 
-# The least likeness of a word and a name, and the largest distance of the second from the best.
+# Minimum likeness of a word and a suggested name, and maximum difference from the best likeness.
 _ALIKE, _CLOSE = 0.65, 0.12
-# The maximum number of letters of the list of names if no name is similar.
+# Maximum number of letters in a list of known names.
 _LISTED = 98
-# Punctuation between the words of a name, and the maximum number of letters of a name that is typed
-# in full.
-_MARK, _SHORT = r"[\s_.:/\-]", 40
-# Words that people use → the names that they mean, without punctuation.  Names that a command does
-# not have are ignored.
+# Punctuation between the words of a name.
+_MARK = r"[\s_.:/\-]"
+# Maximum number of letters of a name that an error suggests in full, and not as a pattern.
+_SHORT = 40
+# Words that people use → the names in passk, without punctuation.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",
@@ -87,11 +87,11 @@ for _words, _names in SYNONYMS.items():
 
 
 def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
-    """The names that a word was probably meant to be, the likeliest first, at most `most`.
+    """The names that are most similar to a word, at most `most` of them, with the best first.
 
-    A pattern returns the names that it matches.  Names that differ only in case and punctuation
-    come first, then the names of a synonym in SYNONYMS, then the names with the most letters in
-    common.
+    If the word is a pattern, the names that match it are returned.  Otherwise, the result contains
+    names that differ only in case and punctuation, or else names of synonyms, or else names with
+    many letters in common.
 
     >>> nearest_names("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest_names("--ci", ["--level", "--fit"])
     (['gpt-5.5'], ['--level'])
@@ -118,9 +118,9 @@ def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
 
 
 def did_you_mean_or_list(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """The question "did you mean …?" if a name is similar; else the names that exist.
+    """The question "did you mean …?" if a name is similar, or else a list of all names.
 
-    otherwise : a sentence in place of the names.
+    otherwise : a sentence to use instead of the list.
 
     >>> [did_you_mean_or_list(word, ["task", "model"]) for word in ("tsk", "zzz")]
     ['did you mean task?', 'there are task, model']
@@ -131,12 +131,12 @@ def did_you_mean_or_list(word: str, names: Iterable[str], otherwise: str = "") -
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """The question whether one of these names was meant."""
+    """The question "did you mean …?" for some names."""
     return f"did you mean {' or '.join(names)}?"
 
 
 def respell_metric(metric: str) -> str:
-    """The name of a metric with its signs, from how code and people write it.
+    """The name of a metric in the notation of passk, for example "pass@10" for "pass_at_10".
 
     >>> [respell_metric(name) for name in ("pass_at_10", "passhat3", "Pass 1", "gpass@8:0.5")]
     ['pass@10', 'pass^3', 'pass@1', 'gpass@8:0.5']
@@ -147,7 +147,7 @@ def respell_metric(metric: str) -> str:
 
 
 def share_meant(text: str) -> float | None:
-    """The share between 0 and 1 that a number was meant to be; None if there is none.
+    """The share between 0 and 1 that a number or percentage probably means, or None.
 
     >>> share_meant("95"), share_meant("97.5%"), share_meant("0.95"), share_meant("x")
     (0.95, 0.975, 0.95, None)
@@ -158,10 +158,10 @@ def share_meant(text: str) -> float | None:
 
 
 def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
-    """A pattern for the names that contain a word, and these names.
+    """A pattern that matches all names that contain a word, and the names that it matches.
 
-    If one short name contains it, the pattern is that name.  It is "" if no name contains the word,
-    or if all do.
+    If only one short name contains the word, the pattern is this name.  If no name or every name
+    contains the word, the pattern is "".
 
     >>> find_pattern("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
     ('*G[Ee][Mm][Mm][Aa]-4*', ['org/GEMMA-4b', 'org/Gemma-4n'])
@@ -189,7 +189,7 @@ def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
 
 
 def list_known_names(names: Iterable[str]) -> str:
-    """The names that exist; of a long list the first ones and the number of others.
+    """A sentence with the known names, or with the first names and the number of further names.
 
     >>> list_known_names("abc"), list_known_names([]), list_known_names(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
@@ -198,22 +198,22 @@ def list_known_names(names: Iterable[str]) -> str:
 
 
 def _spelled(name: str) -> str:
-    """A name without case and punctuation, but with the signs that distinguish metrics."""
+    """The name in lower case, without punctuation other than @ and ^."""
     return re.sub(r"[\s_.:\-]+", "", name.lower())
 
 
 def _stem(name: str) -> str:
-    """A name in the form of `_spelled`, without its k."""
+    """The name in lower case, without punctuation and without the k of a metric."""
     return re.sub(r"(?<=[@^])(\d+|k)$", "", _spelled(name))
 
 
 def _likeness(word: str, name: str) -> float:
-    """The likeness of two words: the share of letters in common, in order."""
+    """The likeness of two words from 0 to 1: the share of common letters in the same order."""
     shorter, longer = sorted((word, name), key=len)
     begins = len(shorter) > 2 and longer.startswith(shorter)
     matcher = SequenceMatcher(None, name, word)
     if not name or (matcher.quick_ratio() < _ALIKE - 0.2 and not begins):
         return 0.0
-    # Two swapped letters are one mistake.
+    # Swapped letters are one typing mistake, so they reduce the likeness less.
     swapped = len(word) == len(name) and sorted(word) == sorted(name)
     return max(matcher.ratio() + 0.1 * swapped, _ALIKE * begins)

@@ -1,4 +1,4 @@
-"""Names from data and options as safe text on one line of a terminal."""
+"""Makes text safe to print, shortens names, wraps lines and joins words."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
-# The maximum number of letters of a list of names in a sentence.
+# Maximum number of letters in a list of names in a sentence.
 _LONG_LIST = 80
-# Characters that move the cursor, end a line, are invisible, or change the direction of text.
+# Unicode categories of characters that move the cursor, end a line, are invisible, or change the
+# direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # Separators between the words of a name.
 _BETWEEN = re.compile("([-_/ ]+)")
-# Two of them are normal spelling, because they join letters in Persian and Hindi, and emoji.
+# These invisible characters are safe, because they join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
-# Marks on the character before them, and joiners.
+# Unicode categories of characters without width: marks on the previous character, and joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
 
-# Schemes of addresses with names that may contain a question mark, and with a public user.
+# In URLs with these schemes, a file name may contain a question mark, and the user is not secret.
 _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
-# Addresses in a text, without the punctuation after them.
+# A URL in a text, without the punctuation after the URL.
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
-# Format → the separator of the fields of a line.
+# Format → the separator of fields.
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-# The maximum number of characters of a word in a message, and of a message.
+# Maximum number of characters of a word in a message, and of a whole message.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 
 def printable(text: str) -> str:
-    """The text with unprintable characters as their codes.
+    """The text with unprintable characters as codes, for example "\\\\n" for a line break.
 
-    Codes replace control characters (C0 and C1, so every line break and terminal escape), U+2028
-    and U+2029, marks of direction, other invisible characters, halves of surrogate pairs and
-    noncharacters.  Letters of any script, combining marks, emoji and blanks of any width stay. XML
-    1.0 allows every character of the result.
+    Codes replace control characters (C0 and C1), U+2028 and U+2029, marks of direction, further
+    invisible characters, single surrogates and noncharacters.  Letters of any script, combining
+    marks, emoji and blanks of any width stay.  XML 1.0 allows every character of the result.
 
     >>> printable("a\\tb"), printable("é 中 👩‍🔬 a\\u202eb")
     ('a\\\\tb', 'é 中 👩‍🔬 a\\\\u202eb')
@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def in_quotes(name: str) -> str:
-    """A name in quotes if it begins or ends with a blank; any other name as it is.
+    """The name, in quotes if it begins or ends with a blank.
 
     >>> in_quotes("gpt-5"), in_quotes("gpt-5 ")
     ('gpt-5', '"gpt-5 "')
@@ -57,7 +57,7 @@ def in_quotes(name: str) -> str:
 
 
 def public_address(address: str) -> str:
-    """An address without its query, user and token, which may contain secrets.
+    """A URL without its query, user and token, which may contain secrets.
 
     >>> public_address("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
@@ -69,7 +69,7 @@ def public_address(address: str) -> str:
     scheme, location = address.split("://", 1)
     web = scheme.lower() not in _STORES
     if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", location):
-        # This is not a port but a password with a character that would end it.
+        # The part after the colon is not a port but a password that contains /, ? or #.
         location = location[location.rindex("@") + 1 :]
     if web:
         location = re.split(r"[?#]|;(?=\w+=)|;$", location, maxsplit=1)[0]
@@ -80,7 +80,7 @@ def public_address(address: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A text in which addresses are replaced by their public form.
+    """The text with secrets removed from all URLs.
 
     >>> without_secrets("new=https://example.org/a.csv?token=x")
     'new=https://example.org/a.csv'
@@ -93,19 +93,18 @@ def without_secrets(text: str) -> str:
 
 
 def is_github_runner() -> bool:
-    """Whether the runner of GitHub Actions reads what is printed."""
+    """Whether passk runs in GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def shield_from_runner(text: str, form: str = "") -> str:
-    """A text without anything that GitHub's runner would take for a command.
+    """The text, changed so that GitHub Actions does not run a name in it as a command.
 
-    A name can look like a command: "::stop-commands::x" at the beginning of a line, or
-    "##[command]" anywhere.  In GitHub Actions, such a line gets a mark, and "##[" gets a blank.
-    Data keeps its values: csv and tsv put the field in quotes, and JSON writes the character as its
-    code.  Only "##[" in csv and tsv gets the blank, because quotes do not hide it.
+    GitHub runs "::stop-commands::x" at the beginning of a line, and "##[command]" anywhere.  passk
+    puts "| " before the first form, and a blank into the second form.  In csv and tsv, quotes
+    around the field replace "| ".  JSON contains a code for the character #.
 
-    form : the format of the text; "" for a text for people.
+    form : the format of the text; "" for text that people read.
     """
     if not is_github_runner() or form == "github":
         return text
@@ -118,9 +117,9 @@ def shield_from_runner(text: str, form: str = "") -> str:
 
 
 def cut_long_words(text: str) -> str:
-    """A message without the middle of long words (over 400 characters) and of itself (over 3,000).
+    """The message without the middle of words over 400 characters and of a text over 3,000.
 
-    Beginning and end stay, because they contain the place and what to do.
+    The beginning and the end of a message stay, because they name the file and the remedy.
 
     >>> len(cut_long_words("a" * 1000)), cut_long_words("no such file")
     (301, 'no such file')
@@ -132,7 +131,7 @@ def cut_long_words(text: str) -> str:
 
 
 def is_unprintable(character: str) -> bool:
-    """Whether a character is printed as its code.
+    """Whether a character must be printed as a code, for example a control character.
 
     >>> is_unprintable("\\x1b"), is_unprintable("é"), is_unprintable("\\u200d")
     (True, False, False)
@@ -144,7 +143,7 @@ def is_unprintable(character: str) -> bool:
 
 
 def decode_name(name: str | os.PathLike[str]) -> str:
-    r"""The name of a file as text, in which bytes that are not UTF-8 are codes.
+    r"""The name of a file as text, with codes for bytes that are not UTF-8.
 
     >>> decode_name("run.csv"), decode_name("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
@@ -156,9 +155,7 @@ def decode_name(name: str | os.PathLike[str]) -> str:
 
 
 def cells_of(text: str) -> int:
-    """The number of terminal columns of a text: two for wide characters, none for combining
-    ones.
-    """
+    """The width of a text in columns of a terminal: 2 per wide character, 0 per combining mark."""
     if text.isascii():
         return len(text)
     standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS)
@@ -166,7 +163,7 @@ def cells_of(text: str) -> int:
 
 
 def strict_json(value: Any, indent: int | None = None) -> str:
-    """JSON with letters as they are and unprintable characters as \\u codes, which mean the same.
+    """A value as JSON, with readable letters and with \\u codes for unprintable characters.
 
     >>> strict_json({"a": "é\x9b"})
     '{"a": "é\\\\u009b"}'
@@ -184,7 +181,7 @@ def _ends(text: str, first: int, last: int) -> str:
 
 
 def shortened(text: str, most: int = 80) -> str:
-    """A text as a message quotes it, cut after this many characters.
+    """The text, cut after `most` characters.
 
     >>> shortened("no such file"), shortened("no such file", 5)
     ('no such file', 'no s…')
@@ -199,14 +196,14 @@ def short_names(
     *,
     telling: bool = False,
 ) -> list[str]:
-    """Shorter names that stay different, no wider than the room if possible.
+    """Shorter names that stay different, if possible no wider than `room`.
 
-    Words are removed from the wider names, as few as possible, in this order: words with which all
-    names begin or end, words before a slash, words that most names have, words that follow these,
-    then words by which names differ, and at last the middle of a name.  If there is only one name,
-    only its middle is shortened.
-    extent : a function that returns the width of a text.
-    telling : whether to keep the words that distinguish the names.
+    As few words as possible are removed from wide names, in this order: words with which all names
+    begin or end, words before a slash, words that most names contain, words after such common
+    words, words that distinguish names, and at last the middle of a name.  If there is only one
+    name, its middle is removed.
+    extent : function that returns the width of a text.
+    telling : whether to keep the words that distinguish names.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
@@ -223,7 +220,7 @@ def short_names(
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
-    # Words and separators take turns in these parts.
+    # Name → its words and separators, in turns.
     wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
     if len({*names}) == 1:
         return [*names] if telling else _without_middles(names, room, extent)
@@ -258,7 +255,7 @@ def short_names(
     short = {name: name for name in names}
     for step in range(tell + (0 if telling else max(map(len, words.values()), default=0))):
         cut = {name: _without_words(parts, steps[name], step) for name, parts in wide.items()}
-        # A word by which names differ is removed only from wide names that stay different.
+        # From here on, words that distinguish names are removed, but only from wide names.
         if step >= tell:
             cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
         numbers = Counter(cut.values())
@@ -275,20 +272,20 @@ def short_names(
 
 
 def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """The number of words with which all begin, and end; each name keeps at least one word."""
+    """The number of words with which all names begin, and the number with which all names end."""
     fewest = min(map(len, words)) if len(words) > 1 else 1
     last = min(_shared_start([sequence[::-1] for sequence in words]), fewest - 1)
     return min(_shared_start(words), fewest - 1 - last), last
 
 
 def _shared_start(words: Sequence[Sequence[str]]) -> int:
-    """The number of words with which all begin."""
+    """The number of words with which all names begin."""
     same = takewhile(lambda column: len({*column}) == 1, zip(*words, strict=False))
     return sum(1 for _ in same)
 
 
 def _without_words(parts: Sequence[str], steps: Sequence[int], step: int) -> str:
-    """Words and separators, without those that are removed up to a step."""
+    """The name without the words that are removed up to a step, with … for each gap."""
     text = ""
     for before, word, gone in zip(("", *parts[1::2]), parts[::2], steps, strict=True):
         if gone > step:
@@ -301,9 +298,7 @@ def _without_words(parts: Sequence[str], steps: Sequence[int], step: int) -> str
 def _without_middles(
     names: Sequence[str], room: float, extent: Callable[[str], float]
 ) -> list[str]:
-    """Names without their middles, no wider than the room unless that would make two names
-    equal.
-    """
+    """The names with … for their middles, no wider than `room` unless two names would be equal."""
     letter = max((extent(name) / max(cells_of(name), 1) for name in names), default=1)
     if max(map(extent, names), default=0) <= room:
         return [*names]
@@ -324,10 +319,10 @@ def _without_middles(
 def wrap_text(
     text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
 ) -> list[str]:
-    """The text in lines no wider than the room.
+    """The text in lines that are no wider than `room`.
 
-    Lines end at joints if possible, else at blanks, else in a word after hyphens, slashes and
-    underscores, else anywhere.
+    Lines break at `joint` if possible.  Otherwise they break at blanks, or in a word after hyphens,
+    slashes and underscores, or anywhere.
 
     >>> wrap_text("org/some-long_name again", 10), wrap_text("a b · c d", 5, joint=" · ")
     (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
@@ -354,7 +349,7 @@ def wrap_text(
 
 
 def balance_lines(text: str, room: int) -> list[str]:
-    """The text in as few lines as possible, of similar width, which end between its parts.
+    """The text in as few lines as possible, with similar widths, broken at " · ".
 
     >>> balance_lines("one · two · three · four", 20)
     ['one · two', 'three · four']
@@ -366,7 +361,7 @@ def balance_lines(text: str, room: int) -> list[str]:
 
 
 def plural(count: int, noun: str) -> str:
-    """A count with its noun.
+    """A count with its noun, for example "2 tasks".
 
     >>> plural(2, "crash"), plural(1, "crash"), plural(1000, "task")
     ('2 crashes', '1 crash', '1,000 tasks')
@@ -376,7 +371,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def all_of_count(counted: str) -> str:
-    """A count of things as all of them.
+    """A count as a phrase with "all" or "both".
 
     >>> all_of_count("2 models"), all_of_count("3 models")
     ('both models', 'all 3 models')
@@ -385,7 +380,7 @@ def all_of_count(counted: str) -> str:
 
 
 def join_clauses(*parts: str) -> str:
-    """The parts of a sentence that are not empty, joined.
+    """All clauses that are not empty, joined by semicolons, or by a blank after a question mark.
 
     >>> join_clauses("from what value does it pass?", "", "use --threshold X", "or -m mean")
     'from what value does it pass? use --threshold X; or -m mean'
@@ -394,7 +389,7 @@ def join_clauses(*parts: str) -> str:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Names joined as in a sentence.
+    """Names joined by commas and "and".
 
     >>> join_names("a"), join_names("ab"), join_names("abc")
     ('a', 'a and b', 'a, b and c')
@@ -403,7 +398,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """All names if there are up to four; else the first three or fewer, and the number of others.
+    """Up to four names, or the first three and the number of further names.
 
     >>> first_few("abcde"), first_few("abcd")
     ('a, b, c and 2 more', 'a, b, c, d')
@@ -412,10 +407,10 @@ def first_few(names: Sequence[str]) -> str:
 
 
 def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
-    """As many names as fit into a line, and the number of others.
+    """The names that fit into a line, and the number of further names.
 
     joint : the separator; by default a blank, or a comma if some names contain blanks.
-    most : the largest number of names; 0 for any number.
+    most : maximum number of names; 0 for any number.
 
     >>> names_that_fit(["1", "2", "30"], 9), names_that_fit(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
@@ -429,7 +424,7 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
 
 
 class Category(str):
-    """A value of an ordered column, which sorts by its place in the order.
+    """A value of an ordered category, which sorts by its position in the order.
 
     >>> order = ("low", "mid", "high")
     >>> sorted((Category(text, order) for text in ("high", "", "low")))
@@ -445,7 +440,7 @@ class Category(str):
 
     @property
     def place(self) -> int:
-        """Its place in the order; the last place if it is not in the order."""
+        """The position of the value in the order.  Unknown values come last."""
         return self.order.index(self) if self in self.order else len(self.order)
 
     def __lt__(self, other: str) -> bool:

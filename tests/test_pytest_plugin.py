@@ -157,12 +157,12 @@ def test_all_skipped():
 @pytest.mark.parametrize(
     ("rules", "problem"),
     [
-        ({"attempts": 10}, "it has no rules; write passk(attempts=10, rules="),
-        ({"attempts": 10, "rules": 0.9}, "rules=0.9: they are a mapping; write "),
-        ({"attempts": 10, "rules": {}, "model": "a"}, "nothing else"),
+        ({"attempts": 10}, "rules are missing; write passk(attempts=10, rules="),
+        ({"attempts": 10, "rules": 0.9}, "rules=0.9: this is not a dict; write "),
+        ({"attempts": 10, "rules": {}, "model": "a"}, "accepts only the arguments"),
         (
             {"attempts": 0, "rules": {"min": {}}},
-            "attempts=0: the value must be a number of at least 1",
+            "attempts=0: the value must be a whole number of at least 1",
         ),
         ({"attempts": True, "rules": {"min": {}}}, "attempts=True"),
         ({"attempts": 10, "rules": {"mim": {"pass@1": 0.5}}}, "no rule 'mim'; did you mean min?"),
@@ -215,15 +215,15 @@ def test_what_is_refused_is_an_error_of_its_module(run) -> None:
     result.stdout.fnmatch_lines(lines)
     marks = f"@pytest.mark.passk(attempts=9, rules={RULES})\n"
     result = run("import pytest\n@pytest.mark.xfail\n" + marks + "def test_a(): pass\n")
-    result.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
+    result.stdout.fnmatch_lines(["*a marked test cannot have xfail; the rules set how often*"])
     parameters = '@pytest.mark.parametrize("x", [1, pytest.param(2, marks=pytest.mark.xfail)])\n'
     result = run("import pytest\n" + parameters + marks + "def test_a(x): pass\n")
-    result.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
+    result.stdout.fnmatch_lines(["*a marked test cannot have xfail; the rules set how often*"])
     result = run(
         "import pytest, unittest\nclass TestA(unittest.TestCase):\n"
         "    " + marks + "    def test_a(self): pass\n"
     )
-    result.stdout.fnmatch_lines(["*it marks functions; this is a TestCaseFunction"])
+    result.stdout.fnmatch_lines(["*mark a function, not a TestCaseFunction"])
     result.assert_outcomes(errors=1)
 
 
