@@ -31,9 +31,9 @@ def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
 def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
     """A temporary folder that is deleted after the block.
 
-    beside : a file next to which the folder is made; None uses the system's temporary folder.
-    Errors: ParameterError if the system has no writable temporary folder; OSError if no folder can
-        be made next to `beside`.
+    The folder is next to a given file, or in the system's temporary folder.
+    Errors: ParameterError if the system has no writable temporary folder.  OSError if no folder can
+        be made next to the file.
 
     >>> with temporary_folder("passk-") as folder:
     ...     folder.is_dir()

@@ -319,7 +319,7 @@ def _without_middles(
 def wrap_text(
     text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
 ) -> list[str]:
-    """The text in lines that are no wider than `room`.
+    """The text in lines of at most the width `room`.
 
     Lines break at `joint` if possible.  Otherwise they break at blanks, or in a word after hyphens,
     slashes and underscores, or anywhere.
