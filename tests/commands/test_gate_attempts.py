@@ -211,7 +211,7 @@ def test_models_of_one_file_with_other_numbers_of_attempts_have_a_way_out(
     ask = ["gate", data, "--baseline", "old", "--max-drop", "pass@1=0.3"]
     result, expected_words = (
         passk(*ask),
-        "1 model has other tasks or attempts than old; --unpaired drop",
+        "1 model has other tasks or numbers of attempts than old; --unpaired drop",
     )
     assert (result.code, expected_words in result.err) == (1, True)
     result = passk(*ask, "--unpaired", "drop")
@@ -272,5 +272,5 @@ def test_the_caption_says_whose_intervals_are_adjusted(
 ) -> None:
     files = write("new", outcomes(5)), "--baseline", write("old", outcomes(5))
     result = passk("gate", *files, *DROP, "--no-regression", "--adjust", adjust, "--full")
-    words = "several tests and their intervals are adjusted; those of other rules are not"
+    words = "the tests and intervals of several metrics are adjusted, all others are not"
     assert (words in " ".join(result.out.split())) == said

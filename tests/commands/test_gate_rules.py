@@ -604,7 +604,7 @@ def test_a_rule_that_no_such_run_passes_is_said_without_a_rehearsal(
 ) -> None:
     rows = "".join(f"t{t},{j},{int(t > 0)}\n" for t in range(12) for j in range(4))
     data = write("few.csv", "task,attempt,passed\n" + rows)
-    never = "pass@1 ≥ 0.99 cannot pass: undecided even if every attempt passes"
+    never = "pass@1 ≥ 0.99 cannot pass: the verdict is undecided even if every attempt passes"
     assert never in passk("gate", data, "--min", "pass@1=0.99").err
     assert "cannot pass" not in passk("gate", data, "--min", "pass@1=0.7").err
 
@@ -614,13 +614,13 @@ def test_a_rule_that_no_such_run_fails_is_said_without_a_rehearsal(
 ) -> None:
     rows = "".join(f"t{t},{j},{int(t > 9)}\n" for t in range(40) for j in range(5))
     data = write("many.csv", "task,attempt,passed\n" + rows)
-    never = "each task ≥ 0.5 cannot fail: undecided even if every attempt fails"
+    never = "each task ≥ 0.5 cannot fail: the verdict is undecided even if every attempt fails"
     result = passk("gate", data, "--min-each", "0.5")
     assert (result.code, never in result.err) == (0, True)
     assert "cannot fail" not in passk("gate", data, "--min-each", "0.8").err
     assert "cannot fail" not in passk(
         "gate", data, "--min-each", "0.5", "--on-undecided", "fail").err  # fmt: skip
-    passing = "pass@1 ≥ 0: pass if every attempt passes and if every attempt fails"
+    passing = "pass@1 ≥ 0 decides nothing: the verdict is pass if every attempt passes"
     assert passing in passk("gate", data, "--min", "pass@1=0").err
 
 

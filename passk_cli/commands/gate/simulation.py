@@ -1,4 +1,4 @@
-"""Rehearsals: the verdicts of a gate on simulated runs without a change, or with a planted drop."""
+"""Rehearsals of a gate: its verdicts on simulated runs without a change or with a planted drop."""
 
 from __future__ import annotations
 
@@ -46,59 +46,64 @@ from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.section import data_field
 from passk_cli.study.values import Series
 
-# The numbers of rehearsals without a change and with each planted drop, and the divisor of both if
-# intervals are slow.
+# Number of rehearsals without a change, number per planted drop, and the divisor of both numbers
+# if intervals are slow to compute.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# The rehearsals that share a set of estimated rates, and the sets drawn from the posterior.
+# Number of rehearsals per set of estimated success rates, and number of sets from the posterior.
 _OF_ESTIMATED, _DRAWN = 10, 50
-# After at least _LEAST planted runs, a share that differs from the power by more than _CLEAR
-# standard errors is clearly above or below it.
+# The search for a drop tries at least _LEAST runs. It stops when the share of failing runs differs
+# from the power by more than _CLEAR standard errors.
 _LEAST, _CLEAR = 20, 3.0
-# The number of runs that are judged at once.
+# Number of simulated runs that are judged together.
 _TOGETHER = 100
-# A drop counts as detected if the rule fails with this power; the normal deviate of the power.
+# A drop is detected if the rule fails with this power. _DEVIATE is the normal quantile of 0.8.
 POWER, _DEVIATE = 0.8, 0.8416
-# The bisection of the drop stops at this share of the drop, or at this share of all passes.
+# The bisection stops if the drop is known to 3 % of its size, or to 0.1 % of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 # The largest variance of a number between 0 and 1.
 _LARGEST = 0.25
 WHOLE = "the whole gate"
 
 NOT_REHEARSED = DiagnosticType(
-    "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it",
-    meaning="A rehearsal draws runs as passes and failures. Metrics of scores, answers or"
-    " solutions, and gain@k, need more than these.",
-    why="The rehearsal does not show false alarms or the detected drop of this rule. The rule is"
-    " still judged on the run.",
-    example="warning[not-rehearsed]: maj@1 not rehearsed: passes and failures do not decide it",
+    "not-rehearsed", WARNING,
+    "passk cannot rehearse {metrics}, because a rehearsal simulates only passes and failures",
+    meaning="A rehearsal simulates passes and failures. Metrics of scores, answers or solutions,"
+    " and gain@k, depend on other data, too.",
+    why="The rehearsal does not show the false alarms and the detected drop of this rule. The rule"
+    " is still judged on the run.",
+    example="warning[not-rehearsed]: passk cannot rehearse maj@1, because a rehearsal simulates"
+    " only passes and failures",
 )  # fmt: skip
 RANGES_NOT_REHEARSED = DiagnosticType(
-    "ranges-not-rehearsed", WARNING, "{metrics} not rehearsed: drawn runs have no ranges",
+    "ranges-not-rehearsed", WARNING,
+    "passk does not rehearse {metrics}, because a range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
     " simulated runs.",
-    why="The rehearsal does not show false alarms or the detected drop of this rule. The rule is"
-    " still judged on the run.",
-    example="warning[ranges-not-rehearsed]: cover@0.8 not rehearsed: drawn runs have no ranges",
+    why="The rehearsal does not show the false alarms and the detected drop of this rule. The rule"
+    " is still judged on the run.",
+    example="warning[ranges-not-rehearsed]: passk does not rehearse cover@0.8, because a range"
+    " takes too long to compute",
 )  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt-rehearsed", WARNING,
-    "one attempt per task does not show its success rate, so the rates come from a prior",
-    meaning="With one attempt per task, the data show the pass rate, but not how much tasks differ."
-    " The rehearsal draws success rates from a prior with this pass rate.",
+    "one attempt does not show the success rate of a task, so the rehearsal uses a prior",
+    meaning="With one attempt per task, the data show the mean pass rate, but not how much tasks"
+    " differ. The rehearsal draws the success rates of the tasks from a prior with this mean.",
     why="If tasks differ more or less than in the prior, the false alarms and the detected drop are"
-    " different.",
-    advice="Make at least two attempts per task, if you need exact numbers.",
-    example="warning[one-attempt-rehearsed]: one attempt per task does not show its success rate,"
-    " so the rates come from a prior",
+    " inaccurate.",
+    advice="If you need exact numbers, make at least two attempts per task.",
+    example="warning[one-attempt-rehearsed]: one attempt does not show the success rate of a task,"
+    " so the rehearsal uses a prior",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class VerdictRates:
-    """How often a line failed and was undecided in rehearsals without a change.
+    """How often a rule failed and was undecided in rehearsals without a change.
 
-    both_fail : the share of pairs of rehearsals at the same rates in which both failed, plus one
-        standard error, because few rehearsals at the same rates estimate it roughly.
+    failing, undecided : number of rehearsals with this verdict, out of `runs` rehearsals.
+    both_fail : share of pairs of rehearsals with the same success rates in which both failed, plus
+        one standard error, because few rehearsals have the same success rates.
     """
 
     failing: int
@@ -108,7 +113,7 @@ class VerdictRates:
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
-        """The rates from all rehearsals, which use the sets of success rates in turn."""
+        """Calculate the rates from rehearsals that use the sets of success rates in turn."""
         size = len(failing) // sets
         count = np.reshape(failing, (size, sets)).sum(axis=0)
         pairs, observed = sets * size * (size - 1) / 2, float((count * (count - 1)).sum()) / 2
@@ -117,21 +122,20 @@ class VerdictRates:
 
     @property
     def share(self) -> float:
-        """The share of rehearsals in which the line failed."""
+        """The share of rehearsals in which the rule failed."""
         return self.failing / self.runs
 
 
 def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
-    """The false-alarm rate at the estimated success rates, with limits for all errors.
+    """The false-alarm rate at the estimated success rates, with 95 % limits.
 
     Exact Clopper–Pearson limits cover the Monte-Carlo error of both simulations.  A Beta
-    distribution of the false-alarm rate covers the error of the success rates: its mean is the
-    share of runs that fail, and its spread follows from the share of pairs at the same success
-    rates that both fail.  The result has the widest of these limits.
+    distribution of the false-alarm rate covers the error of the success rates.  The mean of this
+    distribution is the share of runs that fail.  Its spread follows from the share of pairs with
+    the same success rates in which both runs fail.  The result has the widest of these limits.
 
-    odds : rehearsals at the estimated rates.  predicted : rehearsals at rates drawn from their
-    posterior.
-    Coverage: benchmarks/gate.md.
+    odds : rehearsals at the estimated success rates.  predicted : rehearsals at success rates from
+    the posterior.  Coverage: benchmarks/gate.md.
     """
     from passk_cli.scipy_special import betaincinv
 
@@ -150,10 +154,9 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
 class DetectableDrop:
     """The smallest planted drop at which a rule fails with power 0.8.
 
-    lost : the share of the passes that is lost at every task; None if the loss of all passes is not
-    detected.
-    drop : the drop of the metric, with its Monte-Carlo standard error.
-    reached : the share of runs that failed at this drop, or with all passes lost.
+    lost : share of passes that is lost at every task, or None if no loss of passes is detected.
+    drop : drop of the metric, with its Monte-Carlo standard error.
+    reached : share of runs that failed at this drop, or with all passes lost.
     """
 
     lost: float | None
@@ -165,10 +168,10 @@ class DetectableDrop:
 class SimulatedJudgement(Judgement):
     """A judgement with the results of its rehearsals.
 
-    odds : rehearsals at the estimated success rates; None if they cannot decide the rule.
-    predicted : rehearsals at success rates drawn from their posterior.
-    detectable : the smallest drop that the rule detects; None for the whole gate.
-    best, worst : the verdicts if every attempt passes, and if every attempt fails.
+    odds : rehearsals at the estimated success rates, or None if the rule cannot be rehearsed.
+    predicted : rehearsals at success rates from the posterior.
+    detectable : smallest drop that the rule detects, or None for the whole gate.
+    best, worst : verdicts if every attempt passes, and if every attempt fails.
     """
 
     odds: VerdictRates | None = None
@@ -179,7 +182,7 @@ class SimulatedJudgement(Judgement):
 
     @cached_property
     def alarm(self) -> Estimate | None:
-        """The false-alarm rate; None if the rule was not rehearsed."""
+        """The false-alarm rate, or None if the rule was not rehearsed."""
         if self.odds is None or self.predicted is None:
             return None
         return false_alarm_rate(self.odds, self.predicted)
@@ -187,14 +190,14 @@ class SimulatedJudgement(Judgement):
 
 @dataclass(frozen=True)
 class SimulationSetup:
-    """The simulation of a gate: pairs of runs with the same success rates.
+    """The simulation of a gate, with pairs of runs that have the same success rates.
 
-    context : the run, with the metrics that passes and failures decide.  rules : its rules.
+    context : the run, with only the metrics that can be rehearsed.  rules : the rules of the gate.
     new, old : (sets × cells) success rates of the new run and of the baseline.
-    on_undecided : "fail" if undecided lines fail.
-    runs : the number of rehearsals without a change, which use the sets of rates in turn.
-    purpose : names the random numbers, so that suites with the same data draw the same runs.
-    scales : series of a history → (sets,) standard deviation of the effect of a run, in logits.
+    on_undecided : "fail" if undecided rules fail.
+    runs : number of rehearsals without a change, which use the sets of success rates in turn.
+    purpose : seed of the random numbers, so that suites with the same data simulate the same runs.
+    scales : series of a history → (sets,) standard deviation between runs, in logits.
     """
 
     context: GateContext
@@ -209,7 +212,7 @@ class SimulationSetup:
 
     @cached_property
     def unchanged_verdicts(self) -> tuple[dict[Line, VerdictRates], list[bool]]:
-        """Line → verdict rates without a change, and for each rehearsal whether the gate fails."""
+        """Rule → verdict rates without a change, and whether the gate fails in each rehearsal."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
         for first in report_steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
@@ -218,18 +221,16 @@ class SimulationSetup:
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails, lines.values())))
+        sets = len(self.new)
         odds = {
-            line: VerdictRates.from_runs(
-                list(map(self._fails, v)), v.count(UNDECIDED), len(self.new)
-            )
+            line: VerdictRates.from_runs(list(map(self._fails, v)), v.count(UNDECIDED), sets)
             for line, v in verdicts.items()
         }
         return odds, shut
 
     @property
     def effects(self) -> list[float]:
-        """Standard deviations of the effect of a run on pass@1; empty unless the baseline is a
-        history."""
+        """Standard deviations of pass@1 between runs, if the baseline is a history."""
         past, sides = self.context.study.past, self.context.sides
         if past is None or sides.baseline is None:
             return []
@@ -237,11 +238,11 @@ class SimulationSetup:
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
     def detectable_drop(self, line: Line) -> DetectableDrop:
-        """The smallest planted drop at which the line fails with power 0.8, by bisection.
+        """Find the smallest planted drop at which a rule fails with power 0.8, by bisection.
 
         A planted drop loses the same share of passes at every task: a rate p becomes (1 − share) p.
-        All shares use the same random numbers, so a larger share almost always fails if a smaller
-        one does.  Each share is tried on more runs until its power is clearly above or below 0.8.
+        All shares use the same random numbers.  Therefore, if a share fails, a larger share almost
+        always fails.  Each share is tried on more runs until its power clearly differs from 0.8.
         """
         low, high = 0.0, 1.0
         reached = self._power(line, high)
@@ -256,19 +257,17 @@ class SimulationSetup:
         return DetectableDrop(high, self._drop(line, high), self._power(line, high, all_runs=True))
 
     def _power(self, line: Line, lost: float, *, all_runs: bool = False) -> float:
-        """The share of planted runs in which the line fails.
+        """The share of runs with a planted drop in which a rule fails.
 
-        Without all_runs it stops as soon as the share is clearly above or below the power.
+        all_runs : whether to simulate all runs, even if the share already differs from 0.8.
         """
         place, runs = line[0], self.planted if all_runs else _LEAST
         while True:
-            # The cache is per rule and share, because the lines of a rule use the same runs.
+            # The cache is per rule and drop, because all models are simulated in the same runs.
             judged = self._cache.setdefault((place, lost), [])
             if len(judged) < runs:
                 rule_metrics = self.rules[place].metrics_in(self.context)
-                metrics = tuple(
-                    metric for metric in self.context.study.metrics if metric in rule_metrics
-                )
+                metrics = tuple(m for m in self.context.study.metrics if m in rule_metrics)
                 study = replace(self.context.study, metrics=metrics)
                 drawn_runs = (self.run(lost, run) for run in range(len(judged), runs))
                 contexts = [replace(t, study=replace(study, past=t.study.past)) for t in drawn_runs]
@@ -281,7 +280,7 @@ class SimulationSetup:
 
     @property
     def planted(self) -> int:
-        """The number of rehearsals with each planted drop."""
+        """Number of rehearsals per planted drop."""
         return min(self.runs, max(_LEAST, self.runs * _PLANTED // _UNCHANGED))
 
     def _fails(self, verdict: str) -> bool:
@@ -289,10 +288,10 @@ class SimulationSetup:
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
     def run(self, lost: float, run: int) -> GateContext:
-        """A simulated new run that lost a share of its passes, with a simulated baseline.
+        """Simulate a new run that lost a share of its passes, and a baseline.
 
-        If the baseline is a history, all its runs are simulated. Each of these runs and the new run
-        has its own effect of the run.
+        If the baseline is a history, all runs of the history are simulated, with random variation
+        between runs.
         """
         sides, study, at = self.context.sides, self.context.study, run % len(self.new)
         generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
@@ -317,14 +316,12 @@ class SimulationSetup:
     def _drop(self, line: Line, lost: float) -> Estimate:
         """The drop of the metric if a share of the passes is lost, with its Monte-Carlo error.
 
-        The error is that of the share of failing runs, √(power (1 − power) / runs), divided by the
-        slope of the power at this drop.  The power is a normal function of the drop, with the
-        spread of the evidence.
+        The share of failing runs has the standard error √(power (1 − power) / runs).  This error,
+        divided by the slope of the power at the drop, is the error of the drop.  The slope assumes
+        that the power is a normal function of the drop, with the spread of the evidence.
         """
         place, series, name = line
-        metric = next(
-            candidate for candidate in self.context.study.metrics if candidate.name == name
-        )
+        metric = next(metric for metric in self.context.study.metrics if metric.name == name)
         counts, runs = self.context.sides.counts, self.planted
         rows = counts.rows_of(counts.series.index(series))
         rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
@@ -340,7 +337,7 @@ class SimulationSetup:
 
 
 def has_fast_intervals(context: GateContext) -> bool:
-    """Whether intervals are computed fast enough for many rehearsals."""
+    """Whether intervals are fast enough to compute for many rehearsals."""
     confidence = context.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
     return confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
@@ -350,15 +347,15 @@ def simulation_setup(
     context: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
     fewer: bool = False, purpose: str = "",
 ) -> SimulationSetup:  # fmt: skip
-    """The simulation of a gate, with success rates drawn from their posterior.
+    """Set up the simulation of a gate, with success rates from their posterior.
 
-    Both runs have the rates of the baseline, or of the new run if there is no baseline.  The
-    estimated rates are the posterior draws at which the metrics are closest to the observed
-    values.  They differ between tasks as much as the posterior does.
+    Both runs have the success rates of the baseline, or of the new run if there is no baseline.
+    The estimated success rates are the posterior draws at which the metrics are closest to the
+    observed metrics.  These draws differ between tasks as much as the posterior does.
 
-    predictive : use all posterior draws, and twice as many rehearsals.
-    fewer : use fewer rehearsals in any case.
-    purpose : names the random numbers, so that suites with the same data draw the same runs.
+    predictive : whether to use all posterior draws, and twice as many rehearsals.
+    fewer : whether to use fewer rehearsals even if intervals are fast to compute.
+    purpose : seed of the random numbers, so that suites with the same data simulate the same runs.
     """
     context = context.for_simulation
     study, metrics = context.study, context.study.metrics
@@ -373,7 +370,7 @@ def simulation_setup(
             return draws
         rows = counts.rows_of(s)
         n, c = judged_attempts(counts)[rows], counts.c[rows]
-        # The distance is in standard deviations of the draws.
+        # The distance is the squared difference from the observed metrics, in standard deviations.
         distance = np.zeros(len(draws))
         for metric in metrics:
             enough = n >= max(metric.k, 1)
@@ -410,14 +407,14 @@ def simulation_setup(
 def _with_effects(
     past: PooledBaseline, series: Series, rates: Floats, seed: tuple[int, str], *, uncertain: bool
 ) -> tuple[Floats, Floats]:
-    """The success rates of the last runs of a history, and the effect of a run.
+    """The success rates of the pooled runs of a history, and the variation between runs.
 
-    Returns (sets × tasks) rates, and (sets,) standard deviations σ of the effect in logits.
+    Returns (sets × tasks) rates, and (sets,) standard deviations σ between runs in logits.
 
-    uncertain : whether both get the uncertainty of the history.  The mean of its R last runs then
-    has an effect with standard deviation σ/√R.  The variance of the means of its H runs is drawn as
-    s² (H − 1) / χ² with H − 1 degrees of freedom, and σ² is this variance minus the variance v that
-    chance explains.
+    uncertain : whether to add the uncertainty of the history.  The rates of its R last runs then
+        shift by a common effect with standard deviation σ/√R.  The variance of the means of all H
+        runs is drawn as s² (H − 1) / χ² with H − 1 degrees of freedom.  σ² is this variance minus
+        the variance v that chance explains.
     """
     of_means, by_chance, runs = past.variances(series)
     slopes = (rates * (1 - rates)).mean(axis=1)
@@ -438,10 +435,10 @@ def rehearse(
     study: Analysis, runs: Sequence[JudgedRun], most: float | None, book: Rulebook | None,
     unread: Sequence[Judgement],
 ) -> RehearsalTable:  # fmt: skip
-    """The table of rehearsals: one row per line, and a last row for the whole gate.
+    """Rehearse a gate, and return a table with one row per rule and a row for the whole gate.
 
-    most : the value of --max-false-alarms.
-    book : the file of rules, if the runs are its suites.  unread : rows without a run.
+    most : the value of --max-false-alarms.  book : the rules file, if the runs are suites.
+    unread : rows of suites with unreadable data.
     """
     fewer = not all(has_fast_intervals(run.context) for run in runs)
     rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()
@@ -449,8 +446,7 @@ def rehearse(
         purpose = f" {_digest(run.context)}" if book else ""
         estimated, predictive = (
             simulation_setup(run.context, run.gate.active_rules, run.gate.on_undecided,
-            predictive=predictive,
-                  fewer=fewer, purpose=purpose)
+                             predictive=predictive, fewer=fewer, purpose=purpose)
             for predictive in (False, True)
         )  # fmt: skip
         odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
@@ -458,9 +454,8 @@ def rehearse(
         for line in report_steps(run.lines, "rehearsing with planted drops", "lines"):
             at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
-                **row, odds=odds[at], predicted=predicted[at], detectable=estimated.detectable_drop(
-                at), best=best[at],
-                worst=worst[at],
+                **row, odds=odds[at], predicted=predicted[at], best=best[at], worst=worst[at],
+                detectable=estimated.detectable_drop(at),
             ))  # fmt: skip
         rows += [SimulatedJudgement(**vars(row)) for row in run.rows_not_judged]
         pairs.append((estimated, predictive))
@@ -468,11 +463,10 @@ def rehearse(
     shut = any(row.failing and row.odds is None for row in rows)
     gate_rates = []
     for kind in zip(*pairs, strict=True):
-        failing = [
-            any(run) for run in zip(*(setup.unchanged_verdicts[1] for setup in kind), strict=True)
-        ]
+        verdicts = (setup.unchanged_verdicts[1] for setup in kind)
+        failing = list(map(any, zip(*verdicts, strict=True)))
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new))
-        # A failing line that is not rehearsed fails the gate in every rehearsal.
+        # A rule that fails and cannot be rehearsed fails the gate in every rehearsal.
         always = replace(odds_of, failing=odds_of.runs, both_fail=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
@@ -490,26 +484,20 @@ ALARMS = (
 def _whole_gate_row(
     odds: VerdictRates, predicted: VerdictRates, groups: Sequence[str], most: float | None
 ) -> SimulatedJudgement:
-    """The row of the whole gate, with a verdict if --max-false-alarms is given."""
-    phrase, verdict = WHOLE, ""
-    fields = {
-        "failing": odds.failing,
-        "runs": odds.runs,
-        "alarm": false_alarm_rate(odds, predicted),
-    }
+    phrase, verdict, alarm = WHOLE, "", false_alarm_rate(odds, predicted)
+    fields = {"failing": odds.failing, "runs": odds.runs, "alarm": alarm}
     if most is not None:
         phrase = f"{WHOLE}: {_ALARM_LIMIT}"
         verdict = FAIL if odds.share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     return SimulatedJudgement(
         phrase, Result(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields,
-        limit=most,
-        failing=verdict == FAIL, odds=odds, predicted=predicted,
+        limit=most, failing=verdict == FAIL, odds=odds, predicted=predicted,
     )  # fmt: skip
 
 
 def _digest(context: GateContext) -> str:
-    """A short digest of the data of a suite."""
+    """A short digest of the counts of a suite and of its baseline."""
     digest = hashlib.sha256()
     for counts in filter(None, (context.sides.counts, context.sides.baseline)):
         for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
@@ -518,12 +506,12 @@ def _digest(context: GateContext) -> str:
 
 
 def judged_attempts(counts: Counts) -> Ints:
-    """(cells,) numbers of attempts with an outcome."""
+    """(cells,) number of attempts with an outcome."""
     return counts.n if counts.missing is None else counts.n - counts.missing
 
 
 def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -> Floats:
-    """(runs × tasks) draws of the success rates of a series.  seed : the seed and the purpose."""
+    """(runs × tasks) posterior draws of success rates.  seed : the seed and the purpose."""
     rows = counts.rows_of(s)
     n, c = judged_attempts(counts)[rows], counts.c[rows]
     has_outcome = n > 0
@@ -532,10 +520,9 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
     n, c = n[has_outcome], c[has_outcome]
     generator = named_generator(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
     rates = draw_rates(n, c, runs, generator)
-    # A task without any outcome gets the rates of a random other task.
-    places = np.tile(
-        np.flatnonzero(has_outcome).searchsorted(np.arange(len(has_outcome))), (runs, 1)
-    )
+    # A task without any outcome gets the success rate of a random task with outcomes.
+    positions = np.flatnonzero(has_outcome).searchsorted(np.arange(len(has_outcome)))
+    places = np.tile(positions, (runs, 1))
     places[:, ~has_outcome] = generator.integers(0, len(n), (runs, int((~has_outcome).sum())))
     return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
 
@@ -548,23 +535,23 @@ REHEARSALS = (
     Answer("rehearsal", lambda _: True, "REHEARSAL: " + _WOULD),
 )  # fmt: skip
 _LOG = (
-    "{verdict} on this run: {finding}; fails {failing} of rehearsals with nothing changed;"
+    "{verdict} on this run: {finding}; fails in {failing} of the rehearsals without a change;"
     " predicted failures {predicted}; undecided in {undecided}; smallest drop detected with power"
-    " {power}: {drop}; all pass: {best}; all fail: {worst}"
+    " {power}: {drop}; if all attempts pass: {best}; if all attempts fail: {worst}"
 )
 _LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
 
 
 def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
-    """A cell function that gives None for rows without rehearsals."""
+    """A function for the cells of a column, with empty cells in rows without rehearsals."""
     return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
 
 
 @dataclass(frozen=True)
 class RehearsalTable(RuleTable):
-    """One row per rule: its false alarms, and the smallest drop that it detects.
+    """One row per rule, with its false alarms and the smallest drop that it detects.
 
-    The last row is the whole gate, with a verdict if --max-false-alarms is given.
+    The last row is about the whole gate. It has a verdict if --max-false-alarms is given.
 
     setups : the simulation of each run.  most : the value of --max-false-alarms.
     """
@@ -576,18 +563,18 @@ class RehearsalTable(RuleTable):
         Column("verdict", meaning="Verdict of the rule on this run. The row of the whole gate has"
                " the verdict of --max-false-alarms.", cell=lambda line: line.verdict or "–"),
         *FIELDS,
-        data_field("false_alarm", "Share of rehearsals without a change that fail.",
+        data_field("false_alarm", "Share of rehearsals without a change in which the rule fails.",
                    _simulated_cell(lambda r: r.alarm.value)),
         data_field("false_alarm_low", "Lower 95 % limit of the false-alarm rate.",
                    _simulated_cell(lambda r: r.alarm.low)),
         data_field("false_alarm_high", "Upper 95 % limit of the false-alarm rate.",
                    _simulated_cell(lambda r: r.alarm.high)),
         Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
-               " rule fails, at the estimated success rates. The 95 % limits cover the errors of"
-               " the rates and of the simulation.", cell=_simulated_cell(lambda r: r.alarm)),
+               " rule fails, at the estimated success rates. The 95 % limits cover the error of the"
+               " success rates and of the simulation.", cell=_simulated_cell(lambda r: r.alarm)),
         Column("predicted failures", "share", name="predicted_failure", shown=FULL,
-               meaning="Share that fails if success rates are drawn from their posterior, with the"
-               " uncertainty of the data.",
+               meaning="Share of rehearsals in which the rule fails, if success rates are drawn"
+               " from their posterior, with the uncertainty of the data.",
                cell=_simulated_cell(lambda r: r.predicted.share)),
         Column("undecided", "share", name="undecided",
                meaning="Share of rehearsals without a change in which the rule is undecided.",
@@ -601,9 +588,9 @@ class RehearsalTable(RuleTable):
                " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
                " error.",
                cell=_simulated_cell(lambda r: r.detectable and r.detectable.drop)),
-        data_field("passes_lost", "Share of the passes that is lost in a drop of this size.",
+        data_field("passes_lost", "Share of passes that is lost in the detected drop.",
                    _simulated_cell(lambda r: r.detectable and r.detectable.lost)),
-        data_field("power", "Share of runs with this drop in which the rule fails.",
+        data_field("power", "Share of runs with the detected drop in which the rule fails.",
                    _simulated_cell(lambda r: r.detectable and r.detectable.reached)),
         Column("if all pass", name="if_all_pass", shown=FULL,
                cell=_simulated_cell(lambda r: r.best),
@@ -622,7 +609,7 @@ class RehearsalTable(RuleTable):
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
-        """The rows for CI systems: what each line would do, and the check of --max-false-alarms."""
+        """The rules and the limit of --max-false-alarms, for output formats of CI systems."""
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
             replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log_sentence(line))
@@ -640,7 +627,7 @@ class RehearsalTable(RuleTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The false alarms, and the verdict that the gate would have on this run."""
+        """The false alarms of the gate, and the verdict that the gate would have on this run."""
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
         return {**self.records[-1].fields, "would": would}
 
@@ -655,25 +642,22 @@ class RehearsalTable(RuleTable):
         yield f"drop detected: power {POWER:g}"
 
     def details(self) -> Iterator[str]:
-        yield "both runs are drawn, with the same tasks and attempts"
-        yield f"drops: {plural(self.setups[0].planted, 'rehearsal')} each, in all models at once"
+        yield "both runs are simulated, with the tasks and attempts of the data"
+        rehearsals = plural(self.setups[0].planted, "rehearsal")
+        yield f"planted drops: {rehearsals} per drop, in all models at once"
 
     def messages(self) -> Iterator[Diagnostic]:
         yield from super().messages()
         for run in self.runs:
             sides, messages = run.context.sides, list[Diagnostic]()
             metrics = run.context.study.metrics
-            names_by_kind = group_pairs(
-                (m.kind.ranged, m.name) for m in metrics if not rehearsable(m)
-            )
-            for ranged, names in names_by_kind.items():
+            pairs = ((m.kind.ranged, m.name) for m in metrics if not rehearsable(m))
+            for ranged, names in group_pairs(pairs).items():
                 message = RANGES_NOT_REHEARSED if ranged else NOT_REHEARSED
                 messages.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
                 messages.append(ONE_ATTEMPT())
-            yield from (
-                message.with_prefix(run.name) if run.name else message for message in messages
-            )
+            yield from (m.with_prefix(run.name) if run.name else m for m in messages)
 
     def decided(self) -> dict[str, object]:
         entries, confidence = super().decided(), self.setups[0].context.study.confidence
@@ -685,7 +669,7 @@ class RehearsalTable(RuleTable):
 
 
 def _log_sentence(line: SimulatedJudgement) -> Sentence:
-    """The verdict of a rule and the results of its rehearsals, for the logs of CI systems."""
+    """The verdict of a rule and the results of its rehearsals, for logs of CI systems."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
     if line.odds is None or line.predicted is None or line.detectable is None:
         return fill_template(_LOG_ONLY, fields)
@@ -693,6 +677,6 @@ def _log_sentence(line: SimulatedJudgement) -> Sentence:
     shares = {"failing": line.odds.share, "predicted": line.predicted.share,
               "undecided": line.odds.undecided / line.odds.runs}  # fmt: skip
     fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}
-    drop = "any, it fails without one" if line.detectable.lost == 0.0 else drop
+    drop = "any, because it fails without a drop" if line.detectable.lost == 0.0 else drop
     return fill_template(_LOG, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.best,
                          "worst": line.worst})  # fmt: skip

@@ -1,4 +1,4 @@
-"""The report of a gate: the sentence with its verdict, the table of rules, and messages."""
+"""The report of a gate: the sentence with the verdict, the table of rules, and messages."""
 
 from __future__ import annotations
 
@@ -69,58 +69,58 @@ from passk_cli.study.rules import (
 from passk_cli.study.section import Section, data_field
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# The rows of the table without --full, the rows of a comment, and the columns of a screen.
+# Maximum number of rows without --full and in a comment, and number of columns of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
-# The characters of the first sentence, and the characters of a number with its interval.
+# Maximum number of characters of the first sentence, and characters of a number with an interval.
 _LONGEST, _NUMBER = 212, 23
-# The order of rows, and the order in which the first sentence names failing rules.
+# Order of verdicts in the table and in the first sentence.
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
-# A rule that allows a cost of this many times the baseline can hardly fail.
+# If a rule allows ten times the cost of the baseline, the rule can hardly fail.
 _TIMES = 10.0
-# From this many runs of a history on, the effect of a run is known well enough.
+# Number of runs from which the variation between runs is known well enough.
 _KNOWN = 5
 
 RUNS_POOLED = DiagnosticType(
     "runs-pooled", NOTE,
-    "the baseline is the last {runs:run} of its history, and intervals allow for the effect of a"
-    " run",
-    meaning="The baseline pools several runs of a history. The variance of each difference contains"
-    " the effect of the run, σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the"
-    " history.",
-    why="Without it, intervals would be too narrow if runs differ by more than chance within"
-    " tasks.",
-    example="note[runs-pooled]: the baseline is the last 5 runs of its history, and intervals allow"
-    " for the effect of a run",
+    "the baseline pools the last {runs:run} of its history, and intervals include the variation"
+    " between runs",
+    meaning="The baseline pools several runs of a history. For R runs, the variance of each"
+    " difference includes σ² (1 + 1/R), the variation between runs. passk estimates σ² from all"
+    " runs of the history.",
+    why="Without this variance, intervals would be too narrow if runs differ by more than chance"
+    " within tasks.",
+    example="note[runs-pooled]: the baseline pools the last 5 runs of its history, and intervals"
+    " include the variation between runs",
 )  # fmt: skip
 FEW_RUNS_KNOWN = DiagnosticType(
     "few-runs-known", WARNING,
     "the history has only {runs:run}{?noun| with {noun}}, so intervals may be too narrow",
     "record further runs",
-    meaning="The effect of the run is estimated from fewer than five runs.",
-    why="The estimate is then rough. If the effect is at least as large as chance within tasks, 95"
-    " % intervals contained the truth in 91 to 96 % of simulated gates with two or three runs, and"
-    " in 95 to 97 % with twenty (benchmarks/trend.md).",
+    meaning="passk estimates the variation between runs from fewer than five runs.",
+    why="The estimate is then rough. If runs vary at least as much as chance within tasks, 95 %"
+    " intervals contained the truth in 91 to 96 % of simulated gates with two or three runs, and in"
+    " 95 to 97 % with twenty runs (benchmarks/trend.md).",
     advice="Record further runs with `passk record`.",
     example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"
     " record further runs",
 )  # fmt: skip
 ONE_RUN_KNOWN = DiagnosticType(
     "one-run-known", WARNING,
-    "the history has one run of a model, so intervals do not allow for the effect of a run",
+    "the history has one run of a model, so intervals ignore the variation between runs",
     "record further runs",
-    meaning="The effect of the run can only be estimated from at least two runs of a model.",
+    meaning="passk needs at least two runs of a model to estimate the variation between runs.",
     why="If runs differ by more than chance within tasks, the intervals are too narrow.",
     advice="Record further runs with `passk record`.",
-    example="warning[one-run-known]: the history has one run of a model, so intervals do not allow"
-    " for the effect of a run; record further runs",
+    example="warning[one-run-known]: the history has one run of a model, so intervals ignore the"
+    " variation between runs; record further runs",
 )  # fmt: skip
 TASKS_NOT_RUN = DiagnosticType(
     "baseline-tasks-not-run", WARNING,
     "{model} has no attempts at {lost} of the {tasks:baseline task}",
     meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
     " new run lacks some tasks of the baseline.",
-    why="A task without any attempt often crashed. Without it, the new run looks better than it"
-    " is.",
+    why="Tasks without attempts have often crashed. If such tasks are left out, the new run looks"
+    " better than it is.",
     advice="Run the missing tasks. Without `--unpaired drop`, the gate fails if tasks are missing.",
     example="warning[baseline-tasks-not-run]: gpt-4o has no attempts at 3 of the 50 baseline"
     " tasks",
@@ -128,149 +128,156 @@ TASKS_NOT_RUN = DiagnosticType(
 MODELS_NOT_RUN = DiagnosticType(
     "baseline-models-not-run", WARNING,
     "{lost} of {models:model} of the baseline {lost:has|have} no attempts in the new run",
-    (SuggestedFix({"--model": "{both}"}, "judges the model that both have"),
-     SuggestedFix({"--unpaired": "{drop}"}, "compares what both have")),
+    (SuggestedFix({"--model": "{both}"}, "judges the model that both runs have"),
+     SuggestedFix({"--unpaired": "{drop}"}, "compares the models that both runs have")),
     meaning="The baseline has models that the new run does not have.",
     why="A gate fails if models of the baseline are missing, because they may have crashed.",
     advice="If the new run has only some models on purpose, select them with `--model NAME`, or"
-    " allow missing ones with `--unpaired drop`.",
+    " allow missing models with `--unpaired drop`.",
     example="warning[baseline-models-not-run]: 1 of 2 models of the baseline has no attempts in the"
-    " new run; --model m1 judges the model that both have; --unpaired drop compares what both have",
+    " new run; --model m1 judges the model that both runs have; --unpaired drop compares the models"
+    " that both runs have",
 )  # fmt: skip
 OTHER_ATTEMPTS = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
-    "{models:model} {models:has|have} other tasks or attempts than {baseline}",
-    SuggestedFix({"--unpaired": "drop"}, "compares what both have"),
+    "{models:model} {models:has|have} other tasks or numbers of attempts than {baseline}",
+    SuggestedFix({"--unpaired": "drop"}, "compares the tasks that both models have"),
     meaning="The models are in one file, and some have other tasks or numbers of attempts than the"
     " baseline.",
-    why="A gate fails in this case, because lost attempts often failed.",
-    advice="If the models were given different numbers on purpose, use `--unpaired drop`. The"
-    " verdict then reports what they lack.",
-    example="note[other-attempts-than-baseline]: 1 model has other tasks or attempts than m1;"
-    " --unpaired drop compares what both have",
+    why="The gate then fails, because lost attempts are often failed attempts.",
+    advice="If the models have different tasks or numbers of attempts on purpose, use `--unpaired"
+    " drop`. The verdict then reports the missing tasks and attempts.",
+    example="note[other-attempts-than-baseline]: 1 model has other tasks or numbers of attempts"
+    " than m1; --unpaired drop compares the tasks that both models have",
 )  # fmt: skip
 RENAMED_MODEL = DiagnosticType(
-    "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
-    SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
-    meaning="A model of the baseline is not in the new run. Another model has at least nine tenths"
-    " of its tasks, and passes them equally often, apart from chance within tasks.",
-    why="If the model was renamed, the gate compares it with nothing.",
-    advice="If the model was renamed, use `--alias OLD=NEW`, or aliases in a file of rules. It also"
-    " applies to baselines and histories.",
-    example="warning[renamed-model]: agent-v1 has no attempts, and agent-v2 has its tasks and"
-    " rates; --alias agent-v1=agent-v2 counts both as one, if they are",
+    "renamed-model", WARNING,
+    "{old} has no attempts, but {new} has the same tasks and similar pass rates",
+    SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
+    meaning="A model of the baseline is not in the new run. A model of the new run has at least"
+    " nine tenths of its tasks, and passes these tasks equally often, apart from chance within"
+    " tasks.",
+    why="If the model was renamed, the gate does not compare it with its baseline.",
+    advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file."
+    " The alias also applies to baselines and histories.",
+    example="warning[renamed-model]: agent-v1 has no attempts, but agent-v2 has the same tasks and"
+    " similar pass rates; --alias agent-v1=agent-v2 counts both as one model, if it was renamed",
 )  # fmt: skip
 OTHER_NAME = DiagnosticType(
     "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
-    SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one, if the model was renamed"),
+    SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="The new run and the baseline have one model each, with different names. The gate"
-    " compares them.",
-    why="If you record the run, a history separates models by their names. A renamed model then has"
-    " no earlier runs.",
-    advice="If the model was renamed, use `--alias OLD=NEW`, or aliases in a file of rules.",
+    " compares these models.",
+    why="A history separates models by name. If you record a renamed model, it has no earlier runs"
+    " in the history.",
+    advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file.",
     example="warning[other-model-name]: agent-v2 is compared with agent-v1, the only model of"
-    " old.jsonl; --alias agent-v1=agent-v2 counts both as one, if the model was renamed",
+    " old.jsonl; --alias agent-v1=agent-v2 counts both as one model, if it was renamed",
 )  # fmt: skip
 NOT_COMPARED = DiagnosticType(
     "not-compared", WARNING, "{model} is not compared: {reason}",
-    meaning="A rule about differences needs the same model and group in the baseline. With"
-    " `--unpaired drop`, models and groups without a baseline are left out.",
-    why="No rule about differences judges this model in this group.",
+    meaning="A rule that compares the run with the baseline needs the same model and group in both."
+    " With `--unpaired drop`, models and groups without a baseline are left out.",
+    why="No rule compares this model with the baseline in this group.",
     advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails.",
     example="warning[not-compared]: m2 · hard is not compared: old.jsonl is not in this group",
 )  # fmt: skip
 GROUP_NOT_RUN = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in {group}",
-    meaning="The model has no attempts in this group of `--by`, but other models have some.",
+    meaning="The model has no attempts in this group of `--by`, but other models have attempts.",
     why="No rule judges this model in this group.",
-    advice="Check whether the group was run, and whether all files were read.",
+    advice="Check whether the model was run in this group, and whether passk read all files.",
     example="warning[group-not-run]: m2 has no attempts in hard",
 )  # fmt: skip
 MISSING_DECIDE = DiagnosticType(
     "missing-outcomes-decide", WARNING,
     "{rules:rule} would fail for some values of the missing outcomes, which fails the gate",
     meaning="With `--missing bounds`, each rule is judged in the worst and the best case. In the"
-    " worst case, missing outcomes of the new run fail and those of the baseline pass.",
-    why="A gate with bounds passes only if it would pass whatever the missing outcomes are.",
-    advice="Find the missing outcomes, or choose how they count with `--missing fail` or `--missing"
-    " drop`.",
+    " worst case, missing outcomes are failures in the new run and passes in the baseline.",
+    why="With `--missing bounds`, a gate passes only if it would pass for all values of the missing"
+    " outcomes.",
+    advice="Find the missing outcomes, or choose how to count them with `--missing fail` or"
+    " `--missing drop`.",
     example="warning[missing-outcomes-decide]: 1 rule would fail for some values of the missing"
     " outcomes, which fails the gate",
 )  # fmt: skip
 DECIDES_NOTHING = DiagnosticType(
     "rule-decides-nothing", WARNING,
-    "{rule}: {verdict} if every attempt passes and if every attempt fails, so it decides nothing",
+    "{rule} decides nothing: the verdict is {verdict} if every attempt passes and if every attempt"
+    " fails",
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
-    " which every attempt fails. The verdict is the same.",
+    " which every attempt fails. Both runs have the same verdict.",
     why="The rule has the same verdict for all runs of this size.",
     advice="Use more tasks or attempts, or another limit.",
-    example="warning[rule-decides-nothing]: pass@1 ≥ 0.99: undecided if every attempt passes and if"
-    " every attempt fails, so it decides nothing",
+    example="warning[rule-decides-nothing]: pass@1 ≥ 0.99 decides nothing: the verdict is undecided"
+    " if every attempt passes and if every attempt fails",
 )  # fmt: skip
 CANNOT_DECIDE = DiagnosticType(
     "rule-cannot-decide", WARNING,
-    "{rule} cannot {verb}: {verdict} even if every attempt {run}",
+    "{rule} cannot {verb}: the verdict is {verdict} even if every attempt {run}",
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
     " which every attempt fails. With this number of tasks and attempts, the rule cannot pass, or"
     " cannot fail.",
-    why="Such a rule does not protect you, or it never reports success.",
+    why="A rule that cannot fail does not protect you. A rule that cannot pass never reports"
+    " success.",
     advice="Use more tasks or attempts, or another limit. `--rehearse` shows what each rule"
     " detects.",
-    example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: undecided even if every attempt"
-    " passes",
+    example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: the verdict is undecided even"
+    " if every attempt passes",
 )  # fmt: skip
 CANNOT_FAIL = DiagnosticType(
     "rule-cannot-fail", WARNING,
-    "{rule} can hardly fail: a single attempt of the baseline has {value} on average",
+    "{rule} can hardly fail, because the baseline has a mean of {value} per attempt",
     SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the relative increase"),
     meaning="A limit without % is an amount per attempt, in the unit of the metric. For example,"
     " cost=20 means $20 and not 20 %.",
-    why="The rule fails only if the new run reaches more than ten times the baseline.",
-    advice="Write a share of the baseline, for example `--max-increase cost=10%`.",
-    example="warning[rule-cannot-fail]: cost increase ≤ $20 can hardly fail: a single attempt of"
-    " the baseline has 0.31 on average; --max-increase cost=10% limits the relative increase",
+    why="The rule fails only if the new run needs more than ten times the amount of the baseline.",
+    advice="Write the limit as a percentage of the baseline, such as `--max-increase cost=10%`.",
+    example="warning[rule-cannot-fail]: cost increase ≤ $20 can hardly fail, because the baseline"
+    " has a mean of 0.31 per attempt; --max-increase cost=10% limits the relative increase",
 )  # fmt: skip
 NO_BASELINE_YET = DiagnosticType(
     "no-baseline-yet", NOTE,
-    "{rules:rule} about changes {rules:is|are} not judged, since there is no"
-    " baseline yet", "record this run, so that the next one has a baseline",
+    "{rules:rule} about changes {rules:is|are} not judged, because there is no"
+    " baseline yet", "record this run, so that the next run has a baseline",
     meaning="With `--first-run`, rules that compare the run with a baseline are not judged, and do"
     " not fail. All other rules are judged.",
     why="The gate does not detect regressions until there is a baseline.",
     advice="Record this run with `passk record`, and leave out `--first-run` from then on.",
-    example="note[no-baseline-yet]: 1 rule about changes is not judged, since there is no baseline"
-    " yet; record this run, so that the next one has a baseline",
+    example="note[no-baseline-yet]: 1 rule about changes is not judged, because there is no"
+    " baseline yet; record this run, so that the next run has a baseline",
 )  # fmt: skip
 
 
 LEADING = (
-    Column("suite", meaning="The suite, with the model if it has several.",
+    Column("suite", meaning="Name of the suite, with the model if the suite has several models.",
            cell=lambda line: line.name, where=lambda section: section.book),
-    Column("model", meaning="The model of the new run, with its groups.",
+    Column("model", meaning="Name of the model in the new run, with its groups.",
            cell=lambda line: line.name,
            where=lambda section: section.names_subject and not section.book),
-    Column("rule", meaning="The rule; `every baseline task` and `every baseline attempt` are"
-           " added.", cell=lambda line: Phrase(line.words)),
+    Column("rule", meaning="The rule. passk adds `every baseline task` and `every baseline"
+           " attempt`.", cell=lambda line: Phrase(line.words)),
 )  # fmt: skip
 FIELDS = (
     data_field("rule", "The rule, in words.", lambda line: line.rule),
-    data_field("limit", "The number of the rule.", lambda line: line.limit),
-    data_field("counted", 'The count, if it is the evidence, for example "24 of 60".',
+    data_field("limit", "The limit of the rule.", lambda line: line.limit),
+    data_field("counted", 'The count that decides the rule, for example "24 of 60".',
                lambda line: str(line.count) if line.count else None),
-    data_field("shared_tasks", "Tasks of the baseline that the new run has attempts at.",
+    data_field("shared_tasks", "Number of baseline tasks at which the new run has attempts.",
                lambda line: line.covered and line.covered.shared),
-    data_field("baseline_tasks", "Tasks of the baseline.",
+    data_field("baseline_tasks", "Number of tasks in the baseline.",
                lambda line: line.covered and line.covered.expected),
-    data_field("test", "The test behind p."),
-    data_field("adjustment", "How p is adjusted for the number of tests."),
+    data_field("test", "The test that calculates p."),
+    data_field("adjustment", "How passk adjusts p for the number of tests."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class FailingRules:
-    """The lines of one rule that fail the gate with the same verdict.
+    """The judgements of one rule that fail the gate with the same verdict.
 
-    lines : the largest change first, or the smallest value.  who : the models, in a few words.
+    lines : judgements, with the largest change or the smallest value first.
+    who : the models in a few words, for example "12 of 24 models".
     """
 
     lines: Sequence[Judgement]
@@ -278,9 +285,10 @@ class FailingRules:
 
     @classmethod
     def groups(cls, lines: Sequence[Judgement], noun: str) -> list[FailingRules]:
-        """The failing lines by their rule: first rules that fail, then undecided ones, then errors.
+        """Group the failing judgements by rule: first failures, then undecided rules, then errors.
 
-        Rules about changes come first.  noun : the subject of lines: "model", "group" or "suite".
+        Among these, rules about changes come first.
+        noun : what a judgement is about, which is a "model", "group" or "suite".
         """
 
         def merit(line: Judgement) -> float:
@@ -291,9 +299,8 @@ class FailingRules:
             _ORDER.index(line.verdict), not line.fact.against,
         ))  # fmt: skip
         groups = []
-        for (rule, _), rule_lines in group_by(
-            order, lambda line: (line.rule, line.verdict)
-        ).items():
+        lines_by_rule = group_by(order, lambda line: (line.rule, line.verdict))
+        for (rule, _), rule_lines in lines_by_rule.items():
             judged, number = sum(line.rule == rule for line in lines), len(rule_lines)
             thing = rule_lines[0].noun or noun
             who = rule_lines[0].name if number == 1 else f"{number} of {judged} {thing}s"
@@ -303,7 +310,7 @@ class FailingRules:
 
     @property
     def note(self) -> str:
-        """A clause such as "pass@1 ≥ 0.5 fails for 12 of 24 models", or the count for one model."""
+        """A clause such as "pass@1 ≥ 0.5 fails for 12 of 24 models"."""
         first, single = self.lines[0], len(self.lines) == 1
         if single and first.count is not None:
             return f"{first.name}: {first.reason}" if first.reason else first.clause
@@ -314,9 +321,9 @@ class FailingRules:
 
 
 class GateVerdict:
-    """The verdict of a gate, which its first sentence reports.
+    """The verdict of a gate, which the first sentence of the report states.
 
-    lines : the judgements.  noun : as in `FailingRules.groups`.
+    lines : the judgements.  noun : what a judgement is about, for example "model".
     """
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
@@ -326,8 +333,8 @@ class GateVerdict:
         self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
         single = len(measured) == 1 and self.covered is None
-        # The sentence is about this line: the worst, the first undecided one, or the only one with
-        # a number.
+        # The first sentence is about the worst judgement, the first undecided judgement, or the
+        # only judgement with an estimate.
         self.line = self.undecided[0] if self.undecided else measured[0] if single else None
         if self.groups:
             worst = self.groups[0].lines
@@ -335,17 +342,16 @@ class GateVerdict:
 
     @property
     def worst_verdict(self) -> str:
-        """The verdict of the worst rule; "" if none fails."""
+        """The verdict of the worst rule that fails the gate, or ""."""
         return self.groups[0].lines[0].verdict if self.groups else ""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The numbers of rules by verdict, and the fields of the line in the sentence."""
+        """The fields of the first sentence, for example the number of rules by verdict."""
         lines, covered, line = self.lines, self.covered, self.line
-        attempts = next(
-            (count for x in lines if x.rule == EVERY_ATTEMPT and (count := x.count)), None
-        )
-        # The run has all planned attempts, but fewer than the baseline. Its pass shows less.
+        counts = [x.count for x in lines if x.rule == EVERY_ATTEMPT and x.count]
+        attempts = counts[0] if counts else None
+        # A pass with fewer attempts than in the baseline is weaker evidence, so a note follows.
         fewer = attempts is not None and attempts.part < attempts.total
         fields: dict[str, Any] = {
             "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
@@ -367,23 +373,21 @@ class GateVerdict:
         return fields
 
     def notes(self, omitted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The clauses after the sentence if there is room, and the clauses that it always has.
+        """Clauses that follow the first sentence if there is room, and clauses that always follow.
 
-        omitted : clauses about tasks and attempts that the numbers leave out.
+        omitted : clauses about tasks and attempts that the verdict leaves out.
         """
         line_notes = [] if self.line is None else list(self.line.details)
         if not self.groups:
             return [*omitted, *line_notes], []
-        # Failing counts, such as too many attempts, come first: they make other numbers doubtful.
+        # Failing counts come first, because lost attempts make estimates doubtful.
         other_groups = sorted(self.groups[1:], key=lambda group: group.lines[0].count is None)
         total, failing = len(self.lines), sum(len(group.lines) for group in self.groups)
         counts = [f"{failing} of {total} rules fail"] if len(self.groups) > 2 else []
         if undecided := len(self.undecided):
             counts.append(f"{undecided} of {total} undecided, counted as pass")
-        return [
-            *(group.note for group in other_groups),
-            *(omitted if self.line is None else line_notes),
-        ], counts
+        group_notes = [group.note for group in other_groups]
+        return [*group_notes, *(omitted if self.line is None else line_notes)], counts
 
 
 _PASS = "PASS{?made|, with {made} baseline attempts}: "
@@ -416,17 +420,15 @@ _NOTES = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
 
 
 def with_notes(
-    head: AnswerSentence,
-    notes: Sequence[str],
-    counts: Sequence[str] = (),
+    head: AnswerSentence, notes: Sequence[str], counts: Sequence[str] = (),
     line: Judgement | None = None,
-) -> AnswerSentence:
-    """The sentence with as many notes as fit, the number of further notes, and counts.
+) -> AnswerSentence:  # fmt: skip
+    """Add as many notes to a sentence as fit, the number of further notes, and counts.
 
-    Notes that the sentence contains already are left out.
+    Notes that the sentence already contains are left out.
 
-    line : the reason of this line comes first if the rule fails. Otherwise it comes last if there
-    is room, because the table contains it.
+    line : the judgement that the sentence is about. If the rule fails, its reason is the first
+        note. Otherwise its reason is the last note if there is room.
     """
     text = "".join(piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten(head))
     reason = "; ".join(r for r in line.reason.split("; ") if r not in text) if line else ""
@@ -450,18 +452,18 @@ def with_notes(
 
 @dataclass(frozen=True)
 class RuleTable(Section[Judgement]):
-    """One row per rule and candidate: the evidence and the verdict.
+    """One row per rule and candidate, with the evidence and the verdict.
 
-    runs : the run that was judged, or one run per suite.  book : the file of the suites.
-    reasons : whether the verdict is shown with its reason.
+    runs : the run that was judged, or one run per suite.  book : the rules file with the suites.
+    reasons : whether the table shows the reason next to the verdict.
     """
 
     reasons: ClassVar[bool] = True
     columns: ClassVar[tuple[Column, ...]] = (
         *LEADING,
         Column(
-            "evidence", "share", meaning="The number that decides, with its interval, or a count. A"
-            " number with a sign is a difference, model minus baseline.",
+            "evidence", "share", meaning="The estimate or the count that decides the verdict. An"
+            " estimate with a sign is a difference, model minus baseline.",
             cell=lambda line: line.evidence.value_or_limits
             if isinstance(line.evidence, Estimate) else line.evidence),
         Column(
@@ -469,10 +471,10 @@ class RuleTable(Section[Judgement]):
             " (the rule cannot be checked, which fails the gate).",
             cell=lambda line: line.verdict),
         Column(
-            "detail", meaning="The reason for the verdict, and what it leaves out.", shown=FULL,
-            cell=lambda line: "; ".join(line.notes)),
+            "detail", meaning="The reason for the verdict, and data that the verdict leaves out.",
+            shown=FULL, cell=lambda line: "; ".join(line.notes)),
         *FIELDS,
-        data_field("fails", "Whether the row fails the gate (undecided: see --on-undecided).",
+        data_field("fails", "Whether the rule fails the gate (undecided: see --on-undecided).",
                    lambda line: line.failing),
     )  # fmt: skip
 
@@ -481,17 +483,17 @@ class RuleTable(Section[Judgement]):
 
     @property
     def lines(self) -> Sequence[Judgement]:
-        """The rows that are judged."""
+        """The rows that have a verdict."""
         return [line for line in self.records if line.verdict != NOT_JUDGED]
 
     @property
     def names_subject(self) -> bool:
-        """Whether rows name their model or suite."""
+        """Whether the rows name their model or suite."""
         return self.book is not None or len({line.name for line in self.lines}) > 1
 
     @property
     def noun(self) -> str:
-        """The subject of a row: "suite", "group" or "model"."""
+        """What a row is about, which is a "suite", "group" or "model"."""
         if self.book is not None:
             return "suite"
         return "group" if self.study.counts.group_names else "model"
@@ -501,7 +503,6 @@ class RuleTable(Section[Judgement]):
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
-        """The rows for the formats of CI systems."""
         return tuple(line.check for line in self.records)
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -510,19 +511,18 @@ class RuleTable(Section[Judgement]):
         yield with_notes(head, *verdict.notes(self.omitted()), verdict.line)
 
     def omitted(self) -> list[str]:
-        """Clauses about rules that are not judged, and about what the numbers leave out."""
+        """Clauses about rules that are not judged, and about data that the verdict leaves out."""
         later = sum(len(run.gate.waiting) for run in self.runs)
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.book is None:
             return [*waiting, *_omitted(self.runs[0].context)]
-        lacking = group_pairs(
-            (text, run.name) for run in self.runs for text in _omitted(run.context)
-        )
+        pairs = ((text, run.name) for run in self.runs for text in _omitted(run.context))
+        lacking = group_pairs(pairs)
         words = [f"{', '.join(names)}: {text}" for text, names in lacking.items()]
         return [*waiting, *self.book.omissions, *words]
 
     def context(self) -> Iterator[str | OptionHint]:
-        """The tasks and attempts, the confidence level, and how undecided rules count."""
+        """The sample size, the confidence level, and whether undecided rules count as passes."""
         book, tests = self.book, ""
         if book is None:
             yield self._sizes()
@@ -534,12 +534,10 @@ class RuleTable(Section[Judgement]):
                 yield "missing outcomes tried as fail and as pass"
         else:
             yield plural(len(book.entries), "suite")
-            counts = [run.context.sides.counts for run in self.runs]
-            tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
-            yield tasks_and_attempts(
-                tasks,
-                [int(n) for run_counts in counts for n in (run_counts.n.min(), run_counts.n.max())],
-            )
+            all_counts = [run.context.sides.counts for run in self.runs]
+            tasks = [len({*counts.task_codes.tolist()}) for counts in all_counts]
+            attempts = [int(n) for counts in all_counts for n in (counts.n.min(), counts.n.max())]
+            yield tasks_and_attempts(tasks, attempts)
             yield book.level_words
         if undecided := [line for line in self.lines if line.verdict == UNDECIDED]:
             counted_as = FAIL if all(line.failing for line in undecided) else PASS
@@ -549,24 +547,21 @@ class RuleTable(Section[Judgement]):
         yield from book.omissions if book else ()
 
     def _sizes(self) -> str:
-        """The tasks and attempts behind the numbers, or those of the models if there are none."""
+        """The numbers of tasks and attempts behind the estimates, in words."""
         context = self.runs[0].context
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         if not sized:
+            # If all rules use counts, the numbers are the tasks and attempts of the candidates.
             counts, sides = context.sides.counts, context.sides
-            cells = [counts.n[counts.rows_of(s)] for s in sides.candidates]
-            sized = [
-                replace(
-                    context.empty_result(series),
-                    size=SampleSize(len(n), int(n.min()), int(n.max())),
-                )
-                for series, n in zip(sides.series, cells, strict=True)
-            ]
+            for s, series in zip(sides.candidates, sides.series, strict=True):
+                n = counts.n[counts.rows_of(s)]
+                size = SampleSize(len(n), int(n.min()), int(n.max()))
+                sized.append(replace(context.empty_result(series), size=size))
         return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
 
     def _tests(self) -> str:
-        """The adjustment of p-values if several regressions were tested, or ""."""
+        """The adjustment of p-values in words, or "" if fewer than two p-values were calculated."""
         tested = [line.fact for line in self.lines if line.fact.p_adjusted is not None]
         if len(tested) < 2:
             return ""
@@ -576,7 +571,7 @@ class RuleTable(Section[Judgement]):
         return f"{ADJUSTED[adjustment]} over {plural(len(tested), 'test')}"
 
     def details(self) -> Iterator[str]:
-        """The methods of the intervals and their adjustment; for suites, the suites left out."""
+        """The methods of the intervals and their adjustment, or the suites that are left out."""
         if self.book is not None:
             if self.book.other_suites:
                 yield f"left out: {', '.join(self.book.other_suites)}"
@@ -591,21 +586,18 @@ class RuleTable(Section[Judgement]):
             yield self.study.confidence.words(self.differences if True in kinds else None)
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
         if self._tests() and adjustments & {MIN_P, BONFERRONI}:
-            # Rules about a single metric have the unadjusted interval of that metric.
-            yield "several tests and their intervals are adjusted; those of other rules are not"
+            # A rule about a single metric has the unadjusted interval of this metric.
+            yield "the tests and intervals of several metrics are adjusted, all others are not"
 
     @property
     def differences(self) -> Confidence:
-        """The confidence options of differences, with the interval methods that were used."""
+        """The confidence options for differences, with the interval methods that were used."""
         facts = [line.fact for line in self.lines if line.fact.against and line.fact.method]
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
         return self.study.confidence.for_differences().with_methods_used(methods)
 
     def messages(self) -> Iterator[Diagnostic]:
-        """Messages about the data, and about what the verdicts leave out.
-
-        The same message for several suites appears once, and names them.
-        """
+        """Messages about the data. A message about several suites appears once with their names."""
         named_messages = [(message, run.name) for run in self.runs for message in _messages(run)]
         for message, names in group_pairs(named_messages).items():
             yield with_file_keys(message).with_prefix(first_few(names)) if self.book else message
@@ -613,11 +605,11 @@ class RuleTable(Section[Judgement]):
     def tables(self) -> Iterator[Table]:
         """The tables for the screen, for --full, and for a comment on a pull request.
 
-        Failing rows come first, then undecided rows. A comment has the rows that do not pass, and
-        the rows with a measured number.
+        Failing rows come first, then undecided rows. The comment contains all rows that do not pass
+        or have an estimate.
         """
         rows = sorted(self.records, key=lambda line: (
-            # Failing rows come first, and among them changes. The row of the whole gate is last.
+            # Among failing rows, changes come first. The row of the whole gate is the last row.
             not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
             line.failing and not line.fact.against,
         ))  # fmt: skip
@@ -636,7 +628,7 @@ class RuleTable(Section[Judgement]):
         yield replace(self.table(comment), shown=COMMENT)
 
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
-        """The lines, with all lines that pass the same counted rule joined into one."""
+        """Join all rows that pass the same rule about a count into one row."""
         rows = list(lines)
         for judged in group_by(lines, lambda line: line.rule).values():
             passing = [line for line in judged if line.count and line.verdict == PASS]
@@ -656,9 +648,9 @@ class RuleTable(Section[Judgement]):
         return rows
 
     def _with_reasons(self, lines: Sequence[Judgement], room: int) -> list[Judgement]:
-        """The lines with the reason next to each verdict, shortened to the room that there is.
+        """Add the reason to each verdict, shortened to `room` characters.
 
-        "about 80 tasks would decide if …" is shown with its condition or not at all.
+        A reason such as "about 80 tasks would decide if …" is not cut, because it needs its end.
         """
         rows = []
         for line in lines if self.reasons else ():
@@ -673,24 +665,20 @@ class RuleTable(Section[Judgement]):
         return rows or list(lines)
 
     def decided(self) -> dict[str, object]:
-        """The entries of the signature. For suites, the file of rules contains the rest."""
+        """The entries of the signature. For suites, the rules file contains the options."""
         if (book := self.book) is not None:
-            counts = [run.context.sides.counts for run in self.runs]
-            n = np.concatenate([run_counts.n for run_counts in counts])
+            all_counts = [run.context.sides.counts for run in self.runs]
+            n = np.concatenate([counts.n for counts in all_counts])
             return {
                 "rules": book.name, "rules_sha256": book.digest,
                 "level": book.level, "verdicts": book.statements, "tier": book.tier or None,
                 "suites": ",".join(e.suite.name for e in book.entries),
-                "tasks": sum(len({*run_counts.task_codes.tolist()}) for run_counts in counts),
+                "tasks": sum(len({*counts.task_codes.tolist()}) for counts in all_counts),
                 "n": number_range(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
         (run,) = self.runs
-        study, context, label, rules = (
-            self.study,
-            run.context,
-            run.context.sides.label,
-            run.gate.active_rules,
-        )
+        study, context, rules = self.study, run.context, run.gate.active_rules
+        label = context.sides.label
         tests = any(rule.general for rule in rules)
         more = [line.fact.more for line in self.lines]
         adjustments = filter(None, (str(fields.get("adjustment") or "") for fields in more))
@@ -711,7 +699,7 @@ class RuleTable(Section[Judgement]):
     def changes(self) -> tuple[ChangedTasks, ...]:
         """The tasks that changed compared with the baseline, if all outcomes are known.
 
-        Suites of the same run share one entry.
+        Suites that use the same run share one entry.
         """
         suites: dict[ChangedTasks, list[str]] = {}
         failed = any(line.failing for line in self.records)
@@ -735,9 +723,9 @@ class RuleTable(Section[Judgement]):
 
 
 def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
-    """At most `room` lines; if there are more, one line counts the hidden lines by verdict.
+    """Cut the rows to a maximum of `room`, with a last row that counts the hidden rows by verdict.
 
-    Lines about the whole gate always stay.
+    Rows about the whole gate are never cut.
     """
     last = [line for line in lines if not line.name]
     model_lines = [line for line in lines if line.name]
@@ -755,15 +743,14 @@ def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
 
 
 def _omitted(context: GateContext) -> list[str]:
-    """Clauses about missing or additional tasks and attempts, with the models they are about.
+    """Clauses about missing or additional tasks and attempts, with the names of the models.
 
-    If attempts are declared and there is no baseline, a clause reports the number of tasks, because
-    no rule checks it.
+    With --attempts and without a baseline, a clause states the number of tasks, because no rule
+    checks this number.
     """
     all_series, notes = context.sides.series, list[tuple[str, str]]()
-    declared = (
-        context.expected_attempts[0] if context.attempts and context.sides.baseline is None else {}
-    )
+    is_declared = context.attempts and context.sides.baseline is None
+    declared = context.expected_attempts[0] if is_declared else {}
     for series in all_series:
         if series in declared and declared[series].complete:
             tasks = plural(len(declared[series].attempts), "task")
@@ -778,7 +765,7 @@ def _omitted(context: GateContext) -> list[str]:
 
 
 def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
-    """Messages about the data of one run, and about what its verdicts leave out."""
+    """Messages about the data of one run, and about data that its verdicts leave out."""
     context, sides, past = run.context, run.context.sides, run.context.study.past
     baseline = sides.baseline
     yield from run.messages
@@ -800,12 +787,11 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     if sides.separate_file and baseline is not None and sides.label != ITSELF:
         for diagnostic in reading_notes(baseline):
             yield diagnostic.with_prefix(f"baseline {sides.label}")
-        # The messages compare how often the new run and its baseline lose attempts.
+        # These messages compare the missing outcomes of the new run and of its baseline.
         facts_of_runs = sides.counts.facts, baseline.facts
         if any(facts.missing_outcomes is not None for facts in facts_of_runs):
-            losses = sides.counts.missing_outcomes.joined_with(
-                baseline.missing_outcomes, "baseline"
-            )
+            new_losses, old_losses = sides.counts.missing_outcomes, baseline.missing_outcomes
+            losses = new_losses.joined_with(old_losses, "baseline")
             yield from uneven_missing_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
     yield from copied_runs_warning(context.duplicate_runs)
     for old, new in sides.renamed:
@@ -814,26 +800,22 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
         yield OTHER_NAME(old=names[0], new=names[1], baseline=sides.label)
     shut = {line.fact.series for line in run.lines
             if line.verdict == FAIL and line.rule in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
-    if shut and not (
-        sides.separate_file
-        or run.name
-        or any(map(context.retry_warning, shut & {*context.expected_attempts[0]}))
-    ):
+    retried = any(map(context.retry_warning, shut & {*context.expected_attempts[0]}))
+    if shut and not (sides.separate_file or run.name or retried):
         yield OTHER_ATTEMPTS(models=len({series[0] for series in shut}), baseline=sides.label)
     compares, dropped = run.gate.needs_baseline, context.unpaired == "drop"
     models = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
     if gone and sides.separate_file:
-        # A model that only the run has stays an error even with --unpaired drop, so the message
-        # suggests it only if all models of the run are in the baseline.
+        # If only the run has a model, --unpaired drop does not help, so it is not suggested.
         suggests_fix = not (run.name or dropped) and models <= sides.base_models
         shared = sorted(models & sides.base_models)
         diagnostic = MODELS_NOT_RUN(
             lost=len({s[0] for s in gone}), models=len(sides.base_models),
-            both=shared[0] if suggests_fix and len(shared) == 1 else "", drop="drop" if suggests_fix
-            else "",
+            both=shared[0] if suggests_fix and len(shared) == 1 else "",
+            drop="drop" if suggests_fix else "",
         )  # fmt: skip
-        # If the verdict already fails for this reason, a note is enough.
+        # Without --unpaired drop, missing models fail the gate, so the message is only a note.
         yield diagnostic if dropped else replace(diagnostic, severity=NOTE)
     covered = {**context.coverages, **sides.missing_series} if dropped else {}
     covered = {s: coverage for s, coverage in covered.items() if s not in gone}
@@ -850,7 +832,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
 
 
 def _unequal_groups(context: GateContext) -> Iterator[Diagnostic]:
-    """Messages about groups that a model lacks and others have, for runs without a baseline."""
+    """Messages about groups in which only some models have attempts, without a baseline."""
     tasks = context.sides.tasks
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
@@ -861,10 +843,8 @@ def _unequal_groups(context: GateContext) -> Iterator[Diagnostic]:
 def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
     """Messages about rules that no run with these tasks and attempts could pass, or fail."""
     shut = (FAIL, ERROR, UNDECIDED) if run.gate.on_undecided == FAIL else (FAIL, ERROR)
-    for rule in run.gate.active_rules:
-        for rates, base in run.context.pairs(
-            rule.option_metrics if isinstance(rule, MaxIncrease) else ()
-        ):
+    for rule in [rule for rule in run.gate.active_rules if isinstance(rule, MaxIncrease)]:
+        for rates, base in run.context.pairs(rule.option_metrics):
             most, mean = rule.value[rates.metric], base.mean
             generous = base.has_values and mean + most > _TIMES * mean
             if generous and not isinstance(most, RelativeLimit):
