@@ -16,7 +16,7 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
     path.write_text("model,task,kind,n,c\n" + "\n".join(rows) + "\n")
     base = ["bootstrap", path, "-m", "pass@1,pass@2", "--resamples", "200"]
     sentence = (
-        "warning[first-on-shared-tasks]: first in resamples at pass@1, pass@2 uses only the 12"
+        "warning[first-on-shared-tasks]: first in resamples for pass@1, pass@2 uses only the 12"
         " tasks that all models have"
     )
     assert f"{sentence}, of 30\n" in passk(*base).err
@@ -29,7 +29,7 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
 def test_one_metric_is_shown_and_its_widest_gap_is_named(passk: Passk) -> None:
     tau = [SAMPLES / "tau_airline.csv", "--resamples", "200"]
     result = passk("bootstrap", *tau)
-    assert result.out.startswith("The method changes a limit of pass@1 by at most 0.0")
+    assert result.out.startswith("The interval method changes a limit of pass@1 by at most 0.0")
     assert [line for line in result.out.splitlines() if line.startswith("pass@")] == ["pass@1"]
     assert "bias" not in result.out
     full = passk("bootstrap", *tau, "--full").out.splitlines()
@@ -45,7 +45,7 @@ def test_scores_without_a_range_have_no_guard() -> None:
     report = passk_cli.bootstrap(rows, "mean", threshold=1).report
     messages = {message.name: message.text for message in report.messages}
     assert messages["methods-without-bounds"].startswith(
-        "mean without guard intervals, which need the"
+        "there is no guard interval of mean, because the"
     )
     assert [column.header for column in report.tables[0].columns][4:] == [
         "bca", "percentile", "t", "from tasks", "from attempts",

@@ -178,7 +178,7 @@ def test_models_rank_by_what_they_share(passk: Passk, write: Write) -> None:
     best = passk("estimate", data, "-m", "pass@1")
     words = "b scores highest on the 9 tasks that all models have: pass@1 0.900"
     assert best.out.startswith(words)
-    assert ". Below, each model is on its own tasks.\n" in best.out
+    assert ". The rows below use all tasks of each model.\n" in best.out
     assert (
         "warning[models-lack-tasks]: models lack tasks that other models have (c 9 of 18)"
         in best.err

@@ -164,9 +164,10 @@ def test_a_target_within_the_attempts_is_read_off_the_data() -> None:
         *long_cases((["--target", "0.999", "-m", "pass^k"],
                "k up to which pass^k ≥ 0.999 of starcoder-15b-racket: 0 [0, 0].")),
         (["--to", "10"],
-         "pass@10 of starcoder-15b-racket: 0.179 [0.081, 0.315], within the attempts made."),
+         "pass@10 of starcoder-15b-racket is 0.179 [0.081, 0.315]."
+         " This k is within the attempts made."),
         (["--to", "1000", "-m", "pass^k"],
-         "pass^1000 of starcoder-15b-racket: 0.035 [0.000, 0.147]."),
+         "pass^1000 of starcoder-15b-racket is 0.035 [0.000, 0.147]."),
     ],
 )  # fmt: skip
 def test_the_answer_comes_first(passk: Passk, options: list[object], sentence: str) -> None:
@@ -202,7 +203,7 @@ def test_the_answer_of_several_models() -> None:
     assert first_sentence(report_of(near, (30,))).startswith("pass@30 ranges from ")
     wide = counts_of(tasks=20, models=2)
     assert first_sentence(report_of(wide, (10_000,))).startswith(
-        "20 attempts per task do not determine pass@10000 of "
+        "20 attempts per task do not determine pass@10000 for "
     )
 
 
@@ -223,9 +224,12 @@ def test_a_refusal_is_an_error_for_all_models_and_a_row_for_some(
     pair = write("both.csv", "model,task,n,c\n" + rows_of("a", cells) + good)
     result = passk("extrapolate", pair, "--target", "0.9")
     assert result.code == 0
-    assert "[no-prediction]: no prediction for a: sampling seems to have stopped" in result.err
+    assert (
+        "[no-prediction]: there is no prediction for a: sampling seems to have stopped"
+        in result.err
+    )
     assert [line.split()[0] for line in result.out.splitlines()[3:5]] == ["good", "a"]
-    assert "1 of 2 models: no prediction for the others" in result.out
+    assert "1 of 2 models have a prediction" in result.out
     first = [(10, c if n == 10 else 0) for n, c in cells]
     path = write("y.csv", "model,task,n,c\n" + rows_of("a", first))
     assert passk("extrapolate", path).code == 0
@@ -283,8 +287,8 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
         ),
         (["--fit", "weighed"], "--fit weighed: this fit was removed; the range needs no fit"),
         (["--fit", "gamma"], "--fit gamma: the only fit is log-logit"),
-        (["--resamples", "100"], "no such option: --resamples; the range needs no random draws"),
-        (["--seed", "1"], "no such option: --seed; the range needs no random draws"),
+        (["--resamples", "100"], "no such option: --resamples; the range needs no resampling"),
+        (["--seed", "1"], "no such option: --seed; the range needs no resampling"),
         (["--to", "0"], "--to 0: write a whole number, at least 1"),
         (["--to", "1e4"], "--to 1e4: write a whole number"),
         (["--to", "2000000000"], "--to 2000000000: write a whole number, at least"),

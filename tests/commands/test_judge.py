@@ -205,7 +205,7 @@ def test_labels_of_one_verdict_only_give_no_number(
 def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Path) -> None:
     result = passk("judge", judged, "--where", "human IS NULL OR true")
     assert result.error == "no-labels"
-    assert "two judges that agree may err together" in result.err
+    assert "two judges that agree may both be wrong" in result.err
     # A column that is called as labels are is named.
     command = f"passk judge {judged} --where 'human IS NULL OR true' --field truth=human"
     assert f"\n  {command}  # reads the labels\n" in result.err
@@ -213,7 +213,7 @@ def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Pat
     renamed = judged.with_name("renamed.csv")
     renamed.write_text(judged.read_text().replace("human", "second", 1))
     result = passk("judge", renamed)
-    assert "; --field truth=COLUMN names their column; --list FILE writes attempts" in result.err
+    assert "; --field truth=COLUMN sets their column; --list FILE writes attempts" in result.err
 
 
 @pytest.mark.parametrize("outcome", ["human", "passed==human"])
@@ -232,7 +232,7 @@ def test_a_list_that_is_longer_than_asked_for_says_why(
     passk: Passk, judged: Path, tmp_path: Path
 ) -> None:
     ask = ["judge", judged, "--list", tmp_path / "l.csv", "--number"]
-    assert "more than 1 per model, because each verdict" in " ".join(passk(*ask, "1").out.split())
+    assert "more than 1 attempt per model, because" in " ".join(passk(*ask, "1").out.split())
     assert "each verdict" not in passk(*ask[:-1]).out
 
 
@@ -335,7 +335,7 @@ def test_a_filled_list_is_read_as_labels(passk: Passk, write: Write, tmp_path: P
     truth = {(str(r["model"]), str(r["task"]), str(r["attempt"])): r["human"] for r in table}
     file = tmp_path / "labels.csv"
     result = passk("judge", path, "--list", file, "--number", "100", "--each", "4")
-    assert "fill in the column truth" in result.out
+    assert "Fill in its column truth" in result.out
     chosen = [row[:3] for row in labelled(file)]
     tasks = [{row[1] for row in chosen if row[0] == model} for model in "ab"]
     # All attempts of 25 tasks, the same of both.

@@ -129,7 +129,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate FILE --json", "did you mean --format json?"),
         ("gate FILE --chart x.svg", "--chart; estimate, compare, bootstrap and 10 more have it"),
         ("estimate FILE --baseline x", "--baseline; compare, gate, watch, report have it"),
-        ("extrapolate FILE -k 5", "no such option: -k; its k are those of --to"),
+        ("extrapolate FILE -k 5", "no such option: -k; set the k's with --to"),
         ("estimate FILE --zzz", "no such option: --zzz; see passk estimate --help"),
         ("-k 5 estimate FILE", "the command comes first: passk estimate -k"),
         ("estimat FILE", "no such command: estimat; did you mean estimate? see passk --help"),

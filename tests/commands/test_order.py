@@ -98,7 +98,7 @@ def test_exchangeable_attempts_are_left_in_peace() -> None:
     assert verdicts(report) == {"m": "none found"}
     output = facts(report)
     assert output["first@10 − pass@10 10"]["estimate"] == 0.0
-    assert output["first@10 − pass@10 10"]["note"] == "k = n: they are the same"
+    assert output["first@10 − pass@10 10"]["note"] == "k = n: first@k and pass@k are equal"
     assert output["first@2 2"]["estimate"] == pytest.approx(
         output["pass@2 2"]["estimate"] + output["first@2 − pass@2 2"]["estimate"], abs=1e-12
     )

@@ -637,7 +637,7 @@ def test_conditions_and_options_name_nested_columns(passk: Passk, tmp_path: Path
 def test_extrapolate_names_its_option_to_if_k_is_given(passk: Passk) -> None:
     result = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
     assert (result.code, result.out) == (2, "")
-    assert "no such option: -k; its k are those of --to; see passk extrapolate --help" in result.err
+    assert "no such option: -k; set the k's with --to; see passk extrapolate --help" in result.err
 
 
 def test_a_table_that_ends_within_an_outcome_is_cut_off(passk: Passk, write: Write) -> None:

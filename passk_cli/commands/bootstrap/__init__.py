@@ -16,15 +16,15 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws(name: str) -> str:
-    """Parse the name of a file for the draws.
+    """Parse the name of the file for the resamples.
 
-    Errors: ParameterError for another file, and for a number of draws.
+    Errors: ParameterError for an unknown file type, and for a number.
     """
     from passk_cli.files.export import parse_file
 
     if str(name).isdecimal():
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
-        why = "sets the number of draws" + f", at least {resamples}" * (int(name) < resamples)
+        why = "sets the number of resamples" + f", at least {resamples}" * (int(name) < resamples)
         settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
         refuse_if_any(
             "bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,))
@@ -36,31 +36,31 @@ def parse_draws(name: str) -> str:
 class BootstrapOptions:
     """Show the intervals of every method, bias and errors.
 
-    Resamples the tasks, and shows for each metric what the choice of an interval changes. The full
-    tables add bias, standard errors, the shares of the variance from tasks and from attempts, and
-    how often each model comes first.
+    The command resamples the tasks. For each metric, it shows how much the limits depend on the
+    interval method. With --full, it also shows bias, standard errors, the shares of the variance
+    from tasks and from attempts, and how often each model comes first.
 
     # compare the intervals of three methods
     passk bootstrap sample_data/tau_airline.csv -k 1,2 --interval guard,percentile,bca
 
-    # use more draws than 10,000
+    # use more resamples than 10,000
     passk bootstrap sample_data/tau_airline.csv -k 1 --resamples 20000
 
-    # write the draws of a Bayesian bootstrap to a file
+    # write the resampled values of a Bayesian bootstrap to a file
     passk bootstrap sample_data/tau_airline.csv --weights dirichlet --draws draws.csv
     """
 
     # fmt: off
     interval: Annotated[tuple[str, ...], Option(
-        "--interval", "METHODS|all", "Intervals side by side, e.g. guard,bca,t.",
+        "--interval", "METHODS|all", "Interval methods to compare, e.g. guard,bca,t.",
         parse=split_at_commas,
-        detail="There are guard, percentile, bca and t; all: every one.",
+        detail="The methods are guard, percentile, bca and t. Write all for all methods.",
     )] = ()
     weights: Annotated[str, Option(
         "--weights", help="Ordinary or Bayesian bootstrap", choices=("multinomial", "dirichlet"),
     )] = "multinomial"
     draws: Annotated[str | None, Option(
-        "--draws", "FILE", "Write the draws: .csv, .jsonl or .parquet.", file="written",
+        "--draws", "FILE", "Write the resamples: .csv, .jsonl or .parquet.", file="written",
         parse="passk_cli.commands.bootstrap:parse_draws")] = None
     # fmt: on
 

@@ -35,14 +35,13 @@ USUAL_METHODS = {
 
 @dataclass(frozen=True)
 class Distribution:
-    """The draws of a metric of a model, and the results from them.
+    """The bootstrap distribution of one metric of one model.
 
-    estimates : the mean with the limits of each method.
-    rivals : how many models of the group have the metric.  shared_tasks, total_tasks : tasks that
-    all
-        of these have, and that any of them has.
-    leads : share of the draws in which the model is first among them, ties shared; None if attempts
-        differ between them.
+    draws : mean of each resample.  estimates : the mean with the limits of each interval method.
+    rivals : number of models in the group that have the metric, including this one.
+    shared_tasks, total_tasks : number of tasks that all rivals have, and that any rival has.
+    leads : share of the resamples in which this model is first, with ties split; None if the number
+        of attempts differs between rivals.
     """
 
     values: TaskValues
@@ -55,17 +54,16 @@ class Distribution:
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
         return self.values.series
 
     @property
     def bias(self) -> float:
-        """Mean of the draws minus the estimate."""
+        """Mean of the resamples minus the estimate."""
         return float(self.draws.mean()) - self.values.mean
 
     @property
     def se(self) -> float:
-        """Standard deviation of the draws."""
+        """Standard deviation of the resamples, which estimates the standard error."""
         return float(self.draws.std(ddof=1))
 
     @property
@@ -76,7 +74,7 @@ class Distribution:
 
 
 def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
-    """The methods of intervals: those named, "all" that apply, or the usual ones without names."""
+    """The interval methods: those in `names`, all for "all", or the usual ones for no name."""
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None
@@ -91,9 +89,7 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
 def applicable_methods(
     metric: Metric, methods: Sequence[str], confidence: Confidence
 ) -> tuple[str, ...]:
-    """The methods that a metric allows. Without known bounds, BCa replaces methods that need
-    bounds.
-    """
+    """The interval methods for a metric. Without bounds, BCa replaces methods that need them."""
     if metric.bounds is not None or confidence.bounds is not None:
         return tuple(methods)
     return tuple(dict.fromkeys("bca" if m in GUARDED else m for m in methods))
@@ -102,14 +98,14 @@ def applicable_methods(
 def distributions(
     study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
 ) -> list[Distribution]:
-    """The distributions of all numbers that have a value, in their order.
+    """The bootstrap distributions of all metrics that have a value, in the order of `values`.
 
-    methods : methods of intervals.  kind : the weights of resamples.
+    methods : interval methods.  kind : the weights of resamples.
     """
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.has_values]
-    # Numbers over the same tasks share the weights of tasks.
+    # Metrics over the same tasks use the same resampled tasks.
     by_tasks = group_by(estimable, lambda rates: rates.tasks.tobytes())
     rivals = group_by(estimable, lambda rates: (rates.metric, *rates.series[1:]))
     draws: dict[int, Floats] = {}
@@ -143,7 +139,7 @@ def distributions(
 
 
 def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[str, Any]:
-    """The draws as columns: resample, model, groups, metric, value; one row per draw."""
+    """The columns of the file of resamples, with one row per resample, model and metric."""
     draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
     names = ("model", *counts.group_names, "metric")
     texts = [(*d.series, d.values.metric.name) for d in distributions]

@@ -45,56 +45,56 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 WITHOUT_BOUNDS = DiagnosticType(
     "methods-without-bounds", NOTE,
-    "{metrics} without {methods} intervals, which need the range of scores",
+    "there is no {methods} interval of {metrics}, because the range of scores is unknown",
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets it"),
-    "Guard intervals need the lowest and the highest possible value. For a score without a known"
-    " range, passk shows BCa intervals instead.",
+    "Guard intervals need the lowest and the highest possible value. If the range of a score is"
+    " unknown, passk shows BCa intervals instead.",
     why="BCa limits are less reliable if there are few tasks.",
     advice="If you know the range of the scores, set it, for example `--bounds 0,10`.",
     example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
-    "note[methods-without-bounds]: best@1 without guard intervals, which need the range of scores;"
-    " --bounds LOW,HIGH sets it",
+    "note[methods-without-bounds]: there is no guard interval of best@1, because the range of"
+    " scores is unknown; --bounds LOW,HIGH sets it",
 )  # fmt: skip
 PARTICULAR_INTERVALS = DiagnosticType(
-    "particular-intervals", NOTE, "{methods} at {numbers}: {flaw}",
-    meaning="passk computed these intervals in another way than usual, or there is none, for the"
-    " reason that the message gives.",
-    why="You cannot compare these limits with limits that the method gives elsewhere.",
+    "particular-intervals", NOTE, "the {methods} intervals of {numbers} are special ({flaw})",
+    meaning="For the reason in the message, passk computed these intervals in a different way than"
+    " usual, or could not compute them.",
+    why="You cannot compare these limits with limits of the same method for other metrics.",
     advice="Read the reason. If all tasks have the same value, only more tasks or attempts help.",
     example="passk bootstrap sample_data/agents.jsonl -k 1\n"
-    "note[particular-intervals]: guard, percentile, bca, t at pass@1 of claude-opus-4-8,"
-    " claude-sonnet-5, gpt-5.3-codex and 4 more: every task has the value 1: the interval is"
-    " one-sided",
+    "note[particular-intervals]: the guard, percentile, bca, t intervals of pass@1 of"
+    " claude-opus-4-8, claude-sonnet-5, gpt-5.3-codex and 4 more are special (every task has the"
+    " value 1: the interval is one-sided)",
 )  # fmt: skip
 FEWER_SHARED = DiagnosticType(
     "first-on-shared-tasks", WARNING,
-    "first in resamples at {metrics} uses only the {shared:task} that all models have"
+    "first in resamples for {metrics} uses only the {shared:task} that all models have"
     "{?group| in {group}}, of {every}",
-    meaning="Which model comes first can only be found on tasks that all models attempted. Their"
-    " estimates and intervals use all tasks of each model.",
-    why="The share of resamples and the estimates are about different tasks, and may disagree.",
+    meaning="passk can compare models only on tasks that all of them attempted. The estimates and"
+    " intervals use all tasks of each model.",
+    why="The share of resamples and the estimates use different tasks, and may disagree.",
     advice="Run the missing tasks, or keep the models that have all tasks with `--model`.",
     example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
-    "warning[first-on-shared-tasks]: first in resamples at best@1 uses only the 136 tasks that all"
+    "warning[first-on-shared-tasks]: first in resamples for best@1 uses only the 136 tasks that all"
     " models have, of 291",
 )  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
-    "first in resamples is empty if attempts differ between models",
-    meaning="A model with fewer attempts has coarser values. It would come first in more, or fewer,"
-    " resamples than its success rates would give it.",
+    "first in resamples is empty because the number of attempts differs between models",
+    meaning="A model with fewer attempts has fewer possible values and more ties. It would be first"
+    " in too many or too few resamples.",
     why="The share of resamples would compare numbers of attempts, not models.",
-    advice="Use `passk compare`, whose tests allow for unequal attempts, or make the same number of"
-    " attempts with each model.",
-    example="note[first-with-unequal-attempts]: first in resamples is empty if attempts differ"
-    " between models",
+    advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts. Or"
+    " make the same number of attempts with each model.",
+    example="note[first-with-unequal-attempts]: first in resamples is empty because the number of"
+    " attempts differs between models",
 )  # fmt: skip
 
 _BIAS = "Mean of the resamples minus the estimate."
 
 
 class MethodGap(NamedTuple):
-    """The largest difference between the limits of two methods at one end of one interval."""
+    """The largest difference between the lower (or upper) limits of two interval methods."""
 
     size: float
     values: TaskValues
@@ -103,7 +103,7 @@ class MethodGap(NamedTuple):
 
 
 class MethodComparison:
-    """Intervals of one metric by several methods, and how far they are apart."""
+    """The intervals of one metric by several methods, and the largest difference between them."""
 
     def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
         self.metric, self.models = metric, models
@@ -115,12 +115,12 @@ class MethodComparison:
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
                 gaps.append(MethodGap(gap, d.values, bounded[least], bounded[most]))
-        # If gaps are equal except for rounding, the first one is used.
+        # Rounding makes the choice reproducible if gaps are equal except for rounding errors.
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The first number, the largest gap, and the two methods of the gap with their limits."""
+        """The first model, and the largest gap with its two methods and their limits."""
         first, gap, unit = self.models[0], self.gap, self.metric.unit
         fields: dict[str, Any] = {
             "metric": self.metric.name, "model": first.values.name, "unit": unit,
@@ -139,19 +139,19 @@ METHOD_ANSWERS = (
     Answer("one-method", lambda comparison: comparison.gap is None,
            "{metric} of {model} is {estimate} ({method}), with standard error {se}."),
     Answer("methods-agree", lambda comparison: comparison.gap.size <= ROUNDING,
-           "The method does not matter: all intervals of {metric} are equal."),
+           "The interval method does not matter: all intervals of {metric} are equal."),
     Answer("methods-differ", lambda comparison: True,
-           "The method changes a limit of {metric} by at most {gap}"
+           "The interval method changes a limit of {metric} by at most {gap}"
            " ({model}: {least} {least_limits:=@unit}, {most} {most_limits:=@unit})."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class DistributionTable(Section[Distribution]):
-    """Estimates with the limits of every method, in a table per metric.
+    """Estimates with the limits of every interval method, in one table per metric.
 
-    lines : the numbers without limits, including those without a value.  methods : of intervals.
-    kind : the weights of resamples.  metric : the metric of a single table.
+    lines : the results without limits, including results without a value.  methods : interval
+    methods.  kind : the weights of resamples.  metric : the metric, if there is a single table.
     """
 
     lines: Sequence[Result]
@@ -177,27 +177,24 @@ class DistributionTable(Section[Distribution]):
                units=lambda section, method: section.units("share")[0]),
         Column("first in resamples", "share", name="leads", shown=FULL, cell=lambda d: d.leads,
                where=lambda section: any(d.leads is not None for d in section.records),
-               meaning="Share of the resamples in which the model comes first (ties split); no"
-               " test, and not the probability of being best."),
+               meaning="Share of the resamples in which the model is first. Ties are split. It is"
+               " neither a test nor the probability of being best."),
         Column("from tasks", "share", name="share_tasks", shown=FULL,
         cell=lambda d: d.variance_shares[0],
-               meaning="Share of the variance between tasks."),
+               meaning="Share of the variance that is between tasks."),
         Column("from attempts", "share", name="share_attempts", shown=FULL,
                cell=lambda d: d.variance_shares[1],
-               meaning="Share of the variance between attempts at one task."),
+               meaning="Share of the variance that is between attempts at one task."),
     )  # fmt: skip
 
     @property
     def applicable(self) -> tuple[str, ...]:
-        """The methods that the metric of the table allows."""
+        """The interval methods for the metric of this table."""
         metric = self.metric or self.study.metrics[0]
         return applicable_methods(metric, self.methods, self.study.confidence)
 
     def units(self, share: str) -> tuple[str]:
-        """The kind of the table's numbers.
-
-        share : the kind to use if they are shares.
-        """
+        """The unit of the table as a tuple, with `share` as the unit of shares."""
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
 
@@ -217,9 +214,9 @@ class DistributionTable(Section[Distribution]):
         return [d for d in self.records if d.values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The largest change of a limit of the first metric between methods.
+        """How much the interval method changes a limit of the first metric.
 
-        With one method it is the first interval, and without any value the reason for that.
+        With one method, the answer is the first interval. Without a value, it is the reason.
         """
         if not self.records:
             yield range_sentence(self.lines[:1], self.study.counts.group_names)
@@ -231,7 +228,7 @@ class DistributionTable(Section[Distribution]):
 
     @property
     def resampled_units(self) -> str:
-        """What a resample draws: "tasks" or "attempts"."""
+        """The units that are resampled: "tasks" or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
     def context(self) -> Iterator[str | OptionHint]:
@@ -308,22 +305,20 @@ class DistributionTable(Section[Distribution]):
 
 
 class BootstrapQuestion(Question, BootstrapOptions):
-    """The question of `passk bootstrap`."""
-
     sections = (DistributionTable,)
 
     uncorrected = ""
     unbounded: ClassVar[str] = (
-        "it resamples one number, and here are two, with all missing outcomes failing and"
-        " with all passing; passk estimate has the interval of both"
+        "it needs one number per model, and --missing bounds gives two, with all missing outcomes"
+        " failing and with all passing; passk estimate shows the interval of both"
     )
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
-                OptionValue("-m", ratio), "a ratio of means has no values per task to"
-                " resample",
+                OptionValue("-m", ratio), "a ratio of means has no values per task that could be"
+                " resampled",
                 name="unknown-metric", settles=[SuggestedFix({}, "has its interval", "estimate")],
             )  # fmt: skip
         return metrics
@@ -338,7 +333,7 @@ class BootstrapQuestion(Question, BootstrapOptions):
                 (SuggestedFix({"--interval": None}),),
             ))  # fmt: skip
             methods = (LOGIT_T,)
-        # The signature names all methods, so these numbers have no method yet.
+        # The signature contains all methods, so these results are computed without a method.
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()
         lines = [plain.result(model_values) for model_values in values]

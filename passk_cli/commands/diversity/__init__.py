@@ -16,14 +16,14 @@ from passk_cli.study.metrics import Metrics, parse_k
 class DiversityOptions:
     """Count the different solutions among the attempts.
 
-    Counts the different solutions, and the different correct ones, among k attempts, and shows how
-    much variety comes with the gain from pass@1 to pass@k.
+    The command counts the different solutions and the different correct solutions among k
+    attempts. It also shows how much variety comes with the gain from pass@1 to pass@k.
 
     # count the different solutions at each temperature
     passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b \
     --by temperature
 
-    # treat solutions that differ in spaces only as equal
+    # count solutions that differ only in spaces as equal
     passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise space
 
     # draw how variety grows with k
@@ -34,15 +34,16 @@ class DiversityOptions:
     # fmt: off
     normalise: Annotated[str, Option(
         "--normalise", help="Compare solutions as", choices=NORMALISE,
-        detail="none: as they are; space: with white space as single spaces; python: without"
-        " comments, docstrings and layout.")] = "none"
+        detail="With none, solutions are compared as they are. With space, white space becomes a"
+        " single space. With python, comments, docstrings and layout are removed.")] = "none"
     similarity: Annotated[float | None, Option(
-        "--similarity", "X", "Count solutions of similarity X or more as one.",
-        detail="Similarity: the share of common runs of three tokens, e.g. 0.8.")] = None
+        "--similarity", "X", "Count solutions with similarity of at least X as one.",
+        detail="The similarity is the share of common sequences of three tokens, e.g. 0.8.",
+    )] = None
     k: Annotated[tuple[int, ...], Option(
-        "-k", "2,10,100", "distinct@k at these k.", parse=parse_k,
-        detail="Default: those of 2, 10, 100 that the data allow; if these are fewer than three,"
-        " also half and all of the attempts.")] = ()
+        "-k", "2,10,100", "distinct@k at these k's.", parse=parse_k,
+        detail="Default: 2, 10 and 100, as far as the data contain enough attempts. If these are"
+        " fewer than three, half and all of the attempts are added.")] = ()
     # fmt: on
 
 

@@ -17,14 +17,14 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# Variety is little if it is within a tenth of the least variety of a gain, or within a tenth of
-# what is possible beyond that least variety.
+# A gain has little variety if its variety is at most _LITTLE above the least variety of a gain. The
+# limit is relative to the least variety, or to the distance to the largest possible variety.
 _LITTLE = 0.1
 FLAG = "little variety"
 
 
 def metrics_at(ks: Sequence[int]) -> list[Metric]:
-    """distinct@k and distinct-correct@k, and for k > 1 the gain over one attempt."""
+    """The metrics distinct@k and distinct-correct@k, and for k > 1 the gain over one attempt."""
     beyond = [k for k in ks if k > 1]
     return [
         *(Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks),
@@ -34,14 +34,14 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
 
 
 def variety(study: Analysis, place: int) -> SeriesRow:
-    """The numbers of one series.
+    """All results about the solutions of one model.
 
-    These are the metrics of the study; variety@k and least variety@k of each gain@k; solutions per
-    task (distinct), their effective number and the share of duplicates, for all and for correct
-    ones.
-    place : of the series in the counts.
-    Errors: ParameterError for a k that no task supports, or counts that were read without
-    solutions.
+    These are the metrics of the study, variety@k and least variety@k of each gain@k, and three
+    results for all and for correct solutions: the number of different solutions per task, their
+    effective number, and the share of duplicates.
+    place : index of the model in the counts.
+    Errors: ParameterError for a k above the number of attempts of every task, or if the counts do
+    not contain solutions.
     """
     metrics = study.results(study.values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
@@ -54,11 +54,11 @@ def variety(study: Analysis, place: int) -> SeriesRow:
 
 
 def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
-    """The variety that comes with a gain, and the smallest possible one.
+    """The variety that comes with a gain, and the smallest possible variety.
 
-    variety@k : distinct@k, each task weighted by its gain; None if nothing is gained.
+    variety@k : mean of distinct@k over tasks, weighted by the gain of each task; None without gain.
     least variety@k : pass@k + 1 − pass^k with the same weights. A gain needs at least one solution
-        that passes and one that does not.
+        that passes and one solution that fails.
     """
     value = least = None
     flag, k = "", int(gain.k or 0)
@@ -78,14 +78,16 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
 
 
 def _solutions(study: Analysis, place: int) -> Iterator[Result]:
-    """Solutions per task, their effective number and the share of repeats, for all and passes."""
+    """Solutions per task, effective number and share of duplicates, for all and for passing
+    attempts.
+    """
     counts = study.counts
     rows = counts.rows_of(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
     for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
         kinds = distinct_solutions(bag.start, times).astype(np.float64)
-        # Tasks with too few passes have no pairs of attempts, and are left out.
+        # A task with fewer than two passes has no pair of passes, so it is left out.
         pairs, repeats = solution_agreement(bag.start, times), duplicate_share(bag.start, times)
         yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
         yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))
@@ -93,7 +95,7 @@ def _solutions(study: Analysis, place: int) -> Iterator[Result]:
 
 
 def _effective_number(fact: Result) -> Result:
-    """The effective number of solutions, from the probability that two attempts agree."""
+    """Convert the probability that two attempts agree to the effective number of solutions."""
     chance, number = fact.estimate, replace(fact, se=None)
     if chance.value is None:
         return replace(number, estimate=Estimate(None, reason=chance.reason, unit="score"))

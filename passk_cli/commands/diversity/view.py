@@ -41,21 +41,22 @@ _CURVE_POINTS = 16
 
 LITTLE_VARIETY = DiagnosticType(
     "little-variety", WARNING,
-    "gains of {models} from more attempts come with little variety",
-    meaning="pass@k rises with k, but nearly all solutions behind the rise are one that passes and"
-    " one that fails. passk reports this if the interval of the gain lies above 0 and the variety"
+    "gains of {models} from more attempts come with little variety of solutions",
+    meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
+    " one that fails. passk reports this if the interval of the gain is above 0 and the variety"
     " of the solutions is at most a tenth above the smallest variety that a gain can have.",
-    why="The model repeats a guess instead of exploring, so further attempts may add little.",
+    why="The model repeats guesses and tries few new solutions, so more attempts may add little.",
     advice="`--full` shows the numbers. Try a higher temperature.",
-    example="warning[little-variety]: gains of alpha from more attempts come with little variety",
+    example="warning[little-variety]: gains of alpha from more attempts come with little variety of"
+    " solutions",
 )  # fmt: skip
 UNPARSED_SOLUTIONS = DiagnosticType(
     "unparsed-solutions", NOTE,
     "{attempts:attempt} {attempts:has|have} a solution that is not valid Python and is compared"
     " with single spaces",
     meaning="`--normalise python` compares programs without comments, docstrings and layout. If"
-    " Python cannot parse a text, passk compares it as with `--normalise space`.",
-    why="Two of these texts that differ only in comments count as different solutions.",
+    " Python cannot parse a text, passk compares it like with `--normalise space`.",
+    why="If two invalid programs differ only in comments, they count as different solutions.",
     advice="If the solutions are not Python, use `--normalise space`.",
     example="passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise python\n"
     "note[unparsed-solutions]: 471 attempts have a solution that is not valid Python and is"
@@ -65,38 +66,39 @@ MIXED_OUTCOMES = DiagnosticType(
     "mixed-outcomes", NOTE,
     "{solutions:solution} passed in some attempts and failed in others",
     meaning="Equal solutions usually pass or fail together. These solutions did not, for example"
-    " because of flaky tests or time limits. distinct-pass@k counts such a solution by its share of"
-    " passes.",
+    " because of flaky tests or time limits. distinct-pass@k counts each of these solutions by its"
+    " share of passes.",
     why="The checker, and not the solution, decides some of these outcomes.",
     advice="Check whether the tests of these tasks are deterministic.",
     example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
 )  # fmt: skip
 GROWING_DUPLICATES = DiagnosticType(
     "growing-duplicates", NOTE,
-    "tasks have different numbers of attempts; duplicates grow with them, distinct@k does not",
+    "tasks have different numbers of attempts; the share of duplicates depends on this number, but"
+    " distinct@k does not",
     meaning="More attempts give more different solutions per task, and more duplicates.",
-    why="A model with more attempts has more duplicates even if it is as varied as the others.",
+    why="A model with more attempts has more duplicates even if its solutions are as varied as the"
+    " solutions of other models.",
     advice="Compare models with different numbers of attempts by distinct@k and the effective"
     " number.",
-    example="note[growing-duplicates]: tasks have different numbers of attempts; duplicates grow"
-    " with them, distinct@k does not",
+    example="note[growing-duplicates]: tasks have different numbers of attempts; the share of"
+    " duplicates depends on this number, but distinct@k does not",
 )  # fmt: skip
 
-# Numbers of --full that are not metrics.
+# Meanings of the results that are not metrics, for `--full`.
 _MEANINGS = {
-    "duplicates": "Share of the attempts that repeat an earlier one.",
-    "distinct": "Different solutions per task, among all attempts.",
-    "effective": "1 / probability that two attempts agree: as varied as that many equally frequent"
-    " solutions.",
-    "distinct correct": "Different solutions per task that pass, among all attempts.",
-    "effective correct": "Effective number of the solutions that pass, on tasks with two passes.",
-    "duplicates correct": "Share of the passes that repeat an earlier one, on tasks with a pass.",
+    "duplicates": "Share of the attempts that repeat an earlier attempt.",
+    "distinct": "Number of different solutions per task, among all attempts.",
+    "effective": "1 / probability that two attempts agree. It equals the number of solutions if all"
+    " of them are equally frequent.",
+    "distinct correct": "Number of different passing solutions per task, among all attempts.",
+    "effective correct": "Effective number of passing solutions, on tasks with two passes.",
+    "duplicates correct": "Share of the passes that repeat an earlier pass, on tasks with a pass.",
 }
 
-# The numbers of different and of correct solutions of one model.
 DIFFERENT_SOLUTIONS = Answer(
     "different-solutions", lambda _: True,
-    "{k:attempt} of {model} contain {different} different solutions, {correct} of them correct.",
+    "{k:attempt} of {model} contain {different} different solutions; {correct} are correct.",
     lambda facts_and_groups: {
         "k": facts_and_groups[0].k, "model": name_with_groups(facts_and_groups[0].series,
         facts_and_groups[2]),
@@ -109,7 +111,7 @@ DIFFERENT_SOLUTIONS = Answer(
 class SolutionTable(NumberTable):
     """Different solutions and different correct solutions among k attempts, and duplicates.
 
-    compared : how two solutions are compared.
+    compared : text that describes how solutions are compared.
     """
 
     columns = (
@@ -117,18 +119,18 @@ class SolutionTable(NumberTable):
         replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == ALWAYS],
                 example=NumberColumn("distinct@K, distinct-correct@K, duplicates",
                                "Different solutions, different passing solutions and the share of"
-                               " repeats among K attempts, K the largest.", "score")),
+                               " duplicates among K attempts, for the largest K.", "score")),
         replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == FULL],
                 shown=FULL,
                 example=NumberColumn("distinct, effective",
-                               "Different solutions of all attempts, and 1 / probability that two"
-                               " attempts agree; of passing solutions too.", "score")),
+                               "Different solutions among all attempts, and 1 / probability that"
+                               " two attempts agree. Both also for passing solutions.", "score")),
     )  # fmt: skip
     compared: str = ""
 
     @cached_property
     def headline_names(self) -> tuple[str, str, str]:
-        """The names of the numbers at the largest k that has values, and of the duplicates."""
+        """The names of the metrics at the largest k with values, and of the share of duplicates."""
         kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
@@ -136,7 +138,7 @@ class SolutionTable(NumberTable):
 
     @cached_property
     def numbers(self) -> list[NumberColumn]:
-        """The numbers of solutions in their order. Those at smaller k need --full."""
+        """The columns of metrics about solutions. Metrics at a smaller k need --full."""
         return [
             NumberColumn(
                 number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
@@ -201,19 +203,19 @@ class SolutionTable(NumberTable):
 
 
 class GainAtK(NamedTuple):
-    """The numbers of a model at one k."""
+    """The results of one model at one k."""
 
     series: Series
     k: int
     row: SeriesRow
 
     def at(self, family: str) -> Estimate:
-        """The number of a family at this k."""
+        """The estimate of a metric family at this k."""
         return self.row.numbers[f"{family}@{self.k}"].estimate
 
 
 class GainVarietyTable(Section[GainAtK]):
-    """The gain of k attempts over one, and the variety that comes with it."""
+    """The gain of k attempts over one attempt, and the variety that comes with this gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
     shown = FULL
@@ -223,17 +225,17 @@ class GainVarietyTable(Section[GainAtK]):
         Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
                cell=lambda gain: gain.at("pass").value),
         Column("gain", "share", meaning="pass@k − pass@1.", cell=lambda gain: gain.at("gain")),
-        Column("variety", "score", meaning="distinct@k, tasks weighted by their gain.",
+        Column("variety", "score", meaning="Mean of distinct@k, with tasks weighted by their gain.",
                cell=lambda gain: gain.at("variety").value),
         Column("least", "score",
-               meaning="The variety of one solution that passes and one that fails.",
+               meaning="The smallest variety of a gain: one solution passes, and one fails.",
                cell=lambda gain: gain.at("least variety").value),
         Column("distinct-pass@k", "share",
                meaning="Probability that one of k different solutions passes.",
                cell=lambda gain: gain.at("distinct-pass").value),
         Column("flag", cell=lambda gain: gain.at("variety").reason,
-               meaning="little variety: a gain whose interval lies above 0, and whose variety is at"
-               " most a tenth above the least."),
+               meaning="little variety: the interval of the gain is above 0, and the variety is at"
+               " most a tenth above the smallest possible variety."),
     )  # fmt: skip
 
 
@@ -241,13 +243,11 @@ _FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python
 
 
 class DiversityQuestion(Question, DiversityOptions):
-    """The question of `passk diversity`."""
-
     sections = (SolutionTable, GainVarietyTable)
 
     unbounded: ClassVar[str] = (
-        "the number of different solutions does not lie between its values with all missing"
-        " outcomes failing and with all passing"
+        "the number of different solutions may be outside its values with all missing outcomes"
+        " failing and with all passing"
     )
 
     def request(self, options: SharedOptions) -> Request:
@@ -257,7 +257,7 @@ class DiversityQuestion(Question, DiversityOptions):
         )  # fmt: skip
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
+        """The metrics distinct@k, distinct-correct@k, and for k > 1 the gain over one attempt."""
         return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).choose(counts)
 
     def report(self, study: Analysis) -> Report:
@@ -271,7 +271,7 @@ class DiversityQuestion(Question, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
-    """The given k's, or those of 2, 10, 100 that every task of most models supports.
+    """The k's of -k, or by default 2, 10 and 100 as far as every task of most models allows.
 
     If these are fewer than three, half and all of the attempts are added.
     Errors: ParameterError if no model has two attempts at every task.
@@ -284,6 +284,6 @@ def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
             "no model has two attempts at every task, and diversity needs them; make more attempts",
             name="too-few-attempts",
         )
-    # distinct@1 is always 1.
+    # The metric distinct@1 is always 1, so k = 1 is left out.
     usual = {k for k in (2, 10, 100) if k <= most}
     return tuple(sorted(usual if len(usual) == 3 else usual | {max(most // 2, 2), most}))

@@ -16,8 +16,9 @@ from passk_cli.study.metrics import Metrics
 class EstimateOptions:
     """Estimate pass@k and pass^k, with intervals.
 
-    pass@k is the probability that at least one of k attempts passes; pass^k, that all k pass. The
-    table has a row per model and a column per metric, each with its 95 % confidence interval.
+    pass@k is the probability that at least one of k attempts passes, and pass^k is the probability
+    that all k pass. The table has one row per model and one column per metric. Each estimate has a
+    95 % confidence interval.
 
     # estimate pass@k and pass^k of every model
     passk estimate sample_data/tau_airline.csv
@@ -32,8 +33,8 @@ class EstimateOptions:
     # fmt: off
     sort: Annotated[str, Option(
         "--sort", "COLUMN", "Sort rows by a column (default: the first metric).",
-        detail="A column is model, a group, a metric or tasks. A minus before the name"
-        " reverses the order.")] = ""
+        detail="COLUMN is model, a group, a metric or tasks. A minus before the name reverses the"
+        " order.")] = ""
     # fmt: on
 
 

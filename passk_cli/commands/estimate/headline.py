@@ -25,15 +25,15 @@ from passk_cli.study.headlines import (
 )
 from passk_cli.study.result import Result
 
-# The maximum number of models that a sentence names, and of groups of a leader that it names.
+# Maximum number of models that a sentence names, and maximum number of groups per leader.
 _NAMED, _FEW_GROUPS = 3, 2
 
 
 class Leader(NamedTuple):
     """The models with the best value of a metric.
 
-    direction : 1 if more is better, −1 if less is.  models : how many models have a value.
-    tasks : how many tasks the value uses.
+    direction : 1 if a higher value is better, −1 if a lower value is better.
+    models : number of models that have a value.  tasks : number of tasks behind the value.
     """
 
     metric: str
@@ -44,12 +44,12 @@ class Leader(NamedTuple):
 
     @property
     def is_one_model(self) -> bool:
-        """Whether it is one model, whatever the missing outcomes are."""
+        """Whether one model has the best value, whatever the missing outcomes are."""
         return self.end.certain and len(self.end.names) == 1
 
 
 def _leader(facts: Sequence[Result]) -> Leader | None:
-    """The leader of one metric in one group; None if fewer than two models have a value."""
+    """The leader for one metric in one group; None if fewer than two models have a value."""
     valued = [fact for fact in facts if fact.estimate.value is not None]
     if len(valued) < 2:
         return None
@@ -59,7 +59,7 @@ def _leader(facts: Sequence[Result]) -> Leader | None:
 
 
 class Headline(ValueRange):
-    """The numbers of all series: the range of the first metric, and the leaders."""
+    """The estimates of all models: the range of the first metric, and the leaders."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
@@ -70,7 +70,7 @@ class Headline(ValueRange):
 
     @cached_property
     def _headline_facts(self) -> list[Result]:
-        """The numbers at the first and the last metric."""
+        """The results of the first and the last metric."""
         names = self.metric, *(fact.name for fact in self.facts_with_value[-1:])
         return [fact for fact in self.facts_with_value if fact.name in names]
 
@@ -80,12 +80,14 @@ class Headline(ValueRange):
 
     @property
     def where(self) -> str:
-        """The tasks of the ranking, if these are not all: "the 3 tasks that …"."""
+        """The shared tasks of the ranking as text, for example "the 3 tasks that …"; empty for all
+        tasks.
+        """
         return self._shared[1].removeprefix(" on ")
 
     @cached_property
     def leaders(self) -> dict[tuple[str, ...], Leader]:
-        """Group → its leader at the first metric, for groups in which two models can be ranked."""
+        """The leader for the first metric in each group that has two comparable models."""
         first = [fact for fact in self._shared[0] if fact.name == self.metric]
         by_group = group_by(first, lambda fact: fact.series[1:])
         return {
@@ -94,22 +96,21 @@ class Headline(ValueRange):
 
     @property
     def shares_no_task(self) -> bool:
-        """Whether models cannot be ranked, because no task is behind the numbers of all of them."""
+        """Whether models cannot be ranked, because no task is shared by all of them."""
         return bool(self.where) and not self.leaders and not self.groups
 
     @property
     def unreached_k(self) -> int:
-        """The largest k that a task has too few attempts for; 0 if there is none."""
+        """The largest k for which some task has too few attempts; 0 if there is none."""
         return self.study.largest_unsupported_k(self._headline_facts)
 
     @property
     def leader(self) -> Leader:
-        """The leader of the only group."""
         return next(iter(self.leaders.values()))
 
     @cached_property
     def last_leader(self) -> Leader | None:
-        """The only leader at the last metric, if it has the same models on the same tasks."""
+        """The only leader for the last metric, if it is compared with the same models and tasks."""
         last = self.facts_with_value[-1].name
         last_leader = _leader([fact for fact in self._shared[0] if fact.name == last])
         if last == self.metric or last_leader is None or not last_leader.is_one_model:
@@ -119,12 +120,14 @@ class Headline(ValueRange):
 
     @property
     def has_one_model(self) -> bool:
-        """Whether all numbers are of one model in several groups."""
+        """Whether all results are about one model in several groups."""
         return len({fact.series[0] for fact in self.numbers}) == 1
 
     @cached_property
     def groups_of_leaders(self) -> dict[str, list[str]]:
-        """Model → the groups in which it is the only leader, most groups first."""
+        """Model → the groups in which it is the only leader. The model with most groups comes
+        first.
+        """
         groups: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
             if led.is_one_model:
@@ -133,7 +136,7 @@ class Headline(ValueRange):
 
     @property
     def group_fields(self) -> Mapping[str, Any]:
-        """The fields of the sentences about groups."""
+        """The fields of answers about groups."""
         ends = [led.end for led in self.leaders.values()]
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
@@ -150,7 +153,7 @@ class Headline(ValueRange):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of the sentences about models without groups."""
+        """The fields of answers about models without groups."""
         led, last_leader = self.leader, self.last_leader
         further = {} if last_leader is None else {
             "other": last_leader.metric, "other_model": last_leader.end.names[0],
@@ -164,7 +167,7 @@ class Headline(ValueRange):
 
     @property
     def only_series_fields(self) -> Mapping[str, Any]:
-        """The fields of the sentence about the only series. "all" is 0 if it has all tasks."""
+        """The fields of the answer about the only model. "all" is 0 if the model has all tasks."""
         fact, total_tasks = self.valued[0], len(self.study.counts.tasks)
         tasks = fact.size.tasks or 0
         return {
@@ -175,7 +178,7 @@ class Headline(ValueRange):
 
     @cached_property
     def at_largest_k(self) -> tuple[Result, Result] | None:
-        """pass@k and pass^k of the only series at the largest k, if it has both."""
+        """pass@k and pass^k of the only model at the largest k, if both exist."""
         if len(self.numbers) > 1 or not self.valued:
             return None
         of = {fact.name: fact for fact in self.facts_with_value[1:] if (fact.k or 0) > 1}
@@ -185,7 +188,7 @@ class Headline(ValueRange):
 
     @property
     def largest_k_fields(self) -> Mapping[str, Any]:
-        """The fields of the sentence about the largest k."""
+        """The fields of the answer about the largest k."""
         assert self.at_largest_k is not None
         at, hat = self.at_largest_k
         total_tasks = len(self.study.counts.tasks)
@@ -200,7 +203,7 @@ class Headline(ValueRange):
 _WHERE = "{?where| on {where}}"
 _WITHOUT = "{?without| No value of {metric}: {without}.}"
 _BEST = "{direction:scores highest|is lowest}"
-# Answers for several models that are not ranked.
+# Answers about several models that passk does not rank.
 _UNRANKED = (
     replace(RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
     replace(RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),
@@ -259,10 +262,10 @@ HEADLINES = (
 )  # fmt: skip
 ANY_AND_ALL = Answer(
     "any-and-all-attempts", lambda headline: headline.at_largest_k is not None,
-    "At least one of {k:attempt} passes with probability {at}, all {k} with {hat}"
+    "At least one of {k:attempt} passes with probability {at}, and all {k} pass with {hat}"
     "{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_fields,
 )  # fmt: skip
 OWN_TASKS = Answer(
     "own-tasks-below", lambda headline: bool(headline.where and headline.leaders),
-    "Below, each model is on its own tasks.", lambda headline: {},
+    "The rows below use all tasks of each model.", lambda headline: {},
 )  # fmt: skip

@@ -37,7 +37,7 @@ from passk_cli.suggestions import did_you_mean_or_list
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Unit of numbers → the title of their axis.
+# Unit of a metric → title of the axis.
 UNITS = {
     "share": "", "score": "score", "$": "US dollars", "tokens": "tokens", "s": "seconds",
     "turns": "turns",
@@ -45,64 +45,61 @@ UNITS = {
 
 NOISY_ATTEMPTS = DiagnosticType(
     "noisy-attempts", NOTE,
-    "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
+    "{numbers}: one more attempt at every task would narrow the interval more than new tasks would",
     "",
     "The uncertainty of this metric comes mostly from the attempts at each task, and less from"
     " the choice of tasks. This can happen if k is large compared with the number of attempts.",
-    why="The variance of an estimate has two parts. New tasks reduce both, in proportion to"
-    " 1 / tasks. More attempts at the same tasks reduce only the second part, but at a large k"
-    " they reduce it faster and cost less than new tasks.",
-    advice="For a narrower interval, make more attempts at the tasks that you have. `passk plan`"
-    " computes how many tasks and attempts a target needs.",
-    example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task narrows the"
-    " interval more than as many at new tasks",
+    why="The variance of an estimate has two parts. New tasks reduce both parts, in proportion to"
+    " 1 / tasks. More attempts at the same tasks reduce only the second part. At a large k, they"
+    " reduce it faster than new tasks, and cost less.",
+    advice="For a narrower interval, make more attempts at the same tasks. `passk plan` computes"
+    " how many tasks and attempts a target needs.",
+    example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task would narrow the"
+    " interval more than new tasks would",
 )  # fmt: skip
 
 
-# With more attempts, another one hardly matters compared with new tasks, and its variance takes
-# that
-# many values to compute.
+# Maximum number of attempts per task for the check of noisy attempts. With more attempts, one more
+# attempt hardly matters, and the variance takes long to compute.
 _FEW_ATTEMPTS = 1_000
 
 
 class EstimateTable(NumberTable):
-    """Every metric of every model."""
-
     columns = (
         *NumberTable.columns,
-        Column("{0.name} judged", "share", meaning="{0.name} by the judge's verdicts, uncorrected.",
+        Column("{0.name} judged", "share", meaning="{0.name} from the verdicts of the judge.",
                across=lambda section: section.corrected_numbers, shown=FULL, name="judged",
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),
                example=NumberColumn("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", shown=FULL,
-               meaning="Correlation of two attempts at one task, with its interval over tasks: near"
-               " 1 tasks always pass or always fail, so that further attempts tell little.",
+               meaning="Correlation of two attempts at one task, with an interval over tasks. Near"
+               " 1, tasks always pass or always fail, so more attempts add little information.",
                where=lambda section: any(map(_noise, section.records)),
                cell=lambda row: _correlation(row)),
         Column("noise floor", "points", shown=FULL,
-               meaning="The difference that two runs of one attempt per task stay below by chance"
-               " in 95 % of cases, at the tasks with several attempts. Empty if no attempts at one"
-               " task differ.",
+               meaning="Two runs with one attempt per task differ by chance by less than this in"
+               " 95 % of cases, for the tasks with several attempts. It is empty if the attempts at"
+               " each task agree.",
                where=lambda section: any(map(_noise, section.records)),
                cell=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
     @property
     def corrected_numbers(self) -> list[NumberColumn]:
-        """The numbers that labels correct."""
+        """The columns of the metrics that are corrected by labels."""
         judged_names = {fact.name for fact in self.facts() if "judged" in fact.more}
         return [
             number._replace(shown=FULL) for number in self.numbers if number.name in judged_names
         ]
 
     def tables(self) -> Iterator[Table]:
-        """The table, only with --full if no number has a value."""
+        """The table, which needs `--full` if no result has a value."""
         visibility = self.shown if self.results_with_value else FULL
         yield from (replace(table, shown=visibility) for table in super().tables())
 
     @property
     def results_with_value(self) -> list[Result]:
-        """The numbers that have a value or a range."""
+        """The results that have a value or a range."""
         return [fact for fact in self.facts() if fact.estimate.value is not None or fact.is_range]
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -180,7 +177,7 @@ class EstimateTable(NumberTable):
 
 
 def _noise(row: SeriesRow) -> NoiseOfModel | None:
-    """The noise of a row, on its largest set of tasks, if it has counts of several attempts."""
+    """The noise of the attempts of a model, from the metric with most tasks; else None."""
     all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [
         v
@@ -203,10 +200,11 @@ def _noise_floor(row: SeriesRow) -> Estimate:
 
 
 def _attempts_help_more(fact: Result) -> bool:
-    """Whether one more attempt at each of T tasks narrows the interval more than T / n more tasks.
+    """Whether one more attempt at each task narrows the interval more than new tasks would.
 
-    With n attempts, the variance of the mean is V(n) / T, so this holds if V(n + 1) is below
-    V(n) n / (n + 1). It never holds for k = 1. One task does not show how much tasks differ.
+    One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts, the
+    variance of the mean is V(n) / T, so this holds if V(n + 1) is below V(n) n / (n + 1). It never
+    holds for k = 1. With only one task, the variance between tasks is unknown.
     """
     values = fact.values
     if values is None or values.metric.kind.required_attempt_data or len(values.n) < 2:
@@ -220,9 +218,9 @@ def _attempts_help_more(fact: Result) -> bool:
 
 
 def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
-    """The series in the order of a column: names ascending, numbers from the best, empty ones last.
+    """The models in the order of a column: names ascending, best values first, empty ones last.
 
-    sort : the column; "-" before it reverses the order.
+    sort : name of the column. A "-" before the name reverses the order.
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:
@@ -244,15 +242,13 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
 
 
 def _sort_values(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
-    """The value of each series, negated if more is better.  back : reverse the order."""
+    """The sort value of each model: the negated value if a higher value is better."""
     sign = metric.sign * (1 if back else -1)
     values = {fact.series: fact.estimate.middle for fact in facts if fact.name == metric.name}
     return {series: math.inf if v is None else sign * v for series, v in values.items()}
 
 
 class EstimateQuestion(Question, EstimateOptions):
-    """The question of `passk estimate`."""
-
     sections = (EstimateTable,)
     sampled = True
     ranged = True

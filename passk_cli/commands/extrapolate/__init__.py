@@ -18,9 +18,9 @@ CURVES = ("pass@k", "pass^k")
 
 
 def parse_to(value: Any) -> tuple[int, ...]:
-    """Parse numbers of attempts, increasing, from numbers or texts such as "100,1000".
+    """Parse numbers of attempts such as "100,1000", and sort them.
 
-    Errors: ParameterError for anything else.
+    Errors: ParameterError for a value that is not a whole number.
     """
     text = ",".join(map(str, value))
     return tuple(
@@ -29,7 +29,7 @@ def parse_to(value: Any) -> tuple[int, ...]:
 
 
 def parse_curves(value: Any) -> tuple[str, ...]:
-    """Parse pass@k, pass^k or both; pass@k if there is no name.
+    """Parse the names pass@k and pass^k. Without a name, the result is pass@k.
 
     >>> parse_curves(["pass^k, pass@k"]), parse_curves([","])
     (('pass^k', 'pass@k'), ('pass@k',))
@@ -45,18 +45,12 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     return names or CURVES[:1]
 
 
-# Fits of earlier versions. The range replaces them, for any distribution of success rates.
+# These fits of earlier versions were replaced by the range, which needs no assumption.
 _REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
 def parse_fit(value: Any) -> str:
-    """Parse the name of a fit.
-
-    Errors: ParameterError for another name.
-
-    >>> parse_fit("log-logit")
-    'log-logit'
-    """
+    """Parse the name of a fit; a ParameterError if it is not log-logit."""
     name = str(value)
     if name in _REMOVED:
         raise ParameterError(
@@ -72,8 +66,9 @@ def parse_fit(value: Any) -> str:
 class ExtrapolateOptions:
     """Predict pass@k beyond the attempts made.
 
-    Prints the range of values that the counts allow at larger k, whatever the tasks' success rates
-    are. If the range is at most 0.4 wide, it prints an estimate as well: an average of models.
+    The command prints the range of values that the counts allow at a larger k, whatever success
+    rates the tasks have. If the range is at most 0.4 wide, it also prints an estimate, which is an
+    average of models.
 
     # predict pass@100 from 20 attempts per task
     passk extrapolate sample_data/counts.csv --to 100
@@ -88,7 +83,7 @@ class ExtrapolateOptions:
     # fmt: off
     to: Annotated[tuple[int, ...], Option(
         "--to", "100,1000", "Predict at these k.", parse=parse_to,
-        detail="Default: 10 times the attempts there are.")] = ()
+        detail="Default: 10 times the number of attempts.")] = ()
     target: Annotated[float | None, Option(
         "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", low=0,
         high=1, between=True,
@@ -97,9 +92,9 @@ class ExtrapolateOptions:
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",
         parse=parse_curves)] = CURVES[:1]
     fit: Annotated[str | None, Option(
-        "--fit", "log-logit", "Add the line of logit pass@k in log k, a heuristic.",
+        "--fit", "log-logit", "Add a line of logit pass@k in log k, a heuristic.",
         parse=parse_fit,
-        detail="The line has no interval. On real data with many attempts it was often far too"
+        detail="The line has no interval. On real data with many attempts, it was often far too"
         " high.")] = None
     # fmt: on
 
@@ -108,8 +103,8 @@ COMMAND = Command(
     ExtrapolateOptions, (Request, RequiredAttempts, Confidence),
     without=("interval", "bounds", "resamples", "seed"), charts=True, methods=True,
     lacking={
-        "-k": "its k are those of --to", "k": "its k are those of to=",
-        "--resamples": "the range needs no random draws", "resamples": "the range needs no draws",
-        "--seed": "the range needs no random draws", "seed": "the range needs no draws",
+        "-k": "set the k's with --to", "k": "set the k's with to=",
+        **dict.fromkeys(("--resamples", "resamples", "--seed", "seed"),
+                        "the range needs no resampling"),
     },
     view="passk_cli.commands.extrapolate.view:ExtrapolateQuestion")  # fmt: skip

@@ -16,9 +16,9 @@ _ALIKE = 0.0005
 
 
 class RankedPredictions:
-    """The numbers of all models at one k, the highest first.
+    """The predictions of all models at one k, the highest first.
 
-    where : the tasks in words, if these are not all.
+    where : description of the tasks, if some tasks are left out.
     """
 
     def __init__(self, models: Sequence[Prediction], k: int, where: str) -> None:
@@ -33,13 +33,13 @@ class RankedPredictions:
 
     @property
     def all_look_equal(self) -> bool:
-        """Whether all numbers look the same after rounding."""
+        """Whether all predictions look the same after rounding."""
         values = [estimate.value or 0.0 for estimate in (self.top, *self.lower_estimates)]
         return values[0] - values[-1] < _ALIKE
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The highest and the lowest number, or the widest range if some are not determined."""
+        """The highest and lowest prediction, or the widest range if some are not determined."""
         best, last = self.models[0], self.models[-1]
         fields: dict[str, Any] = {
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
@@ -58,7 +58,7 @@ class RankedPredictions:
 
 
 _WHERE = "{?where| on {where}}"
-_WITHIN = "{?within|, within the attempts made}."
+_WITHIN = "{?within|. This k is within the attempts made}."
 _AHEAD = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
 PREDICTED = (
     Answer("not-determined", lambda predictions: predictions.open
@@ -66,17 +66,17 @@ PREDICTED = (
            "{attempts:attempt} per task do not determine {number} of {model}" + _WHERE
            + ": it is in {limits}" + _AHEAD),
     Answer("some-not-determined", lambda predictions: predictions.open,
-           "{attempts:attempt} per task do not determine {number} of {open} of {models:model}"
+           "{attempts:attempt} per task do not determine {number} for {open} of {models:model}"
            + _WHERE + _AHEAD),
     Answer("predicted", lambda predictions: not predictions.lower_estimates,
-           "{number} of {model}" + _WHERE + ": {estimate}" + _WITHIN),
+           "{number} of {model}" + _WHERE + " is {estimate}" + _WITHIN),
     Answer("predicted-highest", lambda predictions: not predictions.rivals,
            "{number} is highest for {model}" + _WHERE + ": {highest}" + _WITHIN),
     Answer("predicted-alike", lambda predictions: predictions.all_look_equal,
            "{number}" + _WHERE + " is about {highest} for {all}."),
     Answer("predicted-range", lambda _: True,
-           "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}); the"
-           " highest range overlaps with {count:that|those} of {rivals}" + _WITHIN),
+           "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}). The"
+           " highest range overlaps with the {count:range|ranges} of {rivals}" + _WITHIN),
 )  # fmt: skip
 TOO_FEW_SHARED = Answer(
     "too-few-shared", lambda _: True,
@@ -85,10 +85,10 @@ TOO_FEW_SHARED = Answer(
 
 
 class TargetReached:
-    """The k's that reach a target, with the models in the order in which they reach it.
+    """The k's at which models reach the target, in the order in which the models reach it.
 
-    For pass^k, the model that keeps the target longest comes first.
-    where : the tasks in words, if these are not all.
+    For pass^k, the model that stays above the target longest comes first.
+    where : description of the tasks, if some tasks are left out.
     """
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
@@ -121,12 +121,12 @@ REACHED = (
            _TARGET + " for {all}" + _WHERE + ": {ks}."),
     Answer("target-first", lambda _: True,
            _TARGET + " is {rising:lowest|highest} for {model}" + _WHERE + ": {ks}"
-           "{?rivals|; its range overlaps with {count:that|those} of {rivals}}."),
+           "{?rivals|. Its range overlaps with the {count:range|ranges} of {rivals}}."),
 )  # fmt: skip
 
 
 def sort_value(prediction: Prediction, k: int) -> float:
-    """The value at k, or the middle of its range. Models are sorted by it."""
+    """The prediction at k, or the middle of its range, by which models are sorted."""
     estimate = prediction.numbers[k].estimate
     middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
     return middle if estimate.value is None else estimate.value
@@ -137,7 +137,7 @@ def _width(estimate: Estimate) -> float:
 
 
 def _k_range(prediction: Prediction) -> tuple[float, float]:
-    """The limits of the target's k. A missing upper limit is infinity."""
+    """The limits of the k that reaches the target. A missing upper limit is infinity."""
     [fact] = prediction.reaches
     low, high = (math.inf if end is None else end
                  for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
@@ -145,7 +145,7 @@ def _k_range(prediction: Prediction) -> tuple[float, float]:
 
 
 def target_k_text(prediction: Prediction) -> Iterator[Cell]:
-    """A target's k, such as "17 [12, 26]", "94 to 3,400" or "not before 94; no k is certain"."""
+    """Yield the parts of a text such as "17 [12, 26]", "94 to 3,400" or "not before 94"."""
     [fact] = prediction.reaches
     value, low, high = (
         None if k is None else int(k)

@@ -21,19 +21,19 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, TaskValues
 
-# The largest k at which a target is searched, as a number and as text.
+# Largest k at which passk searches a target, as a number and as text.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
-# The name of the only fit, a heuristic, and the method of the average.
+# Name of the only fit, which is a heuristic, and name of the averaged models.
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 
 @dataclass(frozen=True)
 class PredictionTarget:
-    """What to predict: curves, k's, a target and a fit.
+    """Which curves to predict at which k's.
 
-    curves : of "pass@k" and "pass^k".  ks : the k's of predictions, increasing.
+    curves : of "pass@k" and "pass^k".  ks : the k's of predictions, in increasing order.
     target : a value in (0, 1) for which to find k, or None.
-    fit : LOG_LOGIT for that line in addition, or None.
+    fit : LOG_LOGIT to add the log-logit line, or None.
     """
 
     curves: tuple[str, ...]
@@ -44,13 +44,12 @@ class PredictionTarget:
 
 @dataclass(frozen=True)
 class _PredictedCurve:
-    """A curve that is predicted.  rates : the tasks of its series at k = 1."""
+    """A curve to predict.  rates : the values of its tasks at k = 1."""
 
     rates: TaskValues
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
         return self.rates.series
 
     @property
@@ -61,7 +60,7 @@ class _PredictedCurve:
 
 @dataclass(frozen=True)
 class UnpredictedCurve(_PredictedCurve):
-    """A curve without a prediction.  facts : the reason, at each requested k."""
+    """A curve without a prediction.  facts : one empty result with the reason per requested k."""
 
     reason: str
     facts: tuple[Result, ...]
@@ -71,10 +70,10 @@ class UnpredictedCurve(_PredictedCurve):
 class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
-    source : computes the number at any k.
-    numbers : k → the number, at the largest known k and at the requested k's.
-    further : the average of models at each predicted k, and the log-logit line if it is requested.
-    reaches : the k that reaches the target, in whole attempts; empty without a target.
+    source : computes the result at any k.
+    numbers : k → the result, at the largest known k and at the requested k's.
+    further : the average of models at each predicted k, and the log-logit line if requested.
+    reaches : the k at which the curve reaches the target, in whole attempts; empty if no target.
     """
 
     source: _PredictedNumbers
@@ -84,49 +83,48 @@ class Prediction(_PredictedCurve):
 
     @property
     def extrapolation(self) -> Extrapolation:
-        """What the counts show about any k."""
         return self.source.extrapolation
 
     @property
     def known_k(self) -> int:
-        """The largest k that at least nine of ten tasks have attempts for."""
+        """The largest k for which at least nine of ten tasks have enough attempts."""
         return self.extrapolation.largest_known_k
 
     @property
     def measured(self) -> Result:
-        """The number at the largest known k."""
+        """The result at the largest known k."""
         return self.numbers[self.known_k]
 
     @property
     def open_tasks(self) -> int:
-        """The number of tasks that never passed, or for pass^k never failed."""
+        """The number of tasks that never passed (for pass^k: never failed)."""
         return int((self.extrapolation.passes == 0).sum())
 
     @property
     def facts(self) -> Iterator[Result]:
-        """All numbers, further numbers and the target's k."""
+        """Yield all results of this curve, including the averages and the k of the target."""
         yield from self.numbers.values()
         yield from self.further
         yield from self.reaches
 
     def at(self, k: int) -> Result:
-        """The number at k. It is that of `passk estimate` if every task has n ≥ k."""
+        """The result at k; the same as in `passk estimate` if all tasks have k attempts."""
         return self.source.at(k)
 
     def log_logit_line(self, k: int) -> Estimate:
-        """The log-logit line at k."""
+        """The value of the log-logit line at k."""
         name = f"{self.family}{k} by {LOG_LOGIT}"
         return next(fact.estimate for fact in self.further if fact.name == name)
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """How many more attempts would determine the number at k; None if none would."""
+        """How many more attempts would determine the prediction at k; None if no number would."""
         return self.extrapolation.attempts_needed(k)
 
 
 def predict(
     study: Analysis, rates: TaskValues, aim: PredictionTarget
 ) -> Prediction | UnpredictedCurve:
-    """Predict one series.  rates : its values of the family's metric at k = 1."""
+    """Predict one curve.  rates : its values at k = 1.  aim : which k's and target to predict."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
         rates.series, "", None, Estimate(None), size=SampleSize(len(n), *rates.attempts_range),
@@ -147,7 +145,7 @@ def predict(
 
 @dataclass(frozen=True)
 class _PredictedNumbers:
-    """The number of a series at any k: measured if there are enough attempts, else predicted."""
+    """Computes the result at any k: measured if there are enough attempts, otherwise predicted."""
 
     study: Analysis
     rates: TaskValues
@@ -155,7 +153,7 @@ class _PredictedNumbers:
     blank: Result
 
     def at(self, k: int) -> Result:
-        """The number at k. Beyond the attempts, it is a point only if the range is narrow."""
+        """The result at k, with an estimate beyond the attempts only if the range is narrow."""
         metric, known_k = Metric(self.rates.metric.family, k), self.extrapolation.largest_known_k
         if k <= self.rates.n.min():
             values = metric.values(self.rates.n, self.rates.c)
@@ -171,14 +169,14 @@ class _PredictedNumbers:
         return replace(self.blank, name=metric.name, k=k, estimate=estimate, more=more)
 
     def measured(self, k: int) -> float:
-        """The mean over tasks at a k that all tasks have attempts for."""
+        """The mean over tasks, for a k for which all tasks have enough attempts."""
         metric = Metric(self.rates.metric.family, k)
         return float(metric.values(self.rates.n, self.rates.c).mean())
 
     def limits(self, k: int) -> tuple[float, float]:
-        """The range at k, or the interval of a measured number.
+        """The range at k, or the interval of a measured result.
 
-        pass@k never falls with k, and pass^k never rises. The limits do not either.
+        pass@k never decreases with k, and pass^k never increases. The limits behave likewise.
         """
         least = int(self.rates.n.min())
         if k <= least:
@@ -190,10 +188,10 @@ class _PredictedNumbers:
 
 
 def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
-    """The average of models, and the log-logit line, at each of ks, which are beyond the attempts.
+    """Yield the average of models and the log-logit line at `ks`, which are beyond the attempts.
 
-    They have their own names, for example "pass@100 by average", and their k is in `fit_k`, so that
-    each k has one answer.
+    These results have their own names, for example "pass@100 by average". Their k is in the column
+    `fit_k`, so that csv and json have only one row with this k.
     """
     if not ks:
         return
@@ -223,11 +221,10 @@ def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> 
 
 
 def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
-    """The k of the target: by the average, and by both ends of the range, as attempts.
+    """The k at which the curve reaches the target, by the average and by both limits of the range.
 
-    For pass@k it is the first k that reaches the target, for pass^k the last k that still has it,
-    or
-    0 if none has. It is None beyond LARGEST_SEARCH_K.
+    For pass@k it is the first k with at least the target. For pass^k it is the last such k, or 0 if
+    there is none. It is None if it is above LARGEST_SEARCH_K.
     """
     ahead, family = numbers.extrapolation, numbers.rates.metric.family
     ks = _search_ks(ahead.largest_known_k)
@@ -256,7 +253,7 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
 
 
 def _search_ks(known_k: int) -> list[int]:
-    """The k's among which a target's k is searched: all known ones, then those of two digits."""
+    """The k's among which passk searches a target: all known k's, then k's of two digits."""
     beyond = {round_to_two_digits(k) for k in np.geomspace(1, LARGEST_SEARCH_K, 2_000).tolist()}
     return sorted({*range(1, known_k + 1), *(k for k in beyond if k > known_k)})
 
@@ -264,11 +261,10 @@ def _search_ks(known_k: int) -> list[int]:
 def _crossing(
     ks: Sequence[int], value: Callable[[int], float], target: float, *, falling: bool
 ) -> int | None:
-    """The first k at which a rising value reaches the target, or None if none does.
+    """The first k at which an increasing value reaches the target; None if it never does.
 
-    For a falling value, it is the last k at which the value is at least the target, 0 if there is
-    none
-    and None if all are.
+    For a decreasing value, it is the last k with at least the target. It is 0 if no k has this
+    value and None if all k's have it.
     """
     if not falling:
         place = bisect_left(ks, target, key=value)

@@ -54,36 +54,36 @@ from passk_cli.study.notes import lacking_tasks_message
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 
-# If no k is given, a prediction goes this many times beyond the attempts.
+# If `--to` is not set, the prediction is for this multiple of the number of attempts.
 _TIMES = 10
-# Points of a line of a chart.
+# Number of points of a line in the chart.
 _DRAWN = 24
 
 NO_PREDICTION = DiagnosticType(
-    "no-prediction", WARNING, "no prediction for {models}: {reason}",
+    "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
     meaning="If attempts end with a pass, the number of attempts depends on the outcomes. Models"
     " with such attempts have an empty row.",
-    why="A prediction would take easy tasks for hard ones.",
+    why="With these attempts, a prediction would treat easy tasks as hard tasks.",
     advice="Make the same number of attempts at every task, whatever the outcomes are.",
-    example="warning[no-prediction]: no prediction for alpha: attempts end with the first pass",
+    example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
+    " pass",
 )  # fmt: skip
 HEURISTIC_FIT = DiagnosticType(
     "heuristic-fit", WARNING,
-    "the log-logit line is a heuristic without an interval; trust the range",
+    "the log-logit line is a heuristic without an interval; use the range instead",
     meaning="The line assumes that logit pass@k is linear in log k. This is nearly true in a few"
     " toy models.",
     why="On real data with thousands of attempts, the line was often far too high.",
-    advice="Report the range, which makes no such assumption.",
+    advice="Report the range, which does not need this assumption.",
     example="passk extrapolate sample_data/counts.csv --to 100 --fit log-logit\n"
-    "warning[heuristic-fit]: the log-logit line is a heuristic without an interval; trust the"
-    " range",
+    "warning[heuristic-fit]: the log-logit line is a heuristic without an interval; use the range"
+    " instead",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PredictionTable(Section[Prediction]):
-    """A row per model: one curve at the attempts made and beyond, sorted by the value at the last
-    k.
+    """One row per model: a curve at the attempts made and beyond them, the highest value first.
 
     family : "pass@" or "pass^".  aim : what to predict.  results : the results of all families.
     """
@@ -94,65 +94,63 @@ class PredictionTable(Section[Prediction]):
     columns = (
         MODEL,
         GROUPS,
-        Column("n", "count", meaning="Attempts that nearly all tasks have.",
+        Column("n", "count", meaning="Number of attempts that nearly all tasks have.",
                cell=lambda row: row.known_k, where=lambda section: section.has_different_attempts),
-        Column("{}", "share", meaning="{} as measured.",
+        Column("{}", "share", meaning="{}, computed from the attempts made.",
                across=lambda section: [section.measured], example="pass@n",
                cell=lambda row, name: Estimate(row.measured.estimate.value)),
-        Column("its interval", "share", True, "Confidence interval of the measured value.",
+        Column("its interval", "share", True, "Confidence interval of the value before it.",
                shown=FULL, cell=lambda row: Limits(row.measured.estimate.low,
                                                    row.measured.estimate.high)),
-        Column("{}", "share", meaning="Range that the counts allow for {}; with an estimate before"
-               f" it if the range is at most {WIDEST} wide.",
+        Column("{}", "share", meaning="Range that the counts allow for {}. If the range is at most"
+               f" {WIDEST} wide, an estimate comes before it.",
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
                cell=lambda row, name: _estimate_or_range(row.numbers[int(name[5:])].estimate)),
-        Column("{} by log-logit", "share", meaning="{} by the line of its logit in log k, a"
+        Column("{} by log-logit", "share", meaning="{} by a line of its logit in log k, which is a"
                " heuristic (`--fit log-logit`).", example="pass@K",
                across=lambda section: section.lines,
                cell=lambda row, name: row.log_logit_line(int(name[5:]))),
-        Column("k for {:g}", meaning="The k's at which {:g} may first be reached and is certainly"
-               " reached; beyond the attempts made, two digits.",
+        Column("k for {:g}", meaning="The k at which {:g} may first be reached, and the k at which"
+               " it is certainly reached. A k beyond the attempts made has two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
                cell=lambda row, target: Phrase(tuple(target_k_text(row)))),
-        Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
+        Column("never {}", "count", meaning="Tasks that never {}. Only they can change the curve.",
                shown=FULL, across=lambda section: [section.missing_outcome], example="passed",
                cell=lambda row, _: row.open_tasks),
-        data_field("beyond", "Whether k lies beyond the attempts: yes or no."),
-        data_field("fit_k", "The k of a row about the average or the line, whose k is empty."),
+        data_field("beyond", "Whether k is beyond the attempts made: yes or no."),
+        data_field("fit_k", "The k of the average or the line. The column k is then empty."),
     )  # fmt: skip
 
     @property
     def is_first_curve(self) -> bool:
-        """Whether this is the first curve, which has the context for all curves."""
+        """Whether this is the first curve, which shows the context for all curves."""
         return self.family == self.aim.curves[0].removesuffix("k")
 
     @property
     def missing_outcome(self) -> str:
-        """The outcome that open tasks never had."""
+        """The outcome that open tasks never had: passed or failed."""
         return "passed" if self.family == "pass@" else "failed"
 
     @property
     def has_different_attempts(self) -> bool:
-        """Whether models have different numbers of attempts."""
         return len({row.known_k for row in self.records}) > 1
 
     @property
     def measured(self) -> str:
-        """The name of the measured number."""
+        """The name of the measured metric, for example "pass@20"."""
         names = [row.measured.name for row in self.records]
         return f"{self.family}n" if self.has_different_attempts or not names else names[0]
 
     @property
     def lines(self) -> list[str]:
-        """The numbers with a column for the log-logit line."""
+        """The metrics that have a column for the log-logit line."""
         known_k = max((row.known_k for row in self.records), default=0)
         return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known_k]
 
     @property
     def unpredicted_curves(self) -> list[UnpredictedCurve]:
-        """The models without a prediction."""
         return [
             r for r in self.results if isinstance(r, UnpredictedCurve) and r.family == self.family
         ]
@@ -169,7 +167,9 @@ class PredictionTable(Section[Prediction]):
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The k of the target, or the value at the largest k, on the tasks that all models have."""
+        """The k of the target, or the prediction at the largest k, on the tasks that all models
+        have.
+        """
         models, k = list(self.records), self.aim.ks[-1]
         facts = self.study.results([row.rates for row in models])
         shared, where = self.study.on_shared_tasks(facts)
@@ -196,7 +196,7 @@ class PredictionTable(Section[Prediction]):
             yield self.study.sizes(row.measured for row in self.records)
             if self.unpredicted_curves:
                 models_text = plural(len(self.unpredicted_curves) + len(self.records), "model")
-                yield f"{len(self.records)} of {models_text}: no prediction for the others"
+                yield f"{len(self.records)} of {models_text} have a prediction"
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
@@ -242,33 +242,32 @@ class PredictionTable(Section[Prediction]):
 
 
 class AverageTable(Section[Result]):
-    """A row per prediction: the average of models with its interval."""
+    """One row per prediction: the average of models with its interval."""
 
     title = "Average of models"
     shown = FULL
     columns = (
         MODEL,
         GROUPS,
-        Column("prediction", meaning="The number and its method.",
+        Column("prediction", meaning="The predicted metric and the method.",
                cell=lambda fact: fact.name),
-        Column("value", "share", meaning="Its value and interval if success rates of tasks have a"
-               " beta or logit-normal distribution, with or without a lump of tasks at one rate.",
+        Column("value", "share", meaning="Value and interval if success rates of tasks have a"
+               " beta or logit-normal distribution, possibly with many tasks at one rate.",
                cell=lambda fact: fact.estimate),
     )  # fmt: skip
 
     def details(self) -> Iterator[str]:
         if self.records:
-            yield ("the average assumes beta or logit-normal success rates, with or without a lump"
-                   " of tasks at one rate")  # fmt: skip
+            yield ("the average assumes beta or logit-normal success rates, possibly with many"
+                   " tasks at one rate")  # fmt: skip
 
 
 def _estimate_or_range(estimate: Estimate) -> Cell:
-    """An estimate with its range, or only the range."""
     return Limits(estimate.low, estimate.high) if estimate.value is None else estimate
 
 
 def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
-    """Points of one series up to k = end: measured, then the average if it is determined."""
+    """The points of one model up to k = end: measured, then the average if it is determined."""
     least = int(prediction.rates.n.min())
     ks = np.unique(np.geomspace(1, end, _DRAWN).round().astype(np.int64)).tolist()
     marks = {f * 10**d for d in range(7) for f in (1, 2, 5) if f * 10**d <= least}
@@ -285,30 +284,28 @@ def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
 
 
 class ExtrapolateQuestion(Question, ExtrapolateOptions):
-    """The question of `passk extrapolate`."""
-
     sections = (PredictionTable, AverageTable)
     sampled = True
 
     of_metrics: ClassVar[bool] = False
 
     unbounded: ClassVar[str] = (
-        "pass@k beyond the attempts made need not lie between the ranges with all missing"
-        " outcomes failing and with all passing"
+        "pass@k beyond the attempts made may be outside the ranges with all missing outcomes"
+        " failing and with all passing"
     )
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a DataError if the counts of no series allow a prediction."""
+        """Raise a DataError if no model has counts that allow a prediction."""
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
         reasons = [refusal_reason(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Analysis) -> Report:
-        """Predictions of every model at larger k.
+        """Predict all models.
 
-        Errors: DataError if the counts of no series allow a prediction; ParameterError for too many
-        attempts.
+        Errors: DataError if no model has counts that allow a prediction. ParameterError for too
+        many attempts.
         """
         most, confidence = int(study.counts.n.max()), study.confidence
         refuse_many_steps("extrapolation", most, remedy="thin out the attempts")

@@ -44,47 +44,47 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 CONCENTRATED_LABELS = DiagnosticType(
     "concentrated-labels", WARNING,
-    "the labels of {models} are in fewer than half as many tasks as random labels would be",
+    "the labels of {models} are in fewer than half as many tasks as randomly drawn labels would be",
     meaning="The labelled attempts are concentrated in few tasks.",
-    why="Corrected numbers and their intervals are right only if random attempts have labels, or if"
-    " random tasks have labels at k attempts or more. A few selected tasks do not show how the"
-    " judge errs in other tasks.",
+    why="Corrected numbers and their intervals are correct only if the attempts with labels are"
+    " random, or if random tasks have labels at k attempts or more. A few selected tasks do not"
+    " show how often the judge errs in other tasks.",
     advice="Label attempts that are drawn at random. `passk judge --list FILE` writes them.",
     example="warning[concentrated-labels]: the labels of m1 are in fewer than half as many tasks as"
-    " random labels would be",
+    " randomly drawn labels would be",
 )  # fmt: skip
 CHOSEN_LABELS = DiagnosticType(
     "chosen-labels", WARNING,
-    "how often attempts of {models} have a label depends on how often the judge passes their task",
+    "the share of labelled attempts of {models} depends on how often the judge passes the task",
     meaning="Labels are significantly more frequent in tasks that the judge often passes, or in"
     " tasks that it often fails (p < 0.001).",
-    why="If somebody labelled attempts because the judge looked wrong or the task looked easy, the"
-    " labels do not show how often the judge errs in general.",
+    why="If you label attempts because the judge looks wrong or the task looks easy, the labels do"
+    " not show how often the judge errs in general.",
     advice="Label attempts that are drawn at random. `passk judge --list FILE` writes them.",
-    example="warning[chosen-labels]: how often attempts of m1 have a label depends on how often the"
-    " judge passes their task",
+    example="warning[chosen-labels]: the share of labelled attempts of m1 depends on how often the"
+    " judge passes the task",
 )  # fmt: skip
 _ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
-# Labels with a smaller p-value count as not drawn at random.
+# If the p-value of random selection is smaller, the labels were probably not drawn at random.
 _CHANCE_LIMIT = 1e-3
-# The default number of attempts to label per model.
+# Default number of attempts to label per model.
 _FIRST_LABELS = 100
-# The smallest number of attempts to label per stratum, so that each verdict gets labels.
+# Minimum number of attempts to label per stratum, so that both verdicts get labels.
 _MIN_PER_STRATUM = 10
-# A column with one of these words in its name may contain labels.
+# passk suggests a column as labels if its name contains one of these words.
 _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
 
 @dataclass(frozen=True)
 class JudgeErrorRates:
-    """The errors of the judge about one model, estimated from its labels.
+    """The errors of the judge about one model, estimated from the labels of the model.
 
     rates : the rates of false passes and of false failures.
-    error_clustering : pairs of errors within tasks, with their p-value.
+    error_clustering : number of pairs of errors within tasks, with its p-value.
     agreement : Cohen's kappa.  cells : the confusion table.
-    p_alike : p-value of the hypothesis that both rates equal those of the other models of its
-        group, adjusted for all models (Holm); None for a single model.
+    p_alike : p-value of the hypothesis that both rates equal the rates for all rivals in the group,
+        adjusted for all models (Holm); None for a single model.
     """
 
     series: Series
@@ -97,7 +97,7 @@ class JudgeErrorRates:
 
     @property
     def facts(self) -> Iterator[Result]:
-        """The rates, the agreement and the confusion table as tidy rows."""
+        """The rates, the agreement and the confusion table as rows of csv and json."""
         more: dict[str, Cell] = {
             "labels": int(self.labels.label_counts.sum()),
             "error_pairs": self.error_clustering.pairs,
@@ -109,7 +109,7 @@ class JudgeErrorRates:
 
 
 def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> Result:
-    """The error rate of the judge among labelled attempts with this truth (0 fails, 1 passes)."""
+    """The error rate of the judge among labelled attempts that truly fail (0) or pass (1)."""
     confidence, sample = study.confidence, error_rate([labels], truth)
     labels_per_task = labels.table[:, :, truth].sum(axis=1)
     size = SampleSize(
@@ -128,11 +128,10 @@ def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> R
 
 
 def _agreement(study: Analysis, series: Series, labels: JudgeLabels) -> Result:
-    """Cohen's kappa of judge and labels."""
     level, sample = study.confidence.level, cohens_kappa(labels)
     size = SampleSize(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
-        reason = "judge and labels give only one verdict"
+        reason = "the judge and the labels contain only one verdict"
         return Result(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
     limits = interval(sample, LOGIT_T, level)
     low, high = (None if end is None else 2 * end - 1 for end in (limits.low, limits.high))
@@ -141,7 +140,7 @@ def _agreement(study: Analysis, series: Series, labels: JudgeLabels) -> Result:
 
 
 def _confusion_shares(study: Analysis, series: Series, labels: JudgeLabels) -> tuple[Result, ...]:
-    """The confusion table: shares of all attempts by verdict and truth."""
+    """The confusion table: the share of all attempts for each verdict and each true outcome."""
     level, size, facts = (
         study.confidence.level,
         SampleSize(int(np.count_nonzero(labels.label_counts))),
@@ -192,10 +191,10 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
 
 
 def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
-    """The p-value of equal error rates of a model and all its rivals together.
+    """The p-value of the hypothesis that the judge's error rates are equal for a model and rivals.
 
-    It is twice the smaller p-value of two Welch t-tests, one per kind of error; NaN if neither kind
-    has labels on both sides.
+    It is twice the smaller p-value of two Welch t-tests, one per kind of error. It is NaN if for
+    both kinds, the model or the rivals have no labels.
     """
     from passk_cli.scipy_special import stdtr
 
@@ -213,12 +212,12 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 
 
 class Correction(NamedTuple):
-    """One metric of one model, by the verdicts of the judge and corrected by labels.
+    """One metric of one model: judged (from the verdicts) and corrected by labels.
 
-    fact : the corrected result.  judged : the result by the verdicts.
-    label_need : predicts the width for more labels; None if there are too few labels.
-    labels_for_width : labels, or labelled tasks, for an interval of --width; None if no number of
-        labels is enough.
+    fact : the corrected result.  judged : the result from the verdicts of the judge.
+    label_need : predicts the width of the interval for more labels; None if there are too few.
+    labels_for_width : number of labels, or of labelled tasks, for an interval of --width; None if
+        no number of labels is enough.
     """
 
     fact: Result
@@ -228,12 +227,11 @@ class Correction(NamedTuple):
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
         return self.fact.series
 
     @property
     def width_ratio(self) -> float | None:
-        """The width of the corrected interval divided by that of the judged interval."""
+        """The width of the corrected interval, divided by the width of the judged interval."""
         width, plain = map(_width, (self.fact, self.judged))
         return width / plain if width and plain else None
 
@@ -257,7 +255,7 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
     rows = []
     for fact in study.results(all_values):
         values, need, labels = fact.values, None, None
-        # One task cannot show how much tasks differ, so it cannot predict a width.
+        # With only one task, the variance between tasks is unknown, and so is the width.
         if values is not None and values.labels is not None and len(values.values) > 1:
             need = label_need(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
@@ -268,12 +266,12 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
 
 
 class JudgeErrorTable(Section[JudgeErrorRates]):
-    """One row per model: how often the judge errs, and whether its errors cluster in tasks."""
+    """One row per model: how often the judge errs, and whether errors cluster in tasks."""
 
     columns = (
         MODEL,
         GROUPS,
-        Column("labels", "count", name="labels", meaning="Labelled attempts.",
+        Column("labels", "count", name="labels", meaning="Number of labelled attempts.",
                cell=lambda row: int(row.labels.label_counts.sum())),
         Column("false passes", "share", cell=lambda row: row.rates[0].estimate,
                meaning="Share of failing attempts that the judge passes."),
@@ -282,23 +280,25 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
         Column("kappa", "score", cell=lambda row: row.agreement.estimate,
                meaning="Cohen's κ: agreement of judge and labels beyond chance (1 is perfect)."),
         Column("p (equal rates)", "p", cell=lambda row: row.p_alike, name="p_alike",
-               meaning="p-value of equal error rates for this model and the other models, adjusted"
-               " (Holm). A small value shows that the judge errs differently about this model.",
+               meaning="p-value of the hypothesis that error rates are equal for this model and for"
+               " all other models, adjusted (Holm). If it is small, the judge errs differently"
+               " about this model.",
                where=lambda section: len(section.records) > 1),
         Column("errors of one task", "count", cell=lambda row: row.error_clustering.pairs,
-               name="error_pairs", meaning="Pairs of errors within one task.",
+               name="error_pairs", meaning="Number of pairs of errors within one task.",
                where=lambda section: section.has_repeated_labels),
         Column("expected", "amount", True, cell=lambda row: row.error_clustering.expected,
                name="error_pairs_expected", where=lambda section: section.has_repeated_labels,
-               meaning="Expected pairs of errors if errors did not depend on the task."),
+               meaning="Expected number of pairs if errors did not depend on the task."),
         Column("p (together)", "p", cell=lambda row: row.error_clustering.p, name="p_together",
-               meaning="p-value of that many pairs by chance. A small value shows that errors"
-               " cluster within tasks.", where=lambda section: section.has_repeated_labels),
+               meaning="p-value of the hypothesis that errors do not depend on the task. If it is"
+               " small, errors cluster within tasks.",
+               where=lambda section: section.has_repeated_labels),
     )  # fmt: skip
 
     @property
     def has_repeated_labels(self) -> bool:
-        """Whether some model has several labels at one task."""
+        """Whether some model has two or more labels at one task."""
         return any(row.labels.label_pairs for row in self.records)
 
     def facts_of(self, record: JudgeErrorRates) -> Iterator[Result]:
@@ -313,14 +313,14 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     )  # fmt: skip
     further_answers = (
         Answer("judge-differs", lambda section: section.rated and section.differing,
-               "It errs differently about {model} than about the others.",
+               "The judge errs differently about {model} than about other models.",
                lambda section: {"model": section.name_of(section.differing[0]),
                                 "p": section.differing[0].p_alike}),
     )  # fmt: skip
 
     @property
     def rated(self) -> list[JudgeErrorRates]:
-        """The models with a rate of false passes, the highest first."""
+        """The models with a rate of false passes, sorted by this rate, the highest first."""
         rows = [row for row in self.records if row.rates[0].estimate.value is not None]
         return sorted(rows, key=lambda row: -(row.rates[0].estimate.value or 0.0))
 
@@ -338,7 +338,6 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
                 "failed": None if failed.value is None else failed}  # fmt: skip
 
     def name_of(self, row: JudgeErrorRates) -> str:
-        """The model of a row, with its groups."""
         return name_with_groups(row.series, self.study.counts.group_names)
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -365,7 +364,7 @@ class ConfusionRow(NamedTuple):
 
 
 class ConfusionTable(Section[ConfusionRow]):
-    """Two rows per model: verdict of the judge by truth, as shares of all attempts."""
+    """Two rows per model: the verdicts of the judge by true outcome, as shares of all attempts."""
 
     title = "Confusion table"
     shown = FULL
@@ -381,7 +380,7 @@ class ConfusionTable(Section[ConfusionRow]):
 
     @classmethod
     def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
-        """The table of these errors. It has no tidy rows, because the errors have them already."""
+        """The confusion table of `errors`, two rows per model."""
         return cls(study, [
             ConfusionRow(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
@@ -390,25 +389,26 @@ class ConfusionTable(Section[ConfusionRow]):
 
 @dataclass(frozen=True)
 class CorrectionTable(Section[Correction]):
-    """One row per model and metric: judged and corrected values, and labels for --width."""
+    """One row per model and metric: judged and corrected values, and the labels for --width."""
 
     title = "Corrected"
     columns = (
         MODEL,
         GROUPS,
-        Column("metric", cell=lambda row: row.fact.name, meaning="The metric, as in `-m`."),
+        Column("metric", cell=lambda row: row.fact.name, meaning="Name of the metric."),
         Column("judged", "share", cell=lambda row: row.judged.estimate,
-               meaning="The value by the verdicts of the judge."),
+               meaning="The value computed from the verdicts of the judge."),
         Column("corrected", "share", cell=lambda row: row.fact.estimate,
                meaning="The value corrected for the errors of the judge."),
-        data_field("judged", "The value by the verdicts of the judge, uncorrected.",
+        data_field("judged", "The value computed from the verdicts of the judge, uncorrected.",
                    lambda row: row.judged.estimate.value),
         Column("times as wide", "amount", cell=lambda row: row.width_ratio, name="times_as_wide",
-               meaning="Width of the corrected interval divided by that of the judged one."),
+               meaning="Width of the corrected interval, divided by the width of the judged one."),
         Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
-               meaning="Total labels per model for an interval of this width: at scattered attempts"
-               " (\"212 labels\"), or per task (\"3 in each of 80 tasks\")."),
-        data_field("labels_needed", "Total labels per model for --width.", lambda r: _labels(r)),
+               meaning="Total number of labels per model for an interval of this width. Labels are"
+               " at scattered attempts (\"212 labels\"), or per task (\"3 in each of 80 tasks\")."),
+        data_field("labels_needed", "Total number of labels per model for --width.",
+                   lambda r: _labels(r)),
     )  # fmt: skip
 
     width: float | None = None
@@ -423,7 +423,7 @@ def _labels(row: Correction) -> int | None:
 
 
 def _for_width(row: Correction) -> str:
-    """The labels for --width in words: "212 labels" or "3 in each of 80 tasks"."""
+    """The number of labels for --width, for example "212 labels" or "3 in each of 80 tasks"."""
     if row.label_need is None:
         k = row.fact.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
@@ -444,17 +444,17 @@ def attempts_to_label(
 ) -> list[UnlabelledAttempt]:
     """The attempts to label next, in the order of models and tasks.
 
-    per_task : attempts per task; with 1 they are scattered over tasks.
-    labels_needed : series → further labels that --width needs.
-    number : attempts per model, which replaces labels_needed.
-    Each stratum (verdict, and whether the task mostly passes) gets its share of scattered attempts,
-    and at least _MIN_PER_STRATUM.
+    per_task : number of attempts per task; with 1, the attempts are scattered over tasks.
+    labels_needed : series → number of additional labels that --width needs.
+    number : number of attempts per model, which replaces `labels_needed`.
+    A stratum consists of the attempts with one verdict, in tasks that mostly pass or in other
+    tasks. Each stratum gets its share of scattered attempts, and at least _MIN_PER_STRATUM.
     """
     attempts = []
     for series, rows in group_by(counts.facts.unlabelled, lambda row: row.series).items():
         target = number or labels_needed.get(series) or _FIRST_LABELS
         if per_task > 1:
-            # Tasks with some labels come first, so that all labelled tasks have `per_task` labels.
+            # Tasks with some labels come first, so that every labelled task gets enough labels.
             open_ = [row for row in rows if row.in_task <= per_task - row.labelled]
             order = sorted({(row.labelled == 0, row.task_place) for row in open_})
             begun = sum(not new for new, _ in order)
@@ -472,7 +472,7 @@ def attempts_to_label(
 
 
 def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
-    """The columns of the file of --list: model, groups, task, attempt, and an empty truth."""
+    """The columns of the file that --list writes: model, groups, task, attempt, empty truth."""
     names = ("model", *counts.group_names)
     columns = {name: [row.series[at] for row in attempts] for at, name in enumerate(names)}
     columns |= {"task": [row.task for row in attempts]}
@@ -481,24 +481,24 @@ def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dic
 
 
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
-    """The error for data without labels. It suggests columns that look like labels.
+    """The error for data without labels, which suggests columns that look like labels.
 
-    numbered : whether attempts have names, so that --list can list them.
+    numbered : whether attempts have numbers or names, so that --list can list them.
     """
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
     label_columns = [
         column for column in unread if {*spelled_name(column).split("_")} & _LABEL_WORDS
     ]
     return ParameterError(
-        "the data has no labels; verdicts do not show the errors of a judge, and two judges that"
-        " agree may err together",
+        "the data contains no labels, which are needed because verdicts do not show the errors of a"
+        " judge; two judges that agree may both be wrong",
         name="no-labels",
         settles=[
             *(
                 SuggestedFix({"--field": {TRUTH: column}}, "reads the labels")
                 for column in label_columns
             ),
-            *[SuggestedFix({"--field": {TRUTH: Placeholder("COLUMN")}}, "names their column")]
+            *[SuggestedFix({"--field": {TRUTH: Placeholder("COLUMN")}}, "sets their column")]
             * (not label_columns),
             *[SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label")] * numbered,
         ],
@@ -506,16 +506,16 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
 
 
 def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
-    """Raise a DataError if all labels of a model are at attempts with the same verdict."""
+    """Raise a DataError if all labelled attempts of a model have the same verdict."""
     for row in errors:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
                 SeriesName(row.series),
-                f"the attempts that the judge {verdict} have no label, so its errors are unknown",
+                f"no attempt that the judge {verdict} has a label, so its errors are unknown",
                 name="missing-labels",
                 settles=[
                     SuggestedFix(
-                        {"--list": Placeholder("FILE")}, "writes attempts of both to label"
+                        {"--list": Placeholder("FILE")}, "writes attempts with both verdicts"
                     )
                 ],
             )
@@ -525,24 +525,22 @@ TO_LABEL = (
     Answer("nothing-to-label", lambda fields: not fields["attempts"],
            "Every attempt has a label."),
     Answer("to-label", lambda fields: fields["attempts"],
-           "{attempts:attempt} of {tasks:task} to label: fill in the column truth of {file}, and"
-           " read the file with --truth."),
+           "{file} contains {attempts:attempt} at {tasks:task} to label. Fill in its column truth,"
+           " and read the file with --truth."),
     Answer("more-to-label",
            lambda fields: 0 < fields["number"] * fields["models"] < fields["attempts"],
-           "They are more than {number} per model, because each verdict gets at least ten attempts"
-           " in tasks that mostly pass and ten in other tasks."),
+           "The file contains more than {number:attempt} per model, because passk lists at least"
+           " ten for each verdict in tasks that mostly pass, and ten in other tasks."),
 )  # fmt: skip
 
 
 class JudgeQuestion(Question, JudgeOptions):
-    """The question of `passk judge`."""
-
     sections = (JudgeErrorTable, ConfusionTable, CorrectionTable)
     uncorrected = ""
     unbounded = "labels are compared with verdicts, and a missing outcome has no verdict"
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, which also reads attempts to label if --list is given."""
+        """The request for data, including the attempts to label if --list is set."""
         refuse_if_any("contradicting-options", (
             options.request.truth_from is not None, OptionValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
@@ -552,7 +550,7 @@ class JudgeQuestion(Question, JudgeOptions):
         return replace(super().request(options), labelling=labelling)
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """The labelled data; without labels, the counts with the attempts to label."""
+        """Read the labelled data; without labels, read counts and the attempts to label."""
         if options.request.has_labels:
             return super().study(options, read)
         request = self.request(options)
@@ -571,7 +569,6 @@ class JudgeQuestion(Question, JudgeOptions):
             raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:
-        """The errors of the judge, the corrected numbers, and the attempts to label."""
         sections: list[Section[Any]] = []
         corrected: list[Correction] = []
         labels_needed: dict[Series, int] = {}

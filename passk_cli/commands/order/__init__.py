@@ -17,9 +17,9 @@ from passk_cli.study.rules import Rules
 class OrderOptions:
     """Test whether attempts depend on their order.
 
-    pass@k assumes that the attempts at a task are independent. Three tests look for a trend over
-    attempts, for a correlation of successive attempts, and for pairs of attempts that agree more
-    often than independent attempts would.
+    pass@k assumes that the attempts at a task are independent. The command runs three tests: for a
+    trend over attempts, for a correlation of successive attempts, and for pairs of attempts that
+    agree more often than independent attempts would.
 
     # test whether later attempts pass more often
     passk order sample_data/tau_airline.csv
@@ -33,12 +33,13 @@ class OrderOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,4", "Compare first@k with pass@k at these k.", parse=parse_k,
-        detail="Default: 1, 2, 4, … up to the number of attempts that every task of some model"
-        " has.")] = ()
+        "-k", "1,2,4", "Compare first@k with pass@k at these k's.", parse=parse_k,
+        detail="Default: 1, 2, 4, … up to the largest k for which all tasks of some model have"
+        " enough attempts.")] = ()
     order_from_lines: Annotated[bool, Option(
-        "--order-from-lines", help="Order attempts as the lines of the files or rows of a list.",
-        detail="Default: by attempt number or time. --field attempt=COLUMN sets it.")] = False
+        "--order-from-lines", help="Order attempts by lines of files or rows of a list.",
+        detail="By default, attempts are ordered by number or time. --field attempt=COLUMN sets the"
+        " column.")] = False
     # fmt: on
 
 

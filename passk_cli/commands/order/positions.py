@@ -43,29 +43,30 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# More positions than this are grouped into that many stretches of equal length.
+# Maximum number of positions. More positions are grouped into ranges of equal length.
 _POSITIONS = 20
-# Outcomes that never vary within a task look like copies if there are at least _TASKS tasks with at
-# least _ATTEMPTS attempts, and at least _MIN_CONSTANT tasks each always pass and never pass.
+# If outcomes never vary within a task, attempts look like copies. This verdict needs at least
+# _TASKS tasks with at least _ATTEMPTS attempts, and at least _MIN_CONSTANT tasks each that always
+# pass and that always fail.
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
-THE_SAME = "k = n: they are the same"
+THE_SAME = "k = n: first@k and pass@k are equal"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
-# The verdicts of the tests of the trend, of neighbours and of pairs if nothing is significant.
+# Verdicts of the tests of the trend, of neighbours and of pairs if the test is not significant.
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
-# From this many attempts per task on, the power of the test of neighbours is known.
+# Minimum number of attempts per task for which the power of the test of neighbours was measured.
 _MIN_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
 
 @dataclass(frozen=True)
 class AttemptOrder:
-    """One model (and group) with its attempts in the order in which they were made.
+    """The attempts of one model (and group) in the order in which they were made.
 
-    tasks : (tasks,) indices into Counts.tasks.  n, c : (tasks,) attempts and passes.
+    tasks : (tasks,) indices into Counts.tasks.  n, c : (tasks,) numbers of attempts and of passes.
     start, passed : rows of attempts, as in `metrics.order`.
     """
 
@@ -78,37 +79,37 @@ class AttemptOrder:
 
     @property
     def name(self) -> str:
-        """The model and its groups, for people."""
+        """The model and its groups as text for a report."""
         return SeriesName(self.series)
 
     @property
     def size(self) -> SampleSize:
-        """The number of tasks, and the fewest and most attempts per task."""
+        """The number of tasks, and the smallest and largest number of attempts per task."""
         return SampleSize(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
     def first(self) -> tuple[Ints, Bools]:
-        """Per task: the attempts until the first pass (or all attempts), and whether it passed."""
+        """For each task, the attempts until the first pass, and whether an attempt passed."""
         return first_pass(self.start, self.passed)
 
     @cached_property
     def survival(self) -> Floats:
-        """The share of tasks that are unsolved after 0, 1, … attempts."""
+        """The share of tasks that are still unsolved after 0, 1, 2, … attempts."""
         return unsolved_shares(*self.first)
 
     @cached_property
     def stopped_at_first_pass(self) -> bool:
-        """Whether the order shows that attempts were made only until the first pass."""
+        """Whether the order shows that attempts at a task ended with the first pass."""
         end = detect_optional_stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
         return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
 
 
 class FirstVersusAny(NamedTuple):
-    """first@k and pass@k, their difference, and the attempts used if one stops at the first pass.
+    """first@k and pass@k, their difference, and the number of attempts until the first pass.
 
-    attempts_used : mean number of attempts with a budget of k. It is undefined if some unsolved
-        task has fewer than k attempts. If these tasks are dropped from first@k and pass@k, it
-        counts them until their last attempt.
+    attempts_used : mean number of attempts until the first pass, but at most k. It is undefined if
+        some unsolved task has fewer than k attempts. If `--short-tasks drop` leaves these tasks out
+        of first@k and pass@k, their attempts are still included here.
     """
 
     first: Result
@@ -118,15 +119,14 @@ class FirstVersusAny(NamedTuple):
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
         return self.any.series
 
 
 class AgreeingPair(NamedTuple):
-    """Two attempts that agree more often than independent attempts would; fields as in
-    `CopiesTest`.
+    """Two attempts with outcomes that agree more often than those of independent attempts would.
 
-    attempts : their numbers.  name : the model and its groups, for people.
+    The fields are those of `CopiesTest`.
+    attempts : numbers of the two attempts.  name : the model and its groups as text.
     """
 
     series: Series
@@ -141,7 +141,7 @@ class AgreeingPair(NamedTuple):
 
 
 class VerdictsOfTests(NamedTuple):
-    """The verdicts of the tests of the trend, of neighbours and of pairs of attempts."""
+    """Verdicts of the tests of the trend, of neighbouring attempts and of pairs of attempts."""
 
     trend: str
     neighbours: str
@@ -152,12 +152,12 @@ class VerdictsOfTests(NamedTuple):
 class OrderEvidence:
     """The evidence for or against exchangeable attempts of one model.
 
-    rates : pass rates by position; `more` contains the last position of a stretch.
+    rates : pass rates by position; `more` contains the last position of a range.
     slope : change of the pass rate per attempt.
-    lag : correlation of neighbours; None if no task has both outcomes.
-    lag_of_trend : the correlation that a straight trend of this slope would cause.
-    p : adjusted p-values of the trend, neighbours and copies; None if it cannot be tested.
-    alpha : the largest significant p-value.
+    lag : correlation of neighbouring attempts; None if no task has both passes and failures.
+    lag_of_trend : the correlation that a linear trend with this slope would cause.
+    p : adjusted p-values of the tests of trend, neighbours and copies; None if there is no test.
+    alpha : largest significant p-value.
     """
 
     order: AttemptOrder
@@ -174,29 +174,28 @@ class OrderEvidence:
 
     @property
     def series(self) -> Series:
-        """The model and its groups."""
         return self.order.series
 
     @property
     def mixed(self) -> int:
-        """The number of tasks with passes and failures."""
+        """The number of tasks with both passes and failures."""
         return self.trend.tasks
 
     @property
     def never(self) -> int:
-        """The number of tasks that were never solved."""
+        """The number of tasks that no attempt solved."""
         return int((self.order.c == 0).sum())
 
     @property
     def raw_p(self) -> tuple[float, float, float]:
-        """The p-values of the trend, neighbours and copies before the adjustment."""
+        """The p-values of the tests of trend, neighbours and copies before the adjustment."""
         if self.order.stopped_at_first_pass:
             return math.nan, math.nan, math.nan
         return self.trend.p, self.neighbours.p, self.pairs.smallest_p
 
     @property
     def constant(self) -> bool:
-        """Whether outcomes never vary within a task, in so many tasks that they are unlikely."""
+        """Whether outcomes never vary within a task, in too many tasks for independent attempts."""
         n, c = self.order.n, self.order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
@@ -207,9 +206,9 @@ class OrderEvidence:
     def verdicts(self) -> VerdictsOfTests:
         """The verdict of each test, or CANNOT_TELL.
 
-        The test of the trend assumes that all orders are equally likely. If neighbours are
-        correlated, the verdict is a trend only if its interval, which allows for any dependence,
-        also excludes 0.
+        The trend test assumes that all orders of the attempts are equally likely. If neighbouring
+        attempts are correlated, the verdict is a trend only if the interval of the slope excludes 0
+        as well. This interval is valid for any dependence.
         """
         correlated = self.neighbours.statistic < self.neighbours.mean
         rejected = (
@@ -228,10 +227,11 @@ class OrderEvidence:
     def detectable(self, tests: int) -> tuple[float, float]:
         """The trend per attempt and the lag-1 correlation that the tests find with power 0.8.
 
-        They are (z₁₋α/₂ₘ + z₀.₈) standard deviations of random orders, at the first step of Holm
-        over m tests.  A correlation ρ leaves fewer mixed tasks and has a larger spread, so it needs
-        ρ (1 + ρ).  The correlation is NaN if half of the tasks have fewer than 8 attempts, because
-        correlated attempts then leave hardly any mixed tasks (benchmarks/order.md).
+        Both are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step of Holm
+        with m tests. A correlation ρ leaves fewer tasks with both outcomes and has a larger
+        variance, so the required correlation is ρ (1 + ρ). It is NaN if half of the tasks have
+        fewer than 8 attempts, because correlated attempts then leave hardly any task with both
+        outcomes (benchmarks/order.md).
         """
         reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
         sizes = float(trend_scores(self.order.start, self.order.passed)[1].sum())
@@ -248,9 +248,9 @@ class OrderEvidence:
         return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
-        """Whether an unadjusted interval excludes 0, although no test rejects.
+        """Whether an unadjusted interval excludes 0, although no test is significant.
 
-        The intervals are those of the trend, and of first@k − pass@k at these k.
+        These are the intervals of the trend and of first@k − pass@k at `ks`.
         """
         differences = [
             comparison.difference.estimate
@@ -263,7 +263,7 @@ class OrderEvidence:
 
     @cached_property
     def agreeing(self) -> list[AgreeingPair]:
-        """The pairs of attempts that agree more often than independent ones, by position."""
+        """The pairs of attempts that agree more often than independent attempts would."""
         pairs, p = self.pairs, self.p[2]
         if p is None or p > self.alpha:
             return []
@@ -278,7 +278,7 @@ class OrderEvidence:
 
     @property
     def slope_may_be_zero(self) -> bool:
-        """Whether the interval of the slope includes 0; two standard errors if they are known."""
+        """Whether the interval of the slope (± 2 standard errors if they are known) includes 0."""
         slope = self.slope.estimate
         low, high = slope.low, slope.high
         if slope.value is not None and slope.se is not None:
@@ -287,12 +287,11 @@ class OrderEvidence:
 
 
 def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
-    """The attempts of some series in their order.
+    """The attempts of some series in the order in which they were made.
 
     best : indices of the series.
-
-    Errors: DataError if attempts with the same time or number have different outcomes;
-    ParameterError if the counts were read without the order of attempts.
+    Errors: DataError if attempts with the same time or number have different outcomes.
+    ParameterError if the counts do not contain the order of attempts.
     """
     orders = []
     for s in best:
@@ -310,7 +309,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
                     SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "orders them")
                 ],
             )
-        # The order of attempts with the same time and the same outcome does not matter.
+        # Attempts with the same time or number and the same outcome are interchangeable.
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
         start = np.concatenate([[0], np.cumsum(n)])
         orders.append(AttemptOrder(series, tasks, n, c, start, passed))
@@ -318,9 +317,9 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
 
 
 def order_evidence(study: Analysis) -> list[OrderEvidence]:
-    """The evidence for all series, the best first; p-values are adjusted over all tests together.
+    """The evidence for all models, the best model first. All p-values are adjusted together.
 
-    Errors: DataError if the order is not known; ParameterError for the percentile interval.
+    Errors: DataError if the order is unknown. ParameterError for the percentile interval.
     """
     confidence = study.confidence
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
@@ -328,7 +327,7 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
             OptionValue("--interval", "percentile"),
             "percentile intervals draw new attempts, which have no order; use jackknife",
         )
-    # Each position is a stretch, unless there are too many positions.
+    # Each position is a range of its own, unless there are too many positions.
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
     orders = ordered_attempts(study.counts, best)
@@ -350,7 +349,7 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
 def _model_evidence(
     study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
 ) -> OrderEvidence:
-    """The evidence of one model.  facts : its results, first@k for each k and then pass@k."""
+    """The evidence of one model.  facts : results of first@k for each k, then of pass@k."""
     slope = _slope(study, order)
     lag = neighbour_correlation(neighbour_changes(order.start, order.passed), order.n, order.c)
     of_trend = neighbour_correlation_of_trend(slope.estimate.value or 0.0, order.n, order.c)
@@ -369,7 +368,7 @@ def _model_evidence(
 
 
 def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result]:
-    """The pass rates of the attempts at positions k … k_to; positions start at 1."""
+    """The pass rates of the attempts at positions k to k_to. Positions start at 1."""
     # The unbiased estimate of the variance p(1 − p) of an outcome, from all attempts of its task.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
@@ -385,14 +384,14 @@ def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result
 
 
 def _slope(study: Analysis, order: AttemptOrder) -> Result:
-    """The slope ΣS/ΣQ, as a mean over tasks with weights Q, the information about a slope."""
+    """The slope ΣS/ΣQ, as a mean over tasks with weights Q, the information about the slope."""
     several = order.n > 1
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
         return Result(order.series, "trend", None, nothing, size=order.size)
     scores, sizes = (values[several] for values in trend_scores(order.start, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
-    # The steepest slope has half failures first and half passes last.
+    # The slope is largest if the first half of the attempts fails and the second half passes.
     bound = float((n**2 // 4).max()) / 2 * scale
     slope = study.mean(
         order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),
@@ -402,18 +401,18 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
 
 
 def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
-    """The mean number of attempts per task if one stops at the first pass, or after k attempts."""
+    """The mean number of attempts per task until the first pass, but at most k."""
     attempts, solved = order.first
     expected = mean_attempts_used(order.survival, k)
     value: float | None = expected
     if math.isnan(expected):
         value, reason = None, f"no task has {k} attempts"
     elif not np.all(solved | (order.n >= k)):
-        reason = "some tasks have fewer attempts: no interval"
+        reason = "no interval, because some tasks have fewer attempts"
         if any_k.estimate.value is None:
             value, reason = None, any_k.estimate.reason
     elif k == 1:
-        reason = "k = 1: always one"
+        reason = "k = 1: always one attempt"
     else:
         until = np.minimum(attempts, k).astype(np.float64)
         mean = study.mean(
@@ -428,7 +427,7 @@ def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) 
 def _first_versus_any(
     study: Analysis, order: AttemptOrder, first: Result, any_k: Result
 ) -> FirstVersusAny:
-    """first@k and pass@k on their shared tasks, and their difference."""
+    """first@k and pass@k on the tasks that have both, and their difference."""
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
@@ -436,13 +435,12 @@ def _first_versus_any(
         values, n, tasks = any_k.values.values, any_k.values.n, any_k.values.tasks
         first_values = first.values.restrict(tasks)
         if len(tasks) < len(first.values.tasks):
-            # At tasks that stopped at their first pass, first@k is known and pass@k is not.
             (first,) = study.results([first_values])
         if np.all(n == k):
             same = Estimate(0.0, reason=THE_SAME, signed=True)
             difference = replace(difference, estimate=same)
         else:
-            # For given c, first@k of a random order is 1 with probability pass@k.
+            # For a given c, first@k of a random order is 1 with probability pass@k.
             mean = study.mean(
                 order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),

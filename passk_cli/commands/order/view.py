@@ -49,10 +49,10 @@ from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
-# Attempts that a chart marks with a point.
+# The attempts that have a point in the chart.
 _MARKED = range(1, 21)
-_P = "p-value of the test: permutation within tasks, adjusted for the number of tests or pairs."
-# Verdict of a test → the reason in the answer.
+_P = "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
+# Verdict of a test → the reason that the answer names.
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
@@ -65,22 +65,22 @@ _REASONS = {
 WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
     "a trend of {points} points per attempt{?lag|, or a correlation of {lag} between neighbours,}"
-    " would have been found with power 0.8", "more tasks or attempts find smaller ones",
-    meaning="The tests find effects of this size in four of five runs with as many tasks and"
-    " attempts, after the adjustment for all tests. For several models, it is the largest of"
-    " these effects.",
-    why="A test that does not reject does not prove independence. Smaller effects may be there.",
+    " would have been found with power 0.8", "more tasks or attempts can show smaller effects",
+    meaning="With as many tasks and attempts, the tests find effects of this size in four of five"
+    " runs, after the adjustment for all tests. If there are several models, the message contains"
+    " the largest of their effects.",
+    why="A test that is not significant does not prove independence. There may be smaller effects.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
     "note[order-power]: a trend of 7.8 points per attempt would have been found with power 0.8;"
-    " more tasks or attempts find smaller ones",
+    " more tasks or attempts can show smaller effects",
 )  # fmt: skip
 COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} look like copies: they differ on {tasks:task}, but {expected} are"
     " expected{?more| ({more:more pair} {more:looks|look} like copies)}",
-    meaning="The outcomes of the two attempts differ on few tasks: at most a tenth of the number"
-    " expected for independent attempts.",
+    meaning="The outcomes of the two attempts differ on few tasks. Their number is at most a tenth"
+    " of the number that is expected for independent attempts.",
     why="Copies contain no more information than one attempt, so pass@k is too low and intervals"
     " are too narrow.",
     advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
@@ -93,9 +93,9 @@ AGREEING_ATTEMPTS = DiagnosticType(
     "attempts {pair} of {model} differ on only {tasks:task}, but {expected} are expected"
     "{?more| ({more:more pair})}",
     meaning="These two attempts agree significantly more often than independent attempts would."
-    " They are compared on the tasks with both outcomes, and the expectation is over all orders of"
-    " the outcomes of each task.",
-    why="pass@k assumes independent attempts. Agreement makes it differ from the truth.",
+    " passk compares them on the tasks with both passes and failures. The expected number is the"
+    " mean over all orders of the outcomes of each task.",
+    why="pass@k assumes independent attempts. If attempts agree, pass@k is biased.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
     " `--full` lists the pairs.",
     example="note[agreeing-attempts]: attempts 1 and 6 of m differ on only 14 tasks, but 33 are"
@@ -103,72 +103,76 @@ AGREEING_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 CONSTANT_OUTCOMES = DiagnosticType(
     "constant-outcomes", WARNING,
-    "no task of {models} has both passes and failures: pass@k equals pass@1",
+    "no task of {models} has both passes and failures, so pass@k equals pass@1",
     "vary the seed, or make one attempt",
     meaning="All attempts at a task have the same outcome. Either attempts are copies, or each task"
-    " is certain to pass or to fail.",
-    why="Further attempts then add no information, and pass@k does not show what more attempts"
-    " would achieve.",
+    " always passes or always fails.",
+    why="More attempts then add no information, and pass@k does not show what more attempts would"
+    " achieve.",
     advice="Check the seed, the temperature and caches. If the outcomes really are certain, make"
-    " one attempt per task.",
-    example="warning[constant-outcomes]: no task of m has both passes and failures: pass@k equals"
-    " pass@1; vary the seed, or make one attempt",
+    " only one attempt per task.",
+    example="warning[constant-outcomes]: no task of m has both passes and failures, so pass@k"
+    " equals pass@1; vary the seed, or make one attempt",
 )  # fmt: skip
 ATTEMPTS_UNTIL_PASS = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
-    meaning="The only pass of a task is its last attempt, more often than chance explains.",
-    why="The order of the outcomes then shows the rule for stopping. pass@k is biased, but the"
-    " number of attempts to the first success remains right.",
-    advice="Make the same number of attempts at all tasks. Until then, use the attempts to the"
-    " first success, which `--full` shows.",
+    meaning="The only pass of a task is its last attempt, and this happens more often than chance"
+    " explains.",
+    why="The order of the outcomes is then a result of the stopping rule. pass@k is biased, but the"
+    " number of attempts to the first success remains correct.",
+    advice="Make the same number of attempts at all tasks. Until then, use the number of attempts"
+    " to the first success, which `--full` shows.",
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
     " cannot be tested",
 )  # fmt: skip
 TREND_OF_THESE_TASKS = DiagnosticType(
     "trend-of-these-tasks", NOTE,
-    "the trend of {models} holds for these tasks; its interval for new tasks includes 0",
-    meaning="The test permutes the attempts at these tasks, and finds a trend. The interval also"
-    " covers the choice of tasks, and includes 0.",
+    "the trend of {models} is significant for these tasks, but its interval for new tasks"
+    " includes 0",
+    meaning="The test permutes the attempts at these tasks and finds a trend. The interval also"
+    " includes the uncertainty from the choice of tasks, and it contains 0.",
     why="New tasks may show no trend.",
-    advice="Use more tasks if you want to conclude something about new tasks.",
-    example="note[trend-of-these-tasks]: the trend of m holds for these tasks; its interval for new"
-    " tasks includes 0",
+    advice="If you want to draw a conclusion about new tasks, use more tasks.",
+    example="note[trend-of-these-tasks]: the trend of m is significant for these tasks, but its"
+    " interval for new tasks includes 0",
 )  # fmt: skip
 MOVED_ATTEMPTS = DiagnosticType(
     "moved-attempts", WARNING,
-    "{attempts:attempt} without an outcome left out: later attempts at the task move up",
-    SuggestedFix({"--missing": "fail"}, "keeps their places"),
-    meaning="With `--missing drop`, attempts without an outcome are removed before attempts are"
-    " numbered.",
+    "{attempts:attempt} without an outcome {attempts:was|were} left out, so later attempts at the"
+    " task get smaller numbers", SuggestedFix({"--missing": "fail"}, "keeps the numbers"),
+    meaning="With `--missing drop`, passk removes attempts without an outcome before it numbers the"
+    " attempts.",
     why="Attempt 1 in the tables may then be the second attempt that was made.",
-    advice="Use `--missing fail`, if a missing outcome means that the attempt failed.",
-    example="warning[moved-attempts]: 3 attempts without an outcome left out: later attempts at the"
-    " task move up; --missing fail keeps their places",
+    advice="Use `--missing fail` if a missing outcome means that the attempt failed.",
+    example="warning[moved-attempts]: 3 attempts without an outcome were left out, so later"
+    " attempts at the task get smaller numbers; --missing fail keeps the numbers",
 )  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "unequal-attempts", NOTE,
-    "tasks have different numbers of attempts: rates by attempt are over different tasks",
-    meaning="Fewer tasks have a later attempt, so its pass rate is over fewer tasks.",
-    why="Pass rates by attempt can rise or fall because the tasks change. The test of the trend"
-    " compares attempts within tasks, so it is not affected. The attempts to the first success"
-    " count each task until its last attempt (Kaplan–Meier).",
-    advice="Compare the rates only as far as all tasks have attempts, or look at the trend.",
-    example="note[unequal-attempts]: tasks have different numbers of attempts: rates by attempt are"
-    " over different tasks",
+    "pass rates by attempt use different tasks, because tasks have different numbers of attempts",
+    meaning="Only some tasks have a later attempt, so its pass rate includes fewer tasks.",
+    why="Pass rates by attempt can rise or fall because the tasks change. The trend test compares"
+    " attempts within tasks, so it is not affected. The attempts to the first success include each"
+    " task until its last attempt (Kaplan–Meier).",
+    advice="Compare the pass rates only up to the smallest number of attempts, or look at the"
+    " trend.",
+    example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
+    " different numbers of attempts",
 )  # fmt: skip
 FIRST_ATTEMPTS = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
-    meaning="The test of pairs compares each attempt with each other attempt, and all attempts"
-    " would be too many pairs.",
-    why="Copies among later attempts are not found.",
-    advice="If you suspect later attempts, read them separately, for example with `--where`.",
+    meaning="The test of pairs compares each attempt with each other attempt. With all attempts,"
+    " there would be too many pairs.",
+    why="The test does not find copies among later attempts.",
+    advice="If you suspect copies among later attempts, read them separately, for example with"
+    " `--where`.",
     example="note[first-attempts]: only the first 1,000 attempts were compared in pairs",
 )  # fmt: skip
 
 
 def _percentage_points(slope: Estimate) -> Estimate:
-    """A slope in percentage points."""
+    """Convert a slope to percentage points."""
     numbers = (slope.value, slope.se, slope.low, slope.high)
     value, se, low, high = (None if x is None else 100 * x for x in numbers)
     return replace(slope, value=value, se=se, low=low, high=high, unit="score")
@@ -182,43 +186,45 @@ class VerdictTable(Section[OrderEvidence]):
         MODEL, GROUPS,
         Column("points per attempt", "score", cell=lambda model: _percentage_points(
         model.slope.estimate),
-               meaning="Trend: change of the pass rate from one attempt to the next."),
+               meaning="Change of the pass rate from one attempt to the next."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[0], meaning=_P),
         Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
-               meaning="Unclear: p is significant, but neighbours are correlated and the interval"
-               " includes 0."),
+               meaning="Verdict of the trend test. It is unclear if p is significant, but"
+               " neighbouring attempts are correlated and the interval of the slope includes 0."),
         Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
-               unit="score"), meaning="Lag-1 correlation of attempts at one task. It is near 0 if"
-               " attempts are independent."),
+               unit="score"), meaning="Lag-1 correlation of successive attempts at a task. It is"
+               " near 0 if attempts are independent."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[1], meaning=_P),
         Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
-               meaning="Verdict of the test of neighbours."),
+               meaning="Verdict of the test of successive attempts."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
                signed=True, unit="score"),
-               meaning="Lag-1 correlation that the trend by itself causes."),
+               meaning="Lag-1 correlation that a trend without other dependence causes."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
-               " three tests is about it.",
+               " three tests uses this difference.",
                cell=lambda model, k: next(b.difference.estimate for b in model.first_versus_any
                                           if b.any.k == k)),
         Column("repeats", shown=FULL, cell=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
         Column("mixed tasks", shown=FULL, cell=lambda model: f"{model.mixed} of"
-               f" {len(model.order.n)}", meaning="Tasks with passes and failures. Only these can"
-               " show dependence."),
+               f" {len(model.order.n)}", meaning="Number of tasks with both passes and failures."
+               " Only these tasks can show dependence."),
         Column("verdict", across=lambda section: [section.middle], example=[],
                cell=lambda model, shown: model.verdict,
                meaning="Not independent: some test is significant. None found: no test is"
-               " significant, which can be due to few mixed tasks; a note reports what would have"
-               " been found. Intervals are not adjusted for the number of tests, so one may exclude"
-               " 0 although no test is significant."),
-        data_field("k_to", "Last attempt of a stretch, or second attempt of a pair."),
+               " significant, which may be due to few mixed tasks. A note then reports which effect"
+               " would have been found. Intervals are not adjusted for the number of tests, so an"
+               " interval may exclude 0 although no test is significant."),
+        data_field("k_to", "Last attempt of a range, or second attempt of a pair."),
     )  # fmt: skip
     by_lines: bool = False
 
     @property
     def order(self) -> str:
-        """The column that orders the attempts, for example "trial", or "lines"."""
+        """The column that orders the attempts, for example "trial", or "lines" for their order in
+        files.
+        """
         inputs = self.study.counts.facts.inputs
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.by_lines else ", ".join(columns) or "attempt"
@@ -257,7 +263,7 @@ class VerdictTable(Section[OrderEvidence]):
         Answer("dependent", lambda section: section.fields["dependent"],
                "Attempts of {dependent} are not independent: {reasons}."),
         Answer("no-dependence", lambda section: section.fields["independent"],
-               "No dependence found between attempts of {independent}: no significant trend,"
+               "No dependence was found between attempts of {independent}: no significant trend,"
                " correlation of successive attempts or agreement of pairs."),
         Answer("independence-not-tested", lambda _: True,
                "Independence cannot be tested: {flaws}."),
@@ -266,15 +272,15 @@ class VerdictTable(Section[OrderEvidence]):
         Answer("models-not-tested",
                lambda section: section.fields["untested"]
                and len(section.fields["untested"]) < len(section.records),
-               "Cannot be tested: {untested}."),
+               "The attempts of {untested} cannot be tested."),
     )  # fmt: skip
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The models by their verdict, and the reasons for the verdicts."""
+        """The models by verdict, and the reasons for the verdicts."""
         names = group_by(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
-        if ALIKE in verdicts:  # Correlated neighbours already explain that pairs agree.
+        if ALIKE in verdicts:  # Correlated neighbours already explain why pairs agree.
             verdicts -= {AGREEING}
         dependent, independent, untested = (
             [model.order.name for model in names.get(verdict, ())]
@@ -304,7 +310,6 @@ class VerdictTable(Section[OrderEvidence]):
 
     @property
     def test_count(self) -> int:
-        """The number of tests."""
         return sum(p is not None for model in self.records for p in model.p)
 
     def details(self) -> Iterator[str]:
@@ -315,7 +320,7 @@ class VerdictTable(Section[OrderEvidence]):
     def messages(self) -> Iterator[Diagnostic]:
         study = self.study
         if self.by_lines:
-            # The lines set the order, so messages about numbers or times don't apply.
+            # The order of lines replaces attempt numbers, so messages about numbers do not apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
         decisive = [model.slope for model in self.records if not model.order.stopped_at_first_pass]
         comparisons = [row for model in self.records for row in model.first_versus_any]
@@ -331,7 +336,7 @@ class VerdictTable(Section[OrderEvidence]):
             slope, lag = (max(effects) for effects in zip(*sizes, strict=True))
             lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
             yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=lag_text)
-        # The intervals show whether pass@k of dependent attempts is above or below first@k.
+        # The interval shows in which direction dependent attempts bias pass@k.
         dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
         limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
                   if b.any.k in self.middle]  # fmt: skip
@@ -363,10 +368,10 @@ class VerdictTable(Section[OrderEvidence]):
             yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
 
     def _agreement_messages(self) -> Iterator[Diagnostic]:
-        """The most significant pair of copies, and the most significant agreeing pair.
+        """Yield the messages about the most significant pair of copies, and of agreeing attempts.
 
-        Models with correlated neighbours have no message about agreeing pairs, because the
-        correlation explains them.
+        There is no message about agreeing attempts if neighbours are correlated, because this
+        correlation explains the agreement.
         """
         for message, pairs in (
             (COPIED_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
@@ -415,43 +420,43 @@ class AgreeingPairTable(Section[AgreeingPair]):
     shown = FULL
     columns = (
         MODEL, GROUPS,
-        Column("attempts", meaning="The two attempts.",
+        Column("attempts", meaning="Numbers of the two attempts.",
                cell=lambda pair: "{} and {}".format(*pair.attempts)),
-        Column("differ on", "count", meaning="Tasks on which their outcomes differ.",
+        Column("differ on", "count", meaning="Number of tasks on which the two outcomes differ.",
                cell=lambda pair: pair.differ),
-        Column("expected", "count", meaning="Tasks on which independent attempts would differ.",
-               cell=lambda pair: pair.expected),
-        Column("of tasks", "count", meaning="Mixed tasks with both attempts.",
+        Column("expected", "count", cell=lambda pair: pair.expected,
+               meaning="Expected number of differing tasks for independent attempts."),
+        Column("of tasks", "count", meaning="Number of mixed tasks that have both attempts.",
                cell=lambda pair: pair.tasks),
         Column("p", "p", meaning=_P, cell=lambda pair: pair.adjusted),
     )  # fmt: skip
 
 
 def _position_range(rate: Result) -> tuple[int, int]:
-    """The first and the last position of a pass rate."""
+    """The first and last position in the range of a pass rate."""
     return int(rate.k or 0), int(str(rate.more["k_to"]))
 
 
 class PositionRates(NamedTuple):
-    """A stretch of positions, with model → pass rate of the attempts there."""
+    """A range of positions, with the pass rate of each model for the attempts in this range."""
 
     stretch: tuple[int, int]
     rates: dict[str, Result]
 
 
 class PositionRateTable(Section[PositionRates]):
-    """One row per position and one column per model: pass rates."""
+    """One row per position and one column per model: the pass rates."""
 
     title = "Pass rate by attempt"
     shown = FULL
     columns = (
         Column("attempt", meaning="Position of the attempt.",
                cell=lambda at: number_range(*at.stretch)),
-        Column("{0}", "share", meaning="Pass rate of the attempt, by model.", example="MODEL",
+        Column("{0}", "share", meaning="Pass rate of the model at this attempt.", example="MODEL",
                across=lambda section: dict.fromkeys(m for at in section.records for m in at.rates),
                cell=lambda at, model: at.rates[model].estimate if model in at.rates
                else Estimate(None, reason="no task has this attempt")),
-        Column("tasks", meaning="Fewest and most tasks that have the attempt.",
+        Column("tasks", meaning="Smallest and largest number of tasks with this attempt.",
                cell=lambda at: number_range(min(r.size.tasks for r in at.rates.values()),
                                     max(r.size.tasks for r in at.rates.values()))),
     )  # fmt: skip
@@ -465,11 +470,11 @@ class FirstVersusAnyTable(Section[FirstVersusAny]):
     columns = (
         MODEL, GROUPS,
         Column("k", meaning="Number of attempts.", cell=lambda at: str(at.any.k)),
-        Column("first@k", "share", meaning="Share of tasks that one of the first k attempts"
-               " passes.", cell=lambda at: at.first.estimate),
+        Column("first@k", "share", meaning="Share of tasks that the first k attempts solve.",
+               cell=lambda at: at.first.estimate),
         Column("pass@k", "share", meaning="Probability that one of any k attempts passes.",
                cell=lambda at: at.any.estimate),
-        Column("first − pass", "share", meaning="first@k − pass@k; 0 on average for independent"
+        Column("first − pass", "share", meaning="first@k − pass@k. Its mean is 0 for independent"
                " attempts.", cell=lambda at: at.difference.estimate),
         Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
                " at most k.", cell=lambda at: at.attempts_used.estimate),
@@ -483,18 +488,18 @@ class FirstSuccessTable(Section[OrderEvidence]):
     shown = FULL
     columns = (
         MODEL, GROUPS,
-        Column("{0:g} % solved", meaning="Fewest attempts that solve {0:g} % of the tasks.",
+        Column("{0:g} % solved", meaning="Number of attempts that solve {0:g} % of the tasks.",
                across=lambda section: [100 * share for share in SHARES], example=50.0,
                cell=lambda model, percent: str(
                    attempts_for_share(model.order.survival, percent / 100)
                    or f"> {len(model.order.survival) - 1}")),
-        Column("never solved", meaning="Tasks that no attempt passes.", cell=lambda model:
+        Column("never solved", meaning="Number of tasks that no attempt passes.", cell=lambda model:
                f"{model.never} of {plural(len(model.order.n), 'task')}"),
     )  # fmt: skip
 
 
 def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
-    """The reasons why the order of attempts cannot be tested, without repetition."""
+    """The reasons why the order of attempts cannot be tested, each reason once."""
     reasons = (
         STOPPED
         if model.order.stopped_at_first_pass
@@ -507,7 +512,7 @@ def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
 
 
 def _test_results(model: OrderEvidence) -> Iterator[Result]:
-    """The tidy rows of the three tests of one model."""
+    """The results of the three tests of one model, as rows of csv and json."""
     flaw = "".join(_reasons_untestable([model]))
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
@@ -526,8 +531,6 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
 
 
 class OrderQuestion(Question, OrderOptions):
-    """The question of `passk order`."""
-
     sections = (
         VerdictTable,
         AgreeingPairTable,
@@ -537,8 +540,8 @@ class OrderQuestion(Question, OrderOptions):
     )
 
     unbounded: ClassVar[str] = (
-        "a trend is largest if early missing outcomes fail and late ones pass, and not if all fail"
-        " or all pass"
+        "a trend is largest if only early missing outcomes are failures, and not if all missing"
+        " outcomes are failures or all are passes"
     )
 
     def request(self, options: SharedOptions) -> Request:
@@ -546,7 +549,7 @@ class OrderQuestion(Question, OrderOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """first@k and pass@k at each k; ParameterError for a k that is larger than all n."""
+        """The metrics first@k and pass@k at each k; a ParameterError if a k is too large."""
         most = int(counts.n.max())
         if short := [k for k in self.k if k > most]:
             raise ParameterError(
@@ -558,7 +561,7 @@ class OrderQuestion(Question, OrderOptions):
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a DataError if attempts at the same time have different outcomes."""
+        """Raise a DataError if attempts with the same time or number have different outcomes."""
         ordered_attempts(counts, range(len(counts.series)))
 
     def report(self, study: Analysis) -> Report:
