@@ -6,8 +6,8 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import accumulate, takewhile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 # Maximum number of letters in a list of names in a sentence.
@@ -15,8 +15,10 @@ _LONG_LIST = 80
 # Unicode categories of characters that move the cursor, end a line, are invisible, or change the
 # direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-# Separators between the words of a name.
-_BETWEEN = re.compile("([-_/ ]+)")
+# Words of a name.
+_WORDS = re.compile(r"[^-_/ ]+")
+# What a further gap in a short name costs; words without value cost 0.01 and others up to 3.3.
+_GAP = 0.25
 # These invisible characters are safe, because they join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
 # Unicode categories of characters without width: marks on the previous character, and joiners.
@@ -190,130 +192,116 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def short_names(
-    names: Sequence[str],
-    room: float,
-    extent: Callable[[str], float] = cells_of,
-    *,
-    telling: bool = False,
+    names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of
 ) -> list[str]:
-    """Shorter names that stay different, if possible no wider than `room`.
+    """Names without some words, no wider than the room unless a name could then be another one.
 
-    As few words as possible are removed from wide names, in this order: words with which all names
-    begin or end, words before a slash, words that most names contain, words after such common
-    words, words that distinguish names, and at last the middle of a name.  If there is only one
-    name, its middle is removed.
-    extent : function that returns the width of a text.
-    telling : whether to keep the words that distinguish names.
+    The words that tell least about a name are removed first.
+    extent : a function that returns the width of a text.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
     >>> short_names(["org/small-a-2026-high", "org/large-a-2026-high"], 13)
     ['…small-a…', '…large-a…']
-    >>> short_names(["meta/llama-7b-Instruct-v1", "qwen/coder-9b-instruct-v2"], 13)
-    ['…llama-7b…', '…coder-9b…']
-    >>> short_names(["meta/llama-7b-Instruct-v1", "meta/llama-9b-instruct-v1"], 5)
-    ['…7b…', '…9b…']
-    >>> short_names(["a-1/the-llama-7b-chat-01", "b-2/the-qwen-9b-chat-02"], 5, telling=True)
-    ['…llama-7b…', '…qwen-9b…']
+    >>> short_names(["claude-opus-4-20251101", "claude-sonnet-4-20250929", "gpt-5"], 16)
+    ['claude-opus…', 'claude-sonnet…', 'gpt-5']
     >>> short_names(["gpt-4.1-2025-04-14", "gpt-4.1-mini-2025-04-14"], 14)
-    ['…4.1…', '…4.1-mini…']
+    ['…4.1-2025-04…', '…mini-2025-04…']
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
-    # Name → its words and separators, in turns.
-    wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
-    if len({*names}) == 1:
-        return [*names] if telling else _without_middles(names, room, extent)
-    words = {name: [word.casefold() for word in parts[::2]] for name, parts in wide.items()}
-    slashes = {
-        name: sum("/" in "".join(parts[at:]) for at in range(0, len(parts), 2))
-        for name, parts in wide.items()
+    different = sorted({*names})
+    words = {name: Counter(_WORDS.findall(name.casefold())) for name in different}
+    short = {
+        name: name if extent(name) <= room else _shorten(name, words, room, extent)
+        for name in different
     }
-    first, last = _common([*words.values()])
-    middle, _ = _common([words[name][slashes[name] :] for name in wide])
-    often = Counter(word for name_words in words.values() for word in {*name_words})
-    tell = first + last + middle + 2
-    # Name → the step at which each of its words is removed.
-    steps: dict[str, list[int]] = {}
-    for name, name_words in words.items():
-        slash = slashes[name]
-        shared = [len(words) > 1 and 2 * often[word] > len(words) for word in name_words]
-        begin = slash + middle
-        if begin < len(name_words) and not all(shared[begin:]):
-            begin = shared.index(False, begin)
-        stop = shared.index(True, begin) if True in shared[begin:] else len(name_words)
-        rare = sorted(range(len(name_words)), key=lambda at: (-often[name_words[at]], -at))
-        steps[name] = [
-            at if at < first
-            else first + len(name_words) - 1 - at if at >= len(name_words) - last
-            else first + last if at < slash
-            else first + last + 1 + at - slash if at < slash + middle
-            else tell - 1 if shared[at] or not begin <= at < stop
-            else tell + rare.index(at)
-            for at in range(len(name_words))
-        ]  # fmt: skip
-    short = {name: name for name in names}
-    for step in range(tell + (0 if telling else max(map(len, words.values()), default=0))):
-        cut = {name: _without_words(parts, steps[name], step) for name, parts in wide.items()}
-        # From here on, words that distinguish names are removed, but only from wide names.
-        if step >= tell:
-            cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
-        numbers = Counter(cut.values())
-        shorter = short | {
-            name: text for name, text in cut.items() if text.strip("…") and numbers[text] == 1
-        }
-        if len({*shorter.values()}) == len(short):
-            short = shorter
-        if max(map(extent, short.values()), default=0) <= room:
+    return [short[name] for name in names]
+
+
+def _shorten(
+    name: str, words: Mapping[str, Counter[str]], room: float, extent: Callable[[str], float]
+) -> str:
+    """The name without its least telling words, which no other name can be taken for.
+
+    words : name → its words.
+    """
+    weights, spans = _word_weights(name, words), [m.span() for m in _WORDS.finditer(name)]
+    kept, text = [*range(len(spans))], name
+    while extent(text) > room and len(kept) > 1:
+        # A gap next to another gap leaves more of the name in one piece.
+        costs = {at: weights[at] + _GAP * ({at - 1, at + 1} <= {*kept}) for at in kept}
+        for gone in sorted(kept, key=lambda at: (costs[at], -at)):
+            candidate = _with_words(name, spans, [at for at in kept if at != gone])
+            if _is_only_name(candidate, words):
+                text, kept = candidate, [at for at in kept if at != gone]
+                break
+        else:
             break
-    if telling:
-        return [short[name] for name in names]
-    return _without_middles([short[name] for name in names], room, extent)
+    return text if extent(text) <= room else _without_middle(text, words, room, extent)
 
 
-def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """The number of words with which all names begin, and the number with which all names end."""
-    fewest = min(map(len, words)) if len(words) > 1 else 1
-    last = min(_shared_start([sequence[::-1] for sequence in words]), fewest - 1)
-    return min(_shared_start(words), fewest - 1 - last), last
+def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
+    """How much each word of a name tells.
+
+    A word tells more the more of the similar names lack it, and a word with letters tells more than
+    a date.  Words that are repeated, or with which all names begin or end, tell little.  Similar
+    names share a third of the words.
+    """
+    own, weights = words[name], list[float]()
+    similar = [
+        other for other in words
+        if other != name and 3 * (own & words[other]).total() >= own.total()
+    ]  # fmt: skip
+    for word in _WORDS.finditer(name):
+        text, before, after = word[0].casefold(), name[: word.end()], name[word.start() :]
+        lacking = sum(not words[other][text] for other in similar) / max(len(similar), 1)
+        weight = (0.3 + 2 * lacking) / (2 if text.isdecimal() else 1)
+        if len(words) > 1 and all(other.endswith(after) for other in words):
+            weight = 0.02
+        elif len(words) > 1 and all(other.startswith(before) for other in words):
+            weight = 0.01
+        elif text in _WORDS.findall(name[word.end() :].casefold()):
+            weight = 0.05
+        elif not word.start():
+            weight += 1.5
+        weights.append(weight)
+    return weights
 
 
-def _shared_start(words: Sequence[Sequence[str]]) -> int:
-    """The number of words with which all names begin."""
-    same = takewhile(lambda column: len({*column}) == 1, zip(*words, strict=False))
-    return sum(1 for _ in same)
-
-
-def _without_words(parts: Sequence[str], steps: Sequence[int], step: int) -> str:
-    """The name without the words that are removed up to a step, with … for each gap."""
-    text = ""
-    for before, word, gone in zip(("", *parts[1::2]), parts[::2], steps, strict=True):
-        if gone > step:
-            text += word if text.endswith("…") else before + word
-        elif not text.endswith("…"):
-            text += "…"
+def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]) -> str:
+    """The name with only these words, and an ellipsis for each gap."""
+    text, previous = "", -1
+    for at in (*kept, len(spans)):
+        begin, end = spans[at] if at < len(spans) else (len(name), len(name))
+        joint = name[spans[previous][1] if previous >= 0 else 0 : begin]
+        text += (joint if at == previous + 1 else "…") + name[begin:end]
+        previous = at
     return text
 
 
-def _without_middles(
-    names: Sequence[str], room: float, extent: Callable[[str], float]
-) -> list[str]:
-    """The names with … for their middles, no wider than `room` unless two names would be equal."""
-    letter = max((extent(name) / max(cells_of(name), 1) for name in names), default=1)
-    if max(map(extent, names), default=0) <= room:
-        return [*names]
-    for cells in range(int(room / letter), max(map(cells_of, names), default=0)):
-        most = max(room, letter * cells)
-        for tail in sorted(range(1, cells - 1), key=lambda tail: abs(2 * tail - cells + 1)):
-            cut = [
-                name if extent(name) <= most
-                else f"{name[: cells - 1 - tail].rstrip('…')}…{name[-tail:].lstrip('…')}"
-                for name in names
-            ]  # fmt: skip
-            fits = all(extent(text) <= most or cells_of(text) <= cells for text in cut)
-            if fits and len({*cut}) == len({*names}):
-                return cut
-    return [*names]
+def _is_only_name(text: str, names: Iterable[str]) -> bool:
+    """Whether a shortened text can stand for only one of the names."""
+    pattern = re.compile(".*".join(map(re.escape, text.split("…"))), re.DOTALL)
+    return sum(bool(pattern.fullmatch(name)) for name in names) == 1
+
+
+def _without_middle(
+    text: str, names: Iterable[str], room: float, extent: Callable[[str], float]
+) -> str:
+    """The text without its middle, no wider than the room unless it could be another name."""
+    for length in range(len(text) - 1, 1, -1):
+        cuts = (
+            f"{text[:head].rstrip('…')}…{text[len(text) - length + 1 + head :].lstrip('…')}"
+            for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1))
+        )
+        fitting = [cut for cut in cuts if cut != "…" and _is_only_name(cut, names)]
+        if not fitting:
+            break
+        text = fitting[0]
+        if extent(text) <= room:
+            break
+    return text
 
 
 def wrap_text(

@@ -163,7 +163,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
 def short_models(models: Iterable[str]) -> dict[str, str]:
     """Model → short name, for models with long names."""
     models_sorted = sorted({*models})
-    names = zip(models_sorted, short_names(models_sorted, _LETTERS, telling=True), strict=True)
+    names = zip(models_sorted, short_names(models_sorted, _LETTERS), strict=True)
     return {name: text for name, text in names if text != name}
 
 

@@ -51,19 +51,15 @@ def rows_by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
 
 
 def short_series_names(
-    plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float],
-    *, telling: bool = False,
-) -> dict[Any, str]:  # fmt: skip
-    """Name of a series → its text in the picture, with a shorter model if the room requires it.
-
-    telling : whether models must stay distinguishable, even if the names are then too wide.
-    """
+    plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float]
+) -> dict[Any, str]:
+    """Name of a series → its text in the picture, with a shorter model if the room requires it."""
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
     remaining_room = room - max(map(extent, ends.values()), default=0.0)
     short = [plot.short_names.get(model, model) for model in models.values()]
     if max(map(extent, short), default=0.0) > remaining_room:
-        short = short_names(list(models.values()), remaining_room, extent, telling=telling)
+        short = short_names(list(models.values()), remaining_room, extent)
     return {name: model + ends[name] for name, model in zip(models, short, strict=True)}
 
 
@@ -129,9 +125,7 @@ class CurveLayout:
             labels = _line_end_labels(ahead, across, up, room)
             if len(series) > 1:
                 # The short names must also differ from the names of grey models.
-                short = short_series_names(
-                    plot, distinct_values(rows, "series"), most, extent, telling=True
-                )
+                short = short_series_names(plot, distinct_values(rows, "series"), most, extent)
                 labels = [{**label, "text": short[label["text"]]} for label in labels]
             if any(extent(label["text"]) > most for label in labels):
                 labels = []

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.diagnostic import NOTE, Diagnostic
 from passk_cli.report.model import (
+    ALWAYS,
     BRIEF,
     COMMENT,
     FULL,
     QUANTITIES,
+    WIDE,
     Cell,
     Column,
     Estimate,
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
 # Maximum number of rows of a ranking in a terminal.
-_SCREEN = 20
+_SCREEN = 18
+# Minimum width of a terminal, in characters, for columns that are drawn.
+_WIDE_SCREEN = 110
 # The typographic minus sign, and a translation of "+" and "-" to marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
 # The sign of a cell without a number, and a pattern for captions that explain the sign.
@@ -129,7 +133,10 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
     """The parts of a report that a style selects."""
     tables: list[Table] = []
     if style.full:
-        tables += [table for table in report.tables if table.shown not in (BRIEF, COMMENT)]
+        tables += [
+            table.with_columns((ALWAYS, FULL)) for table in report.tables
+            if table.shown not in (BRIEF, COMMENT)
+        ]  # fmt: skip
         entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
         if entries:
             heads = (Column("column"), Column("meaning"))
@@ -140,7 +147,8 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
         for table in report.tables:
             if table.shown in (FULL, COMMENT):
                 continue
-            shortened = table.shortened(_SCREEN if style.width else 0)
+            columns = (ALWAYS, WIDE) if style.width >= _WIDE_SCREEN else (ALWAYS,)
+            shortened = table.with_columns(columns).shortened(_SCREEN if style.width else 0)
             if len(shortened.rows) < len(table.rows):
                 cuts[OptionHint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
             tables.append(shortened)

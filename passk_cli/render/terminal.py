@@ -1,8 +1,8 @@
 """Writes a report for a terminal, with tables that fit its width.
 
-If a table is too wide, its numbers lose one decimal.  Then long names are shortened, but keep the
-words by which they differ.  If the table has few rows, intervals then move below their estimates.
-Columns that still do not fit appear only with --full, which splits the table into blocks.
+If a table is too wide, its numbers lose one decimal, and a table with few rows has its intervals
+below their estimates.  Then the columns that the answer does not mention are left out, and only if
+the others need it, long names are shortened.  --full splits the table into blocks instead.
 """
 
 from __future__ import annotations
@@ -17,10 +17,18 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from passk_cli.render.interval_strip import NARROWEST_STRIP, strip_column
 from passk_cli.render.style import Style, aligned_columns, context_line, visible_parts
-from passk_cli.report.model import Cell, Column, Estimate, OptionHint, Report, Table
-from passk_cli.report.words import plural
-from passk_cli.text import balance_lines, cells_of, printable, short_names, wrap_text
+from passk_cli.report.model import WIDE, Cell, Column, Estimate, OptionHint, Report, Table
+from passk_cli.text import (
+    balance_lines,
+    cells_of,
+    first_few,
+    plural,
+    printable,
+    short_names,
+    wrap_text,
+)
 
 # This character joins a number to its percent sign, and the limits of an interval.  rich breaks
 # lines at a no-break space, but not at this blank character.
@@ -32,19 +40,21 @@ _INSIDE = re.compile(
 # Trailing blanks and colour codes of a line, and a colour code that applies to no text.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
+# The answer up to the end of its first clause.
+_MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
 # Verdict → its colour.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
 # Minimum widths of columns in a narrow terminal: any text, a readable text, and a name.
-_NARROWEST, _READABLE, _SHORTEST = 8, 14, 20
+_NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
 # Maximum number of rows of a table with intervals below their estimates.
 _FEW = 10
 
 
 def table(report: Report, style: Style) -> str:
-    """A report as text for a terminal: answer, tables, context and signature."""
+    """The answer, tables, context and signature as text for a terminal."""
     width, style = style.width or 80, style.for_print
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
@@ -53,23 +63,24 @@ def table(report: Report, style: Style) -> str:
     parts = visible_parts(report, style)
     if parts.answer:
         answer = Text(_unbreakable(parts.answer))
+        answer.highlight_regex(_MAIN_CLAUSE, "bold")
         answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
         console.print(answer)
         console.print()
-    cuts = dict[OptionHint, None]()
+    hidden = dict[str, None]()
     for item in parts.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
-        for grid, hidden_columns in _fit_table(item, style, width):
+        for grid, headings in _fit_table(item, style, width, parts.answer):
             console.print(grid)
             console.print()
-            cuts |= (
-                {OptionHint(plural(hidden_columns, "more column")): None} if hidden_columns else {}
-            )
+            hidden |= dict.fromkeys(headings)
+    more = f"{plural(len(hidden), 'more column')} ({first_few([*hidden])})"
+    cuts = [OptionHint(more)] if hidden else []
     if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
-        # passk does not wrap the signature, so that you can copy it as one line.
+        # The signature stays on one line, which the terminal folds, so that you can copy it.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
         console.print("\n" + _unbreakable(parts.methods.plain_text))
@@ -85,88 +96,132 @@ def _unbreakable(text: str) -> str:
 
 
 Cells = list[tuple[str, list[tuple[str, str]]]]
-# The shape of a table: its style, whether names are shortened, and whether intervals are stacked.
-Shape = tuple[Style, bool, bool]
 
 
-def _fit_table(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
-    """The table in the widest shape that fits, and the number of columns that are left out.
+def _fit_table(
+    table: Table, style: Style, width: int, answer: str
+) -> Iterator[tuple[RichTable, list[str]]]:
+    """The table in the first shape that fits, and the headings of the columns that are left out.
 
-    With --full, a table that does not fit is split into blocks, and no column is left out.
+    With --full no column is left out: if no shape fits, the table is split into blocks of columns.
     """
     fewer = replace(style, digits=style.decimals - 1)
+    # If --digits sets the decimals, all of them stay.
     less = style if style.digits is not None or not style.decimals else fewer
-    all_places = list(range(len(table.columns)))
-    few, keys, too_broken = len(table.rows) <= _FEW, _key_columns(table), False
-    first, last = (style, False, False), (less, not style.full, style.full or few)
-    for shape in (first, (less, False, False), (less, not style.full, False), last):
-        columns = _columns(table, shape, all_places, width)
-        if shape is last and last[2]:
-            _break_widest(columns, table, all_places, width, names=style.full)
-            too_broken |= not style.full and any(
-                value.count("\n") > 1 for i in all_places for value, _ in columns[i][1]
-                if i not in keys and table.columns[i].header != "verdict"
-            )  # fmt: skip
-        if _total_width(columns, all_places) <= width and not too_broken:
-            yield _grid(table, columns, all_places), 0
+    drawn = next((i for i, column in enumerate(table.columns) if column.shown == WIDE), None)
+    all_places = [i for i in range(len(table.columns)) if i != drawn]
+    few = len(table.rows) <= _FEW
+    for shape, stacked in ((style, False), (less, False), (less, few)):
+        columns = _columns(table, shape, stacked)
+        total = _total_width(columns, all_places)
+        if drawn is not None and width - total - 2 >= NARROWEST_STRIP:
+            columns[drawn] = strip_column([row[drawn] for row in table.rows], width - total - 2)
+            all_places, total = sorted([*all_places, drawn]), 0
+        if total <= width:
+            yield _grid(table, columns, all_places), []
             return
     if style.full:
-        columns = _columns(table, first, all_places, 0)
-        for places in _column_blocks(table, columns, width, True):
-            columns = _columns(table, first, places, width)
-            _break_widest(columns, table, places, width, names=True)
-            yield _grid(table, columns, places), 0
+        columns = _columns(table, style, False)
+        for places in _column_blocks(table, columns, width):
+            block = _columns(table, style, False)
+            _break_widest(block, table, places, width, names=True)
+            yield _grid(table, block, places), []
         return
-    # Columns of long texts are left out, but verdicts and the columns that identify a row stay.
-    narrow = _columns(table, last, all_places, width)
-    brief = [
-        i for i in all_places if i in keys or _stays_on_one_line(table.columns[i], narrow[i][1])
-    ]
-    columns = _columns(table, last, brief, width)
-    _break_widest(columns, table, brief, width, least=_READABLE)
-    if _total_width(columns, brief) > width:
-        brief = _column_blocks(table, narrow, width, False)[0]
-        columns = _columns(table, last, brief, width)
-        if _total_width(columns, brief) > width:
-            columns = _columns(table, last, brief, width, _NARROWEST)
-        _break_widest(columns, table, brief, width)
-    yield _grid(table, columns, brief), len(all_places) - len(brief)
+    columns = _columns(table, less, few)
+    _break_widest(columns, table, all_places, width, least=_READABLE)
+    if not few or _total_width(columns, all_places) > width or _is_too_broken(table, columns):
+        columns = _columns(table, less, few)
+    places = _important_columns(table, columns, width, answer)
+    _cut_names(columns, table, places, width)
+    _break_widest(columns, table, places, width)
+    hidden = [table.columns[i].header for i in all_places if i not in places]
+    yield _grid(table, columns, places), hidden
 
 
-def _columns(
-    table: Table, shape: Shape, places: Sequence[int], width: int, least: int = _SHORTEST
-) -> Cells:
-    """The columns of a table in a shape.  Names are shortened if needed, but not below `least`."""
-    style, cut, stacked = shape
+def _columns(table: Table, style: Style, stacked: bool) -> Cells:
+    """The cells of all columns; if they are stacked, intervals are below their numbers."""
     columns = aligned_columns(table, style)
     if stacked:
+        # Numbers in a column with ranges are aligned left.
         columns = [
             (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
                      else error, "") if "]" in error else (value, error) for value, error in cells])
             for name, cells in columns for ranged in [any("–" in v.strip("– ") for v, _ in cells)]
         ]  # fmt: skip
-    if cut:
-        name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
-        texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
-        names = {i: [text for text in texts[i] if " " not in text] for i in name_columns}
-        all_names = list(chain.from_iterable(names.values()))
-        for i in sorted(name_columns, key=lambda i: -_column_width(*columns[i])):
-            name, cells = columns[i]
-            over = _total_width(columns, places) - width
-            if over <= 0:
-                break
-            # A name that all rows share, like a baseline, must differ from names in other columns.
-            column_names = all_names if len({*names[i]}) == 1 else names[i]
-            distinct_width = max(
-                map(cells_of, short_names(column_names, 0, telling=True)), default=0
-            )
-            several = least >= _SHORTEST and len({*column_names}) > 1
-            floor = max(least, min(distinct_width, width // 2)) if several else least
-            room = max(_column_width(name, cells) - over, min(floor, _column_width(name, cells)))
-            short = dict(zip(column_names, short_names(column_names, room), strict=True))
-            lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
-            columns[i] = (name, [(line, "") for line in lines])
     return columns
+
+
+def _important_columns(table: Table, columns: Cells, width: int, answer: str) -> list[int]:
+    """The places of the columns that are shown if not all columns fit with their full names.
+
+    These are the columns that identify a row, verdicts, the columns that the answer mentions, and
+    then as many others as fit.  Names are shortened only for the sake of the former.
+    """
+    keys, groups = _key_columns(table), _column_groups(table)
+    headers = [[table.columns[i].header for i in group] for group in groups]
+    mentioned = [
+        group for group, names in zip(groups, headers, strict=True)
+        if "verdict" in names or any(_mentions(answer, name) for name in names)
+    ]  # fmt: skip
+    chosen = mentioned or groups[:1]
+    floors = _columns_with_shortest_names(columns, table, width)
+    while len(chosen) > 1 and _total_width(floors, [*keys, *chain(*chosen)]) > width:
+        chosen = chosen[:-1]
+    places = [*keys, *chain(*chosen)]
+    for group in groups:
+        one_line = all(_stays_on_one_line(table.columns[i], columns[i][1]) for i in group)
+        if group not in chosen and one_line:
+            if _total_width(columns, [*places, *group]) > width:
+                break
+            places += group
+    return sorted(places)
+
+
+def _mentions(answer: str, header: str) -> bool:
+    """Whether an answer contains a heading that is more than one common word."""
+    pattern = rf"(?<![\w@^]){re.escape(header)}(?![\w@^])"
+    return bool(re.search(r"[\W_]", header) and re.search(pattern, answer))
+
+
+def _columns_with_shortest_names(columns: Cells, table: Table, width: int) -> Cells:
+    """The columns with names as short as the table allows."""
+    copies = [*columns]
+    for i in range(len(columns)):
+        if table.columns[i].kind == "text":
+            _cut_names(copies, table, [i], _SHORTEST)
+            _break_widest(copies, table, [i], _NARROWEST)
+    return copies
+
+
+def _is_too_broken(table: Table, columns: Cells) -> bool:
+    """Whether a text other than a verdict or the subject of a row needs more than two lines."""
+    keys = _key_columns(table)
+    return any(
+        value.count("\n") > 1 for i, column in enumerate(table.columns)
+        if i not in keys and column.header != "verdict" for value, _ in columns[i][1]
+    )  # fmt: skip
+
+
+def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) -> None:
+    """Shorten names, the widest column first, as far as these columns need.
+
+    Names keep at least `_SHORTEST` cells, and as many as it takes to tell them apart.
+    """
+    name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
+    texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
+    names = {i: [text for text in texts[i] if " " not in text] for i in name_columns}
+    all_names = list(chain.from_iterable(names.values()))
+    for i in sorted(name_columns, key=lambda i: -_column_width(*columns[i])):
+        name, cells = columns[i]
+        over = _total_width(columns, places) - width
+        if over <= 0:
+            break
+        # If all rows have the same name, as for a baseline, it must differ from other columns.
+        column_names = all_names if len({*names[i]}) == 1 else names[i]
+        room = max(_column_width(name, cells) - over, _SHORTEST)
+        short = dict(zip(column_names, short_names(column_names, room), strict=True))
+        lines = (short.get(text) or "\n".join(wrap_text(text, room)) for text in texts[i])
+        columns[i] = (name, [(line, "") for line in lines])
 
 
 def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
@@ -206,28 +261,29 @@ def _key_columns(table: Table) -> list[int]:
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
-def _column_blocks(table: Table, columns: Cells, width: int, all_shown: bool) -> list[list[int]]:
-    """The indices of the columns of each block, which always begins with the key columns.
+def _column_groups(table: Table) -> list[list[int]]:
+    """The places of the columns that appear together, without the columns that identify a row.
 
-    A verdict or a joined column stays with the column before it.  If only the first block is shown,
-    it contains the verdicts.
+    A verdict or a joined column stays with the column before it.
     """
-    widths, keys = [_column_width(*column) + 2 for column in columns], _key_columns(table)
-    together: list[list[int]] = []
+    keys, groups = _key_columns(table), list[list[int]]()
     for i, column in enumerate(table.columns):
-        if (column.joined or column.header == "verdict") and together:
-            together[-1].append(i)
-        elif i not in keys:
-            together.append([i])
+        if (column.joined or column.header == "verdict") and groups:
+            groups[-1].append(i)
+        elif i not in keys and column.shown != WIDE:
+            groups.append([i])
+    return groups
+
+
+def _column_blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
+    """The places of the columns of each block: those that identify a row, and as many as fit."""
+    keys = _key_columns(table)
     blocks: list[list[int]] = [[]]
-    if not all_shown:
-        together.sort(key=lambda group: all(table.columns[i].header != "verdict" for i in group))
-    for group in together:
-        width_used = sum(widths[j] for j in (*keys, *blocks[-1], *group)) - 2
-        if width_used > width and blocks[-1]:
+    for group in _column_groups(table):
+        if blocks[-1] and _total_width(columns, [*keys, *blocks[-1], *group]) > width:
             blocks.append([])
         blocks[-1] += group
-    return [[*keys, *sorted(block)] for block in blocks]
+    return [[*keys, *block] for block in blocks]
 
 
 def _break_widest(
@@ -252,11 +308,13 @@ def _break_widest(
 
 
 def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
-    grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="")
     for i in places:
         prose = table.columns[i].kind == "text"
         grid.add_column(_unbreakable(columns[i][0]), no_wrap=not prose, overflow="fold")
     for row, cells in enumerate(table.rows):
+        if row and row == table.leaders:
+            grid.add_row(*(Text("─" * _column_width(*columns[i]), style="dim") for i in places))
         texts = []
         for i in places:
             value, error = columns[i][1][row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
@@ -156,8 +156,9 @@ def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
 
 
 # A column or a table is shown always, only with --full, or only in csv, json and Python.  BRIEF is
-# a table that --full replaces with a longer one.  COMMENT is for comments on pull requests.
-ALWAYS, FULL, DATA, BRIEF, COMMENT = "always", "full", "data", "brief", "comment"
+# a table that --full replaces with a longer one.  COMMENT is for comments on pull requests.  WIDE
+# is a column of estimates that wide terminals draw as bars.
+ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "comment", "wide"
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class Column:
     joined : whether the column always appears next to the column before it.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
     name : the name in csv, json and Python; "" if the column is in none of them.
-    shown : ALWAYS, FULL (with --full) or DATA (only in csv, json and Python).
+    shown : ALWAYS, FULL (with --full), WIDE or DATA (only in csv, json and Python).
     cell : (record) → cell; for a repeated column (record, item) → cell; None for a field that only
         csv and json contain.
     across : (section) → items; the column is repeated for each item, which replaces {} in header
@@ -219,6 +220,7 @@ class Table:
 
     shown : ALWAYS, FULL (with --full), BRIEF (without) or COMMENT (a gate's Markdown).
     first : the number of rows that are shown without --full; 0 for all.
+    leaders : the number of first rows that tie for the first place; 0 if none do.
     """
 
     columns: tuple[Column, ...]
@@ -226,20 +228,31 @@ class Table:
     title: str = ""
     shown: str = ALWAYS
     first: int = 0
+    leaders: int = 0
+
+    def with_columns(self, shown: Container[str]) -> Table:
+        """The table with only the columns that these values of `Column.shown` select."""
+        places = [at for at, column in enumerate(self.columns) if column.shown in shown]
+        columns = tuple(self.columns[at] for at in places)
+        return replace(self, columns=columns, rows=LazyRows.from_rows(self.rows).select(places))
 
     def shortened(self, most: int = 0) -> Table:
-        """The table without --full: its first rows, and only the columns that are always shown.
+        """The first rows of the table.
 
-        most : the number of rows to which a clearly longer table without verdicts is cut; 0 for any
-            number.
+        most : the number of rows to which a clearly longer table is cut; 0 for any number.  Rows
+            with the most frequent verdict are left out first.
         """
-        visible = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
-        columns = tuple(self.columns[at] for at in visible)
-        rows = LazyRows.from_rows(self.rows).select(visible, self.first or None)
-        judges = any(column.header == "verdict" for column in columns)
-        if most and len(rows) > most + 4 and not judges:
-            rows = rows.select(range(len(columns)), most)
-        return replace(self, columns=columns, rows=rows)
+        rows = LazyRows.from_rows(self.rows)
+        if self.first:
+            rows = rows.at(range(self.first))
+        if most and len(rows) > most + 4:
+            judges = [at for at, column in enumerate(self.columns) if column.header == "verdict"]
+            verdicts = [str(cell) for (cell,) in rows.select(judges)] if judges else []
+            frequent = max(verdicts, key=verdicts.count, default="")
+            others = [at for at, verdict in enumerate(verdicts) if verdict != frequent][:most]
+            places = [at for at in range(len(rows)) if at not in others]
+            rows = rows.at(sorted([*others, *places[: most - len(others)]]))
+        return replace(self, rows=rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,9 +272,13 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
-    def select(self, places: Sequence[int], first: int | None) -> LazyRows:
-        """The first rows (all if `first` is None), and only the columns at these places."""
-        return LazyRows(self.records[:first], [self.cells[at] for at in places])
+    def select(self, places: Sequence[int]) -> LazyRows:
+        """The rows with only the columns at these places."""
+        return LazyRows(self.records, [self.cells[at] for at in places])
+
+    def at(self, places: Sequence[int]) -> LazyRows:
+        """The rows at these places, as far as they exist."""
+        return LazyRows([self.records[at] for at in places if at < len(self.records)], self.cells)
 
     @cached_property
     def _computed(self) -> tuple[tuple[Cell, ...], ...]:

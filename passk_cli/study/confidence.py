@@ -205,6 +205,14 @@ class Confidence:
             return self
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
+    def for_single_models(self) -> Confidence:
+        """The confidence of the numbers of one model, if this one is for differences."""
+        from passk_cli.inference.intervals import METHODS
+
+        if self.interval is None or not METHODS[self.interval].for_differences:
+            return self
+        return replace(self, interval=None, method_overrides={}, by_default=False)
+
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
         """The confidence with the metrics for which differences used the method `paired-score`.
 

@@ -21,6 +21,7 @@ from passk_cli.report.model import (
     ALWAYS,
     DATA,
     FULL,
+    WIDE,
     AnswerSentence,
     Cell,
     Column,
@@ -237,7 +238,12 @@ class NumberTable(Section[SeriesRow]):
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
         GROUPS,
-        NUMBER,
+        replace(NUMBER, across=lambda section: section.numbers[:1]),
+        Column("interval of {0.name}", shown=WIDE, across=lambda section: section.drawn_numbers,
+               meaning="The interval of {0.name}, drawn on one scale; only in terminals with at"
+               " least 110 columns.", cell=lambda row, number: row.numbers[number.name].estimate
+               if number.name in row.numbers else None, example=NUMBER.example),
+        replace(NUMBER, across=lambda section: section.numbers[1:]),
         Column("tasks", meaning="Tasks that the numbers rest on.",
                cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
                where=lambda section: section.sizes_differ),
@@ -248,6 +254,16 @@ class NumberTable(Section[SeriesRow]):
 
     def facts_of(self, record: SeriesRow) -> Iterable[Result]:
         return record.numbers.values()
+
+    @property
+    def drawn_numbers(self) -> list[NumberColumn]:
+        """The first number, if it is a share that several models have."""
+        several = len(self.records) > 1
+        return [
+            number._replace(shown=WIDE)
+            for number in self.numbers[:1]
+            if several and number.unit == "share"
+        ]
 
     @property
     def numbers(self) -> list[NumberColumn]:

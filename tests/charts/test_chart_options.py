@@ -159,7 +159,8 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
     lines = replace(lines, title=f"{long(sizes[2])} leads.", models=tuple(map(long, sizes)))
     points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m",
                     title=f"Most for {long(sizes[1])}. 2 of 60 tasks passed.")  # fmt: skip
-    names = [f"…{size}…" for size in sizes]
+    names = ["…Name-Qwen3-Coder…10", "…Llama-5-Maverick…22", "…Model-Name-Gemma-4n…24",
+             "…Name-DeepSeek-V4…11"]  # fmt: skip
     first, second = prepare_plots([lines, points], Appearance())
     assert [first.short_names[long(size)] for size in sizes] == names
     assert (first.short_names, first.title) == (second.short_names, f"{names[2]} leads.")

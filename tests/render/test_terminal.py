@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli.render.style import Style
 from passk_cli.render.terminal import table
-from passk_cli.report.model import AnswerSentence, Column, Estimate, Report, Table
+from passk_cli.report.model import WIDE, AnswerSentence, Column, Estimate, Report, Table
 
 MODELS = ("gpt-3.5-turbo-0613", "codellama-7b")
 METRICS = Table(
@@ -42,7 +42,7 @@ def table_text(item: Table, width: int, **style: object) -> str:
         (80, ["gpt-3.5-turbo-0613  0.49 [0.46, 0.52]  0.49 [0.46, 0.52]  0.49 [0.46, 0.52]"]),
         (60, ["gpt-3.5-turbo-0613  0.49          0.49          0.49",
               "                    [0.46, 0.52]  [0.46, 0.52]  [0.46, 0.52]"]),
-        (54, ["gpt-3.5-turbo-0613  0.49          0.49", "1 more column: --full"]),
+        (54, ["gpt-3.5-turbo-0613  0.49          0.49", "1 more column (pass^10): --full"]),
     ],
 )  # fmt: skip
 def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
@@ -89,9 +89,12 @@ def test_words_that_distinguish_names_stay_complete(models: int, width: int) -> 
     heads = [Column("model"), *(Column(f"pass@{k}", "share") for k in range(1, 7))]
     rows = [(name, *6 * (Estimate(0.4896, low=0.4567, high=0.5242),)) for name in names]
     text = table_text(Table(tuple(heads), tuple(rows)), width)
-    assert all(text.count(f"…{name}") == 1 for name in suffixes[:20])
+    shown = [line.split("  ")[0] for line in text.splitlines() if "0.49" in line]
+    patterns = [".*".join(map(re.escape, name.split("…"))) for name in shown]
+    meant = [[name for name in names if re.fullmatch(p, name)] for p in patterns]
+    assert meant == [[name] for name in names[: len(shown)]]
     assert max(map(len, text.splitlines())) <= width
-    assert re.search(r"\d more columns?: --full", text)
+    assert re.search(r"\d more columns? \(pass@[^)]*\): --full", text)
     assert text.count("model") == 1
 
 
@@ -117,12 +120,12 @@ def test_twenty_five_long_names_fit_a_screen(width: int) -> None:
     names = [f"organisation-{i % 3}/a-model-of-a-long-name-{i}-instruct-2026" for i in range(25)]
     text = table_text(many(names), width)
     rows = [line for line in text.splitlines() if line[:1].isdigit() and "0.49" in line]
-    assert len(rows) == 20
-    assert len({row.split()[1] for row in rows}) == 20
-    assert "20 of 25 rows: --full" in text
+    assert len(rows) == 18
+    assert len({row.split()[1] for row in rows}) == 18
+    assert "18 of 25 rows: --full" in text
     assert max(map(len, text.splitlines())) <= width
     assert text.count("\n") <= 30
-    assert ("more columns: --full" in text) == (width == 60)
+    assert ("more column" in text) == (width < 140)
     full = table_text(many(names), width, full=True)
     assert all(name in full.replace("\n", "") or width < 140 for name in names)
 
@@ -132,7 +135,7 @@ def test_the_verdict_is_shown_before_other_columns_of_many_rows() -> None:
     rows = [(f"model-{at}", *METRICS.rows[0][1:], *GATE.rows[0][2:]) for at in range(12)]
     text = table_text(Table(columns, tuple(rows)), 70)
     assert text.split("\n")[0].split() == ["model", "pass@1", "evidence", "verdict"]
-    assert "2 more columns: --full" in text
+    assert "2 more columns (pass@10, pass^10): --full" in text
 
 
 def test_short_phrases_stay_next_to_their_subject() -> None:
@@ -179,5 +182,40 @@ def test_verdicts_are_coloured_and_intervals_are_dim() -> None:
 
 def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:
     report = Report(answer=(AnswerSentence("fails", "FAIL: agent-b lost {drop}.", {"drop": 0.14}),))
-    assert table(report, Style(width=80, colour=True)).startswith("\x1b[31mFAIL\x1b[0m:")
+    assert table(report, Style(width=80, colour=True)).startswith("\x1b[1;31mFAIL\x1b[0m\x1b[1m:")
     assert table(report, Style(width=80)).startswith("FAIL: agent-b")
+
+
+@pytest.mark.parametrize("names", [
+    MODELS, [f"claude-haiku-4-5-2025100{i}-thinking" for i in range(6)],
+    [f"organisation-{i % 3}/a-model-of-a-long-name-{i}-instruct-2026" for i in range(25)],
+])  # fmt: skip
+def test_names_never_get_shorter_in_a_wider_terminal(names: Sequence[str]) -> None:
+    item = many([names[0], *names[1:]])
+    lengths = []
+    for width in range(50, 201):
+        lines = table_text(item, width).splitlines()
+        assert max(map(len, lines)) <= width
+        lengths.append(max(len(line.split()[1]) for line in lines if line[:1].isdigit()))
+    assert lengths == sorted(lengths)
+    assert lengths[-1] == max(map(len, names))
+
+
+def test_columns_that_the_answer_mentions_are_shown_first() -> None:
+    answer = AnswerSentence("highest", "Highest pass^10: agent-b.", {})
+    report = Report((many([f"a-long-name-{at}" for at in range(12)]),), answer=(answer,))
+    head = table(report, Style(width=45)).splitlines()[2]
+    assert head.split() == ["rank", "model", "pass^10"]
+
+
+def test_a_wide_terminal_draws_intervals_and_a_line_below_the_leaders() -> None:
+    number = Estimate(0.5, low=0.4, high=0.6)
+    columns = (Column("model"), Column("pass@1", "share"), Column("interval", shown=WIDE))
+    rows = tuple((f"model-{at}", number.without_interval, number) for at in range(4))
+    item = Table(columns, rows, leaders=2)
+    lines = table_text(item, 110).splitlines()
+    assert lines[0].split() == ["model", "pass@1", "0.40", "0.45", "0.50", "0.55", "0.60"]
+    assert lines[3].startswith("───────  ──────  ──")
+    assert all("━●━" in lines[at] for at in (1, 2, 4, 5))
+    assert "━" not in table_text(item, 109)
+    assert "interval" not in table_text(item, 80) + table_text(item, 140, full=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from passk_cli.arrays import group_pairs
@@ -54,6 +55,7 @@ from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
     FULL,
+    WIDE,
     AnswerSentence,
     Cell,
     Column,
@@ -253,6 +255,25 @@ class RankedModelTable(Section[Record]):
         return [m for m in self.other_metrics if not shown_in_brief(self.study, m)]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class IntervalsOfModels:
+    """The intervals of all models at one metric, computed when the first is drawn."""
+
+    study: Analysis
+    values: Sequence[TaskValues]
+    name: str
+
+    def of(self, series: Series) -> Estimate:
+        """The model's number with its interval."""
+        return self._estimates.get(series, Estimate(None))
+
+    @cached_property
+    def _estimates(self) -> dict[Series, Estimate]:
+        metrics = [values.metric for values in self.values[:1]]
+        confidence = self.study.confidence.for_single_models().for_metrics(metrics)
+        return {fact.series: fact.estimate for fact in self.study.results(self.values, confidence)}
+
+
 @dataclass(frozen=True)
 class RankingTable(RankedModelTable[ModelRank]):
     """The models in the order of the first metric. Models that tie share a letter.
@@ -266,6 +287,10 @@ class RankingTable(RankedModelTable[ModelRank]):
         MODEL,
         GROUPS,
         replace(_LETTERED, across=lambda section: [section.metric]),
+        Column("interval of {0.name}", shown=WIDE, across=lambda section: [section.intervals],
+               meaning="Interval of the model's own {0.name}, drawn on one scale; only in terminals"
+               " with at least 110 columns.",
+               cell=lambda standing, intervals: intervals.of(standing.series), example=_METRIC),
         Column(
             "ahead of next", "share",
             meaning="Difference to the model in the next row, on the tasks that both models have,"
@@ -293,13 +318,26 @@ class RankingTable(RankedModelTable[ModelRank]):
 
     single_model: bool = False
 
+    @cached_property
+    def intervals(self) -> IntervalsOfModels:
+        """The intervals of the models at the first metric."""
+        values = [rank.ranks[self.metric].values for rank in self.records
+                  if self.metric in rank.ranks]  # fmt: skip
+        return IntervalsOfModels(self.study, values, self.metric.name)
+
     @property
     def has_different_tasks(self) -> bool:
         return len({standing.first.values.tasks.tobytes() for standing in self.records}) > 1
 
     def tables(self) -> Iterator[Table]:
+        possible_firsts = [
+            (rank.first.places or "").partition("–")[0] == "1" for rank in self.records
+        ]
+        leaders = sum(possible_firsts)
+        tied = leaders > 1 and all(possible_firsts[:leaders])
         for table in super().tables():
-            yield replace(table, shown=FULL if self.single_model else ALWAYS)
+            shown = FULL if self.single_model else ALWAYS
+            yield replace(table, shown=shown, leaders=leaders if tied else 0)
 
     def context(self) -> Iterator[str]:
         if not self.single_model:
