@@ -64,7 +64,8 @@ def _contents(file: File) -> Contents:
         for task, detail in _details(file):
             outcomes = next((v for name in _OUTCOMES if (v := detail.get(name)) is not None), None)
             is_list = isinstance(outcomes, list)
-            for attempt, outcome in enumerate(outcomes if is_list else [outcomes]):
+            attempts = outcomes if isinstance(outcomes, list) else [outcomes]
+            for attempt, outcome in enumerate(attempts):
                 answer = nested_value(detail, "pred", attempt)
                 yield Row(
                     # The name of an example begins with the name of the dataset.
