@@ -1,4 +1,4 @@
-"""p-values adjusted for everything that was tested at once."""
+"""p-values that are adjusted for the number of tests in a family."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the chance of any false rejection: max_{j≤i} m_j·p_(j).
 
     p_(1) ≤ … ≤ p_(m) are the sorted p-values, and m_j = m−j+1 is the number of tests that remain.
-    If the smallest p that each test can reach is known, m_j counts only the tests that could have
-    reached p_(j): m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot reject therefore costs
-    the other tests nothing.
+    If the smallest p-value that each test can reach is known, m_j counts only the tests that can
+    reach p_(j): m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore
+    does not raise the p-values of the tests that can.
 
-    The bound holds however the tests depend on each other. P(any p of a set J ≤ x) ≤ x·#{i ∈ J :
-    smallest_i ≤ x} grows with x and J, so that stepping down is closed testing. The smallest
-    p-values have to be fixed by what each test conditions on (sizes of differences, totals of
-    passes).
+    The bound holds for any dependence between the tests. P(any p of a set J ≤ x) ≤ x·#{i ∈ J :
+    smallest_i ≤ x} grows with x and J, so the stepwise procedure is a closed test. The smallest
+    p-value of a test may depend only on what the test conditions on, such as the sizes of the
+    differences or the total numbers of passes.
 
-    p : floats in [0, 1] of any shape, which form one family. NaN means that a test could not be
-        made; it stays NaN and does not count in m.
-    smallest : of the shape of p, at most p; 0 if None.
+    p : floats in [0, 1] of any shape, which form one family. NaN marks a test that is impossible.
+        It stays NaN and is not counted in m.
+    smallest : the smallest possible p-value of each test, of the shape of p; 0 if None.
     Returns floats in [p, 1] of the same shape, in the order of p; equal p-values stay equal.
-    Errors: ValueError if a value is outside [0, 1], or if a p is below its smallest.
-    Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997 (stepping down, adjusted p); Hommel &
-    Krummenauer 1998.
+    Errors: ValueError if a p-value is outside [0, 1] or below its smallest possible value.
+    Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997; Hommel & Krummenauer 1998.
 
     >>> holm([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.06, 0.06, nan]
@@ -43,9 +42,8 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
             raise ValueError(
                 "smallest, the smallest p-value that a test can reach, must be between 0 and p"
             )
-        # Rounding may raise a smallest p above the p of its test. The tests before place j have a
-        # smallest p of at most their own p, and so of at most p_(j). They are among the tests that
-        # could reach it.
+        # Rounding may raise the smallest possible p of a test above its p. After this minimum, the
+        # tests p_(1) … p_(j) are among the tests that can reach p_(j).
         least = np.sort(np.minimum(least, p).flat[order])
         remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
     return _in_original_order(np.maximum.accumulate(p.flat[order] * remaining), order, p)
@@ -58,7 +56,8 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
     among all rejections (the false discovery rate) is at most q, for tests that are independent or
     positively dependent.
 
-    p : as for `holm`.  smallest : not used. Every test counts, including tests that cannot reject.
+    p : as for `holm`.  smallest : not used. Every test is counted, even if it cannot be
+        significant.
     Returns floats in [p, 1] of the shape and order of p; equal p-values stay equal.
     Errors: ValueError if a value is outside [0, 1].
     Source: Benjamini & Hochberg 1995.
@@ -73,7 +72,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
 
 
 def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
-    """The p-values as they are: each test is its own family.
+    """The p-values without adjustment: each test is its own family.
 
     p : floats in [0, 1] of any shape; NaN stays NaN.  smallest : not used.  Returns a copy.
     Errors: ValueError if a value is outside [0, 1].
@@ -84,8 +83,8 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     return _sorted_with_places(p)[0].copy()
 
 
-# Name on the command line → p-values of one family, and the smallest each test can reach (or None)
-# → adjusted p-values.
+# Value of the option --adjust → function of the p-values of one family and of the smallest p-value
+# that each test can reach (or None). The function returns the adjusted p-values.
 ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,
@@ -94,7 +93,7 @@ ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
 
 
 def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Places]:
-    """p as floats, and the flat positions of the values that are not NaN, smallest first."""
+    """p as floats, and the flat indices of its values that are not NaN, sorted by value."""
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
         raise ValueError("p-values must be between 0 and 1")
@@ -104,6 +103,6 @@ def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Places]:
 
 def _in_original_order(raised: Floats, order: Places, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
-    # Rounding in m·p/m must not lower a value below the p that it came from.
+    # Rounding in m·p/m must not lower an adjusted p-value below the original p-value.
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)
     return adjusted

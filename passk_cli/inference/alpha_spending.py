@@ -1,14 +1,13 @@
-"""The boundary of a run with interim looks: how far a statistic must be from its limit at each
-look.
+"""Group-sequential boundaries: how large |z| must be at each interim look to decide early.
 
-Each look at a test of level α is another chance of a false alarm, so the looks share α. Until a
-share t of the plan is done, α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) may be spent: next to nothing
-early and nearly all at the end (the spending function of O'Brien–Fleming type of Lan & DeMets
-1983). The score of the tasks so far moves as a Brownian motion. From one look to the next it gains
-a normal part with the variance of the tasks in between. The boundary b_i of a look is the value
-that a motion which crossed no earlier boundary exceeds with the chance that this look may spend.
-The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then keeps α over all looks, whenever they
-are made, if the times of the looks do not depend on the results.
+Each look at a test of level α is another chance of a false alarm, so the looks share α. When a
+share t of the planned tasks is complete, at most α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) has been
+spent (the spending function of O'Brien–Fleming type of Lan & DeMets 1983). It is tiny at early
+looks and close to α near the end. The score of the completed tasks is a Brownian motion: between
+two looks it gains a normal increment with the variance of the tasks in between. The boundary b_i of
+a look is the value for which a motion that has crossed no earlier boundary exceeds b_i with the
+probability that this look may spend. The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then
+keeps α over all looks, if the times of the looks do not depend on the results.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.roots import find_root
 
-# A look with less to spend decides nothing and leaves its share to later looks. Intervals of such
-# extreme levels would rest on tails that no simulation has checked.
+# Minimum level that a look must have to decide. A look with less decides nothing and leaves its
+# share of α to later looks, because no simulation has checked intervals of such extreme levels.
 SMALLEST_ALPHA = 1e-6
-# No boundary is farther out than this, since P(|Z| ≥ 6) = 2e-9.
+# Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
-# Nodes of a quadrature per standard deviation of a step, rounded up to a multiple of the second
-# number. The sum is then exact to 1e-12.
+# Number of quadrature nodes per standard deviation of an increment. The number of nodes is rounded
+# up to a multiple of _FEWEST, which makes the sum exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
-    """The two-sided level that may be spent until a share of the plan is done, in [0, alpha].
+    """The two-sided level that looks may spend before a share of the plan is done: [0, alpha].
 
     >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]
@@ -46,11 +45,11 @@ def alpha_spent(share: float, alpha: float) -> float:
 
 @lru_cache(maxsize=64)
 def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
-    """The boundary of |z| at each look; infinite if a look has less than `SMALLEST_ALPHA` to spend.
+    """The boundary of |z| at each look; infinite if less than `SMALLEST_ALPHA` can be spent.
 
-    shares : shares of the plan's tasks at the looks, increasing, in (0, 1].  alpha : two-sided, in
-        (0, 1).
-    The values are rounded up to 6 decimals, so that no result depends on a processor's last digit.
+    shares : shares of the planned tasks at the looks, increasing, in (0, 1].
+    alpha : two-sided significance level, in (0, 1).
+    Boundaries are rounded up to 6 decimals, so that no result depends on a processor's last digit.
     Source: Lan & DeMets 1983, Biometrika 70, 659–663; Armitage, McPherson & Rowe 1969 for the
     recursion.
 
@@ -58,7 +57,7 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
     limits, spent, last = [], 0.0, 0.0
-    # The possible positions of a motion that crossed no boundary, and their probabilities.
+    # Possible scores of a motion that has crossed no boundary, and their probabilities.
     nodes_before, weights = np.zeros(1), np.ones(1)
     for share in shares:
         budget, step = alpha_spent(share, alpha) - spent, math.sqrt(share - last)
@@ -82,9 +81,9 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
 
 
 def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
-    """The chance that a motion from these places exceeds ±b.
+    """The probability that a motion exceeds ±b at the next look, if it is at one of these places.
 
-    scale : standard deviation of the score, in units of that of a step.
+    scale : standard deviation of the score, divided by the standard deviation of the increment.
     """
     from passk_cli.scipy_special import ndtr
 
@@ -94,12 +93,12 @@ def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) 
 
 @cache
 def _quadrature(nodes: int) -> tuple[Floats, Floats]:
-    """The nodes and weights of Gauss and Legendre on [−1, 1]."""
+    """Nodes and weights of Gauss–Legendre quadrature on [−1, 1]."""
     return np.polynomial.legendre.leggauss(nodes)
 
 
 def level_at_boundary(limit: float) -> float:
-    """The level of the ordinary interval at a boundary: 1 − 2 (1 − Φ(b)).
+    """The level of the ordinary interval that belongs to a boundary b: 1 − 2 (1 − Φ(b)).
 
     >>> round(level_at_boundary(1.959964), 6)
     0.95
@@ -110,15 +109,15 @@ def level_at_boundary(limit: float) -> float:
 def decision_chances(
     distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
-    """The chances that the end of the plan decides in favour, and that it decides against.
+    """The probabilities that the planned end decides in favour, and that it decides against.
 
-    The true value is assumed to be N(0, prior²) around the limit of the rule. Given the tasks so
-    far it is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The remaining tasks add their own error.
-    The end decides if the mean is `final` standard errors away from the limit.
+    The true distance from the limit of the rule is assumed to be N(0, prior²). Given the completed
+    tasks it is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The remaining tasks add their own
+    sampling error. The end decides if the mean is `final` standard errors away from the limit.
 
-    away, error : d and s, the estimate minus the limit of the rule, and its standard error, > 0.
-    share : share of the plan that is done, in (0, 1).  final : boundary of the last look.
-    prior : standard deviation of the differences that are plausible; infinite if all are.
+    distance : d, the estimate minus the limit of the rule.  error : s > 0, the standard error of d.
+    share : share of the plan that is done, in (0, 1).  final : boundary of |z| at the last look.
+    prior : standard deviation of plausible distances; infinite if every distance is plausible.
 
     >>> [round(chance, 2) for chance in decision_chances(0.05, 0.05, 0.5, 2.0, 0.1)]
     [0.22, 0.0]
@@ -131,5 +130,5 @@ def decision_chances(
 
 
 def _upper_normal_tail(z: float) -> float:
-    """P(Z ≥ z), which keeps its digits far out in the tail."""
+    """P(Z ≥ z) of a standard normal Z, accurate also far out in the tail."""
     return 0.5 * math.erfc(z / math.sqrt(2))

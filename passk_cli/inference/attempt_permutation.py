@@ -1,4 +1,8 @@
-"""Distributions of a task's difference when its attempts are dealt to the two models at random."""
+"""Distribution of a task's difference between two models if attempts are dealt to them at random.
+
+A deal of a task assigns the attempts of both models at random to the two models, so that each model
+has as many attempts as before.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +20,20 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Differences of one task within this distance are equal up to rounding.
+# Two differences of a task that are at most this far apart are treated as equal.
 SAME = 1e-9
-# The number of deals of all tasks together, and the least and the largest number per task, if a
-# metric needs the attempts. _BLOCK_ROWS bounds the rows of their multisets (about 64 MB).
+# Limits for metrics that need more than counts: the number of deals of all tasks together, and the
+# minimum and maximum number of deals per task. _BLOCK_ROWS limits a block of deals to about 64 MB.
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
 _BLOCK_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
 class DifferenceStratum:
-    """Tasks with the same pooled attempts: their possible differences, and how likely each is.
+    """Tasks with the same pooled attempts, with the distribution of their difference.
 
-    values : the possible differences.  chances : their probabilities, which add up to 1.
-    count : the number of these tasks.
+    values : possible differences.  chances : probabilities of the values, which add up to 1.
+    count : number of tasks in the stratum.
     """
 
     values: Floats
@@ -39,12 +43,12 @@ class DifferenceStratum:
 
 @dataclass(frozen=True)
 class PossibleDifferences:
-    """The possible differences of all tasks of a pair of models.
+    """The possible differences of two models at all tasks.
 
-    strata : the tasks with more than one possible difference.  fixed : the sum over all other
-        tasks.
-    complete : whether every deal of every task is counted; if not, some tasks have a sample of
-        deals.
+    strata : tasks with more than one possible difference.
+    fixed : sum of the differences of the tasks that have only one possible difference.
+    complete : whether `strata` contain every deal of every task. If not, some tasks have a random
+        sample of deals.
     """
 
     strata: list[DifferenceStratum]
@@ -55,7 +59,7 @@ class PossibleDifferences:
 def differences_from_counts(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]
 ) -> PossibleDifferences:
-    """Deals for a metric of counts: the passes of the first model are hypergeometric.
+    """Possible differences for a metric of counts; passes of the first model are hypergeometric.
 
     first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
     """
@@ -68,7 +72,7 @@ def differences_from_counts(
         c = np.arange(max(0, passes - n_second), min(n_first, passes) + 1)
         values = metric.values(np.full(len(c), n_first), c)
         values = values - metric.values(np.full(len(c), n_second), passes - c)
-        # The hypergeometric chances come from ratios of neighbours.
+        # Each hypergeometric probability is the previous one times a ratio.
         at = c[:-1]
         ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
@@ -80,14 +84,15 @@ def differences_from_counts(
 def differences_from_attempts(
     metric: Metric, first: Attempts, second: Attempts, seed: int = 0
 ) -> PossibleDifferences:
-    """Deals for a metric that needs scores, answers or solutions of the attempts.
+    """Possible differences for a metric that needs scores, answers or solutions of the attempts.
 
-    If a task has few deals (about 65,000 in all, at least 128 per task), all of them are counted.
-    Otherwise a sample is used that includes the observed deal. Given this sample, the observed deal
-    is as likely as every other member, so that a test over the sample keeps its level.
+    If a task has few deals (about 65,000 for all tasks together, at least 128 per task), all its
+    deals are enumerated. Otherwise passk draws a sample of deals that includes the observed deal.
+    Given the sample, the observed deal is as likely as any other deal in the sample, so a test that
+    uses only the sample keeps its level.
 
-    first, second : the attempts of each model at each of the same tasks.
-    seed : the sample of a task depends on the seed and on the place of the task.
+    first, second : attempts of each model, at the same tasks.
+    seed : the sample of a task depends on the seed and on the index of the task.
     Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
     """
     tasks = len(first.start) - 1
@@ -99,7 +104,7 @@ def differences_from_attempts(
         task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
         key: object = (pooled.key, int(first_counts.sum()))
         if task_deals is None:
-            # The sample is the observed deal and most − 1 random ones; equal deals are merged.
+            # The sample consists of the observed deal and random deals. Equal deals are merged.
             rng = named_generator(seed, "deals within tasks", place)
             sample = rng.multivariate_hypergeometric(
                 pooled.count, int(first_counts.sum()), most_deals - 1
@@ -137,7 +142,7 @@ def differences_from_attempts(
 def _split_constant(
     strata: Sequence[DifferenceStratum], complete: bool = True
 ) -> PossibleDifferences:
-    """The strata with more than one possible difference, and the sum over the constant ones."""
+    """The strata with several possible differences, and the sum over all strata with one."""
     fixed = [s for s in strata if np.ptp(s.values) <= SAME]
     variable = [s for s in strata if np.ptp(s.values) > SAME]
     return PossibleDifferences(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
@@ -145,10 +150,11 @@ def _split_constant(
 
 @dataclass(frozen=True)
 class _PooledAttempts:
-    """The attempts of both models at a task, in classes of equal attempts.
+    """The attempts of both models at a task, grouped into classes of equal attempts.
 
-    value : value of each class, increasing.  passed : whether its attempts passed.  count : their
-        number.
+    value : value of each class, increasing.  passed : 1 if the attempts of the class passed, else
+        0.
+    count : number of attempts in each class.
     """
 
     value: NDArray[Any]
@@ -157,13 +163,13 @@ class _PooledAttempts:
 
     @property
     def key(self) -> tuple[bytes, ...]:
-        """Tasks with the same key have the same deals."""
+        """A key that is equal for tasks that have the same deals."""
         return self.value.tobytes(), self.passed.tobytes(), self.count.tobytes()
 
 
 @dataclass(frozen=True)
 class _TaskDeals:
-    """Deals of a task: how many attempts of each class the first model has, (deals × classes)."""
+    """Deals of a task: number of attempts that the first model gets, (deals × classes)."""
 
     pooled: _PooledAttempts
     first_counts: Ints
@@ -173,10 +179,10 @@ class _TaskDeals:
 def _pool_attempts(
     metric: Metric, first: Attempts, second: Attempts, place: int
 ) -> tuple[_PooledAttempts, Ints]:
-    """The classes of a task's attempts, and how many of each class the first model has.
+    """The classes of a task's attempts, and the number of each class that the first model has.
 
-    Answers and solutions are named by how often they occur and pass, so that tasks that differ only
-    in the names of their answers count as the same.
+    Answers and solutions are renamed by how often they occur and pass, so that tasks that differ
+    only in the texts of their answers have the same key.
     """
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):
@@ -186,7 +192,7 @@ def _pool_attempts(
             rows].tolist(),
             strict=True,
         ):  # fmt: skip
-            # A metric of scores does not use whether an attempt passes.
+            # Metrics of scores do not depend on whether an attempt passed.
             passes = 0 if metric.kind.required_attempt_data == "score" else passes
             counts = classes.setdefault(value, [0, 0, 0, 0])
             counts[side] += count - passes
@@ -240,7 +246,7 @@ def _all_deals(pooled: _PooledAttempts, size: int, most: int) -> _TaskDeals | No
 
 
 def _attempts_per_deal(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> Attempts:
-    """The attempts of one model at every deal, with one cell per deal."""
+    """The attempts that one model has in each deal: one cell per deal."""
     columns, offset = [], 0
     for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)

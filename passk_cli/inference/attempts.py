@@ -1,4 +1,4 @@
-"""Noise within tasks: how much a task's value would change if it were attempted again."""
+"""Variance within tasks: how much a task's value would change if all attempts were repeated."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Rows of multisets at once: bounds the memory of a block to about 64 MB.
+# Maximum number of rows of attempts in a block, which limits a block to about 64 MB of memory.
 _BLOCK_ROWS = 1 << 20
-# Rates at which variances of values are computed; between them they are interpolated.
+# Success rates at which the variance of a value is computed. passk interpolates between them.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
-# With more attempts than this, only the part of a binomial distribution near its mean is used.
+# Half-width of the computed part of a binomial distribution, in standard deviations.
 _SPREADS = 12
-# The maximum number of pass counts that are computed. If there are more, every second, third …
-# count is enough, since the distribution is smooth.
+# Maximum number of pass counts at which a binomial distribution is computed. If there are more,
+# every second or third count is enough, because the distribution is smooth.
 _POINTS = 1 << 12
-# Up to this many attempts, the values at all numbers of passes are computed at once.
+# Maximum number of attempts for which the metric is computed at all pass counts at once.
 _WHOLE = 1 << 16
-# The overall rate counts for at least this many attempts at a task.
+# Minimum number of attempts that the overall rate is worth in the estimated rate of a task.
 _WEAKEST = 0.02
-# The tail at which the quantiles of the normal and of Student's t distribution are compared.
+# Tail probability at which the quantiles of the normal and of Student's t are compared.
 _TAIL = 0.025
 
 
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     """Variance of a metric's value in each task over repeated attempts, by the jackknife.
 
-    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. Leaving one attempt out removes one
-    pass (c ways) or one failure (n−c ways), and the mean of both is f(n, c) itself. For k = 1 the
-    result is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
+    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. The jackknife leaves out one pass
+    (c ways) or one failure (n−c ways), and the mean over all n ways is f(n, c) itself. For k = 1
+    the result is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
 
     n, c : (tasks,).  Returns (tasks,); NaN if n ≤ k, since no attempt can be left out.
     Source: Efron & Tibshirani 1993, chapter 11.
@@ -50,9 +50,9 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
 
 
 def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints) -> Floats:
-    """Variance of values over repeated attempts; see `within_variance` for the formula.
+    """Jackknife variance of a function of the counts; `within_variance` has the formula.
 
-    values : (n, c) → (…, cells).  n, c : (cells,).  Returns (…, cells).
+    values : function (n, c) → (…, cells).  n, c : (cells,).  Returns (…, cells).
     """
     fewer, value = np.maximum(n - 1, 0), values(n, c)
     pass_less = values(fewer, np.maximum(c - 1, 0))
@@ -63,11 +63,11 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
 
 
 def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Floats) -> Floats:
-    """`within_variance` for a metric that needs more than the counts of the attempts.
+    """`within_variance` for a metric that needs more than the counts of passes.
 
-    (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out once, with a weight.
+    (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out only once and weighted.
 
-    values : (tasks,), the metric of each task.  Returns (tasks,); NaN if n ≤ k.
+    values : (tasks,), the value of the metric in each task.  Returns (tasks,); NaN if n ≤ k.
     """
     tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
     n = np.add.reduceat(attempts.count, attempts.start[:-1])
@@ -76,8 +76,8 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
     for passing in (0, 1):
         weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
-        # Every copy of a task has its own rows, so only as many copies are made as keep a block
-        # small.
+        # Each left-out attempt needs a copy of all rows of its task, so a block makes only as many
+        # copies as fit into its memory.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
         for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
             if not len(block):
@@ -92,21 +92,22 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
 
 
 def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
-    """The least credible variance of a mean difference V_A − V_B: the part due to attempts.
+    """Lower bound for the variance of a mean difference V_A − V_B: the variance due to attempts.
 
-    a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². Here w is the mean variance of V_A − V_B over repeated attempts if
-    both models had one rate at each task. The factor z / t is there because the difference has the
-    quantiles of Student's t distribution. a = 1 if the numbers of attempts differ, since the
-    differences are then skewed and the spread of a few tasks is too small. Otherwise a = ½, which
-    keeps similar differences from looking certain.
+    The bound is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². Here w is the mean variance of V_A − V_B over
+    repeated attempts if both models had the same rate at each task. The factor z / t is needed
+    because limits of the difference use quantiles of Student's t distribution. a = 1 if the models'
+    numbers of attempts differ: the differences are then skewed, and a few tasks show too little
+    spread. Otherwise a = ½, so that a few tasks with similar differences do not seem certain.
 
-    The rate of a task is (c + s μ) / (n + s), with the attempts n and passes c of both models and
-    their overall rate μ. s ≤ 1 is as large as the spread of c/n between tasks allows (moments of a
-    beta-binomial). The variance of V at this rate is exact, also for k = n.
+    The rate of a task is estimated as (c + s μ) / (n + s), with the attempts n and passes c of both
+    models and their overall rate μ. The strength s ≤ 1 is as large as the spread of c/n between
+    tasks allows (moments of a beta-binomial distribution). The variance of V at this rate is exact,
+    also for k = n.
 
-    metric : of counts.  n, c : attempts and passes of both models, (2 × rows × tasks).
-    most : the largest numbers of passes if outcomes are missing and c are the smallest. No numbers
-        of passes in between have a larger floor.
+    metric : metric of counts.  n, c : attempts and passes of both models, (2 × rows × tasks).
+    most : largest possible numbers of passes if outcomes are missing; c is then the smallest. No
+        number of passes in between gives a larger bound.
     Returns (rows,); 0 if there is only one task.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -127,8 +128,8 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
     if most is None:
         low = high = _shrunk_rates(total_attempts, passes, share, tasks)
     else:
-        # Rates of passes between c and most are never outside the rates at the two extreme
-        # strengths.
+        # If the passes are between c and most, the estimated rates are between the rates that c and
+        # most give at the smallest and the largest strength.
         ends = [
             [(x + s * overall[:, None]) / (total_attempts + s) for s in (_WEAKEST, 1.0)]
             for x in (passes, most.sum(axis=0))
@@ -147,11 +148,10 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 
 
 def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
-    """Attempts of both models, their passes together, and the share of a row's tasks that have
-    them.
+    """Attempts of both models, total passes, and the share of a row's tasks with these counts.
 
-    If all n are the same and there are fewer numbers of passes than tasks, the result has one
-    column per number of passes; otherwise one per task.
+    If all n are equal and there are fewer possible numbers of passes than tasks, the result has one
+    column per number of passes. Otherwise it has one column per task.
     """
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
@@ -167,7 +167,7 @@ def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
 def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats:
     total_attempts, passed = (share * n).sum(axis=1) * tasks, (share * c).sum(axis=1) * tasks
     overall = (passed + 0.5) / (total_attempts + 1.0)
-    # Var(c/n) = μ (1 − μ) (1/n + (1 − 1/n) / (s + 1)), on average over tasks.
+    # The mean over tasks of Var(c/n) is μ (1 − μ) (1/n + (1 − 1/n) / (s + 1)).
     inverse_n, rates = (share / n).sum(axis=1), c / n
     deviation = rates - (share * rates).sum(axis=1)[:, None]
     spread = (share * deviation**2).sum(axis=1) * tasks / (tasks - 1) / (overall * (1.0 - overall))
@@ -178,7 +178,7 @@ def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats
 
 
 def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Floats:
-    """The largest variance of a metric's value at rates between low and high."""
+    """The largest variance of a metric's value over success rates between low and high."""
     largest_variance = np.empty(n.shape)
     for size in np.unique(n).tolist():
         of_size, variances = n == size, _variance_by_rate(metric, size)
@@ -195,7 +195,7 @@ def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Flo
 
 @lru_cache(maxsize=256)
 def _variance_by_rate(metric: Metric, size: int) -> Floats:
-    """Variance of a metric's value in `size` attempts at each of `_RATES`."""
+    """Variance of a metric's value in `size` attempts, at each of the success rates `_RATES`."""
     few = size <= _WHOLE
     all_values = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
     variances = []
@@ -210,7 +210,7 @@ def _variance_by_rate(metric: Metric, size: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
-    """Distributions of the passes of `size` attempts at each of `_RATES`: numbers and chances."""
+    """Binomial distributions of passes in `size` attempts at each rate: counts, probabilities."""
     distributions = []
     for rate in _RATES.tolist():
         reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
@@ -218,7 +218,7 @@ def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)
         share = binomial_probabilities(size, c, rate)
-        # If only every second, third … number is used, its chances add up to a half, a third …, so
-        # they are multiplied by the step.
+        # If only every second or third count is used, its probability is multiplied by the step, so
+        # that the probabilities still add up to 1.
         distributions.append((numbers, share * numbers.step))
     return distributions

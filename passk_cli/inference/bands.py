@@ -1,4 +1,4 @@
-"""Simultaneous bands: the pointwise level at which a whole curve is inside its intervals."""
+"""Simultaneous bands: the pointwise level for which a whole curve is inside its intervals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 
-# Curves are smooth in k, so a band that is calibrated at this many k's also holds between them.
-# With 60 k's the level changed by less than 0.0005.
+# Number of k's at which a band is calibrated. Curves are smooth in k, so the band also holds
+# between them. With 60 k's the level changed by less than 0.0005.
 CALIBRATED = 16
 
 
 def log_spaced_ks(ks: Ints, count: int = CALIBRATED) -> Ints:
-    """At most `count` of the k's, including the first and the last, evenly spread on a log scale.
+    """At most `count` of the k's, evenly spread on a log scale, with the first and the last k.
 
     >>> log_spaced_ks(np.arange(1, 1001), 4).tolist()
     [1, 10, 100, 1000]
@@ -37,13 +37,14 @@ def band_levels_new_tasks(
     curves: Sequence[tuple[Ints, Ints, Ints]], level: float, *, clusters: Ints | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[float]:  # fmt: skip
-    """The pointwise level of each model at which the bands of pass@k and pass^k hold at all k's at
-    once.
+    """The pointwise level of each model for which its whole curves are inside their bands.
+
+    A model has two curves over k, of pass@k and of pass^k.
 
     curves : (n, c, ks) of each model, n and c : (tasks,), n ≥ every k; ks : increasing. All models
         have the same number of tasks.
-    level : level for both curves of a model together.  clusters : a code per task if whole clusters
-        are drawn.
+    level : confidence level of both curves of a model together.
+    clusters : a code per task if whole clusters are resampled.
     Returns levels between `level` and 1; see `pointwise_level`.
     """
     values = [
@@ -58,11 +59,10 @@ def band_levels_new_tasks(
 def band_level_these_tasks(
     n: Ints, c: Ints, ks: Ints, level: float, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """`band_levels_new_tasks` for one model if only the attempts are random and the tasks are
-    fixed.
+    """`band_levels_new_tasks` for one model with fixed tasks: only the attempts are random.
 
-    The draws are normal, with the covariances that the errors at different k's have over repeated
-    attempts, expected under the mixing distribution of the success rates. This includes k = n.
+    The draws are normal. Their covariances are those of the errors at different k's over repeated
+    attempts, expected under the mixing distribution of the success rates. k = n is allowed.
     """
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_fail_at_k(k), _pass_hat_k(k))
@@ -74,7 +74,7 @@ def band_level_these_tasks(
 def _normal_errors(
     n: Ints, c: Ints, curves: Sequence[Statistic], resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Normal draws with the covariances of the statistics' errors: (resamples × statistics)."""
+    """Normal draws with the covariances of the errors of the statistics: (draws × statistics)."""
     covariance = error_covariance(mixing_distribution(count_histogram(n, c)), curves)
     roots, axes = np.linalg.eigh(covariance)
     normal = rng.standard_normal((resamples, len(roots)))
@@ -83,27 +83,27 @@ def _normal_errors(
 
 
 def _fail_at_k(k: int) -> Statistic:
-    """1 − pass@k and its expectation. Its errors are the mirrored errors of pass@k."""
+    """1 − pass@k of counts and its expectation at a rate p, for the errors of pass@k."""
     return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
 def _pass_hat_k(k: int) -> Statistic:
-    """pass^k and its expectation."""
+    """pass^k of counts, and its expectation at a success rate p."""
     return lambda n, c: pass_hat_k_pairs(n, c, k), lambda p: p**k
 
 
 def pointwise_level(draws: Floats, level: float) -> float:
-    """The pointwise level at which a share `level` of the draws is inside the band in every column.
+    """The pointwise level for which a share `level` of the draws is inside the band in all columns.
 
-    The rank of a draw in a column is counted from the nearer end. Equal draws share the better
-    rank, so that a column without spread does not count. The smallest rank of a draw over the
-    columns is the pointwise level at which the draw just leaves the band. The result is the level
-    that a share 1 − `level` of the draws leave. If fewer than ten draws leave it, as for one band
-    among hundreds, the tail beyond the tenth draw is divided in proportion, since draws have no
-    quantile that far out.
+    The rank of a draw in a column is counted from the nearer end. Equal draws all get the best of
+    their ranks, so that a column without spread has no influence. The smallest rank of a draw over
+    all columns gives the pointwise level for which the draw is just outside the band. The result is
+    the level for which a share 1 − `level` of the draws is outside. If that is fewer than ten draws
+    (for example for one band among hundreds), the tail beyond the tenth draw is divided in
+    proportion, because so few draws do not determine a quantile.
 
     draws : (draws × columns).
-    Returns a level from `level` (if all columns move together) to below 1.
+    Returns a level from `level` (if all columns are perfectly correlated) to below 1.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 
     >>> draws = np.random.default_rng(0).normal(size=(1000, 2))
@@ -113,10 +113,10 @@ def pointwise_level(draws: Floats, level: float) -> float:
     count, share = len(draws), 1.0 - level
     outside = max(share * count, min(10, count - 1))
     inside = math.floor(outside)
-    # Draws that are equal up to rounding count as equal, on every processor.
+    # Rounding makes draws equal that differ only in the last digits of a processor.
     columns = np.ascontiguousarray(np.round(draws, 12).T)
-    # Without equal draws, that many draws are beyond the outermost one of a column. Otherwise all
-    # draws are sorted.
+    # Without equal draws, at most `inside` draws are beyond the band in a column, so only these are
+    # sorted. Otherwise all draws are sorted.
     few = min(inside + 1, count - 1)
     rank = _rank_of_band(columns, inside, few) or _rank_of_band(columns, inside, count - 1) or count
     tail = rank / count * (share * count / outside)
@@ -124,10 +124,9 @@ def pointwise_level(draws: Floats, level: float) -> float:
 
 
 def _rank_of_band(columns: Floats, inside: int, most: int) -> int | None:
-    """The smallest rank, up to `most`, at which more than `inside` draws are outside in some
-    column.
+    """The smallest rank, up to `most`, for which more than `inside` draws leave the band.
 
-    columns : (columns × draws).
+    columns : (columns × draws).  A draw leaves the band if it is outside in any column.
     """
     beyond = columns.shape[1] - 1 - most
     parts = np.partition(columns, (most, beyond), axis=1)

@@ -1,4 +1,4 @@
-"""The pass rate of one task: limits from its attempts, and attempts still needed."""
+"""Exact limits for the pass rate of one task, and the number of further attempts that it needs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 
-# A need for more attempts than this is not reported.
+# Maximum number of further attempts that passk reports as needed.
 MOST_NEEDED = 1_000_000_000
 
 
 def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Limits of each task's pass rate p if c of n attempts passed (Clopper and Pearson).
+    """Exact limits (Clopper–Pearson) of each task's pass rate p if c of n attempts passed.
 
-    P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 for X ~ Binomial(n, p). If c = n the upper
-    limit is 1, and if c = 0 the lower limit is 0. The interval is wrong with probability at most 1
-    − level, for every p.
+    P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 for X ~ Binomial(n, p). If c = n, the upper
+    limit is 1, and if c = 0, the lower limit is 0. For every p, the interval misses p with
+    probability at most 1 − level.
 
     n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
-    Returns low and high, floats in [0, 1] of their shape; low ≤ c/n ≤ high.
-    Errors: ValueError for impossible counts.
+    Returns low and high, floats in [0, 1] of the broadcast shape; low ≤ c/n ≤ high.
+    Errors: ValueError if a task does not have 0 ≤ c ≤ n.
     Source: Clopper & Pearson 1934.
 
     >>> low, high = rate_limits([3, 3, 4], [3, 0, 2])
@@ -40,8 +40,8 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
     """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 if c = 0.
 
-    They are for claims with a direction that is fixed beforehand, for example by --always.
-    Arguments, errors and source are those of `rate_limits`.
+    Use one-sided limits only for a claim with a direction that is fixed beforehand, for example by
+    --always. The arguments, errors and source are listed in `rate_limits`.
 
     >>> rate_lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
     [0.368, 0.95, 0.606]
@@ -54,16 +54,16 @@ def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats
 
 
 def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Ints:
-    """The number of further attempts that must all pass to show that each pass rate is above
-    `rate`.
+    """The number of further attempts that must all pass to show that a pass rate is above `rate`.
 
-    It is the least m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m, rate): the
-    one-sided lower limit of c + m passes in n + m attempts reaches the rate. With f = n − c
-    failures it is N − n for the least N with P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 − rate). N is
-    found by bisection, since the tail falls with N.
+    It is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m, rate). The
+    one-sided lower limit for c + m passes in n + m attempts then reaches the rate. With f = n − c
+    failures, m = N − n for the smallest N with P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 − rate).
+    Bisection finds N, because P(Y ≤ f) falls with N.
 
-    n, c : as for `rate_limits`, also n = 0.  rate : in (0, 1).  Returns integers of their shape.
-    Errors: ValueError for impossible counts or a rate outside (0, 1).
+    n, c : as for `rate_limits`; n = 0 is allowed.  rate : in (0, 1).  Returns integers, one per
+        task.
+    Errors: ValueError if 0 ≤ c ≤ n is false for a task, or for a rate outside (0, 1).
 
     >>> further_passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
     [59, 56, 0, 83]
@@ -85,11 +85,10 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
 
 
 def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
-    """One-sided exact p-values of the hypothesis that a pass rate is at least `rate`: P(X ≤ c |
-    rate).
+    """One-sided exact p-values of the hypothesis that a pass rate is at least `rate`.
 
-    X ~ Binomial(n, rate).  n, c : as for `rate_limits`.  rate : in [0, 1].  Returns floats in [0,
-    1] of their shape.
+    p = P(X ≤ c | rate) with X ~ Binomial(n, rate).
+    n, c : as for `rate_limits`.  rate : in [0, 1].  Returns floats in [0, 1], one per task.
 
     >>> below_rate_p_values([4, 4], [0, 4], 0.5).tolist()
     [0.0625, 1.0]
@@ -101,7 +100,7 @@ def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
 
 
 def _checked_counts(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
-    """n and c as integers of one shape."""
+    """n and c as integer arrays of the same shape, after a check of their ranges."""
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     if np.any(n < least) or np.any(c < 0) or np.any(c > n):
         raise ValueError(f"every task needs n >= {least} and 0 <= c <= n")

@@ -1,10 +1,10 @@
-"""The distributions of success rates over tasks that counts allow, and ranges of means over them.
+"""Distributions of success rates over tasks that agree with the counts, and ranges of their means.
 
-A task has an unknown success rate p, and the rates of tasks have an unknown distribution G.  Counts
-allow every G whose log likelihood is near enough to the highest that any distribution reaches.  A
-mean over G, such as pass@k = E[1 − (1 − p)^k], then is between its lowest and its highest value
-over these distributions.  Both are convex programmes, and a barrier method solves them without
-random draws.
+A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. The
+compatible distributions are all G with a log likelihood close enough to the maximum over all
+distributions. A mean over G, such as pass@k = E[1 − (1 − p)^k], is then between its minimum and its
+maximum over the compatible distributions. Both are convex programmes, which a barrier method solves
+without random draws.
 """
 
 from __future__ import annotations
@@ -17,30 +17,37 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Steps of the grid of rates: of arcsin √p, and of log p below the smallest of these.
+# Step sizes of the grid of rates: of arcsin √p, its minimum, and of log p for rates near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
-# The smallest rate above 0, times the largest k: so rare a pass and none are the same.
+# The smallest rate above 0 on the grid is this number divided by the largest k. Even k attempts at
+# that rate hardly ever contain a pass.
 _RAREST = 0.02
-# Sharpness of the barrier for the likelihood, step by step.
+# Weights of the likelihood in the successive steps of the barrier method.
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
-# From a likelihood of this sharpness a search starts: every rate has a share.
+# Weight of the likelihood for the masses with which a search starts. Every rate has a positive
+# mass.
 _SMOOTH = 100.0
+# Maximum number of Newton steps, and the gain of a step below which the search stops.
 _STEPS, _SMALL_GAIN = 100, 1e-4
-# Bins of expected passes, and the share of tasks below which one is left out.
+# Number of bins of expected passes without and with thresholds, and the smallest share of tasks in
+# a bin that is kept.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
-# A relative likelihood with a lower logarithm counts as 0: numbers near the smallest are slow.
+# Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
+# arithmetic with numbers near the smallest float is slow.
 _NEVER = -300.0
-# Slopes of the likelihood along a mean from 0 to 1: the first, and how many are tried.
+# First multiplier of the mean in the search for an end of its range, and maximum number of
+# multipliers.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# An end is accurate to _GAP. The search stops when the likelihood is this close to its floor.
+# Accuracy of an end of the range, and the distance of the log likelihood from its lower limit at
+# which the search stops.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
 @dataclass(frozen=True)
 class _BarrierFunction:
-    """sharpness · (slope · mean of the values − log likelihood) − Σ log masses, to be minimised.
+    """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses.
 
-    Its minimum is off that without the logarithms by (rates) / sharpness at most.
+    Its minimum exceeds the minimum without the last sum by at most (number of rates) / sharpness.
     """
 
     chance: Floats
@@ -50,14 +57,14 @@ class _BarrierFunction:
     slope: float = 0.0
 
     def height(self, masses: Floats) -> float:
-        """The value at masses (rates,); infinite if a mass is not above 0."""
+        """The barrier function at masses (rates,); infinite if a mass is not positive."""
         if masses.min() <= 0:
             return math.inf
         fall = self.slope * (self.values @ masses) - self.tasks @ np.log(self.chance @ masses)
         return float(self.sharpness * fall - np.log(masses).sum())
 
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
-        """Gradient (rates,) and Hessian (rates × rates)."""
+        """Gradient (rates,) and Hessian (rates × rates) of the barrier function."""
         fit = self.chance @ masses
         share = self.tasks / fit
         rise = self.slope * self.values - share @ self.chance
@@ -66,11 +73,11 @@ class _BarrierFunction:
 
 
 def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
-    """The masses, of sum 1, at which the barrier function is lowest, by Newton steps from these."""
+    """The masses of sum 1 that minimise the barrier function, by Newton steps from given masses."""
     height = objective.height(masses)
     for _ in range(_STEPS):
         gradient, bend = objective.slopes(masses)
-        # In units of the masses the Hessian is near to the identity.
+        # Steps relative to the masses are used, because their Hessian is close to the identity.
         right_sides = np.stack([gradient * masses, masses], axis=1)
         solved = np.linalg.solve(bend * np.outer(masses, masses), right_sides)
         solved_gradient, solved_sum = solved.T
@@ -80,7 +87,7 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
             break
         length = 1.0 if gain < 0.1 else min(1.0, 0.99 / max(-float(step.min()), 1e-9))
         best, best_height = masses, height
-        # The first length that descends may end near the edge: the lowest of its halves is taken.
+        # The first step length that descends may end near 0, so shorter ones are tried as well.
         while length > 1e-8:
             ahead = masses * (1 + length * step)
             ahead_height = objective.height(ahead / ahead.sum())
@@ -96,12 +103,12 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
 
 
 def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
-    """The highest log likelihood of any masses, accurate to (rates) / 10,000.
+    """The maximum log likelihood over all mixing distributions, accurate to (rates) / 10,000.
 
-    The result also contains these masses, and smooth ones: (rates,) both. max Σ tasks · log(chance
-    @ masses) is the nonparametric maximum likelihood of a mixture.
+    max Σ tasks · log(chance @ masses) is the nonparametric maximum likelihood of a mixture. The
+    function also returns the masses that reach the maximum and smooth masses: (rates,) both.
 
-    chance : (pairs × rates) > 0 somewhere in each row.  tasks : (pairs,) > 0.
+    chance : (pairs × rates) ≥ 0, with a positive number in each row.  tasks : (pairs,) > 0.
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
 
     >>> two = np.array([[1.0, 0.2], [0.2, 1.0]])
@@ -119,10 +126,10 @@ def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
 
 
 def rate_grid(most_attempts: int, most_k: int) -> Floats:
-    """Success rates from 0 to 1, dense enough for these attempts and up to this k: (rates,).
+    """A grid of success rates from 0 to 1 that is fine enough for these attempts and this k.
 
-    Even in log p as far as that is denser, then in arcsin √p, by two standard errors or less.
-
+    The grid is even in log p near 0 and even in arcsin √p above. Its steps are at most two standard
+    errors of a task's pass rate.
     >>> grid = rate_grid(20, 1_000)
     >>> len(grid), float(grid[0]), float(grid[-1])
     (69, 0.0, 1.0)
@@ -137,7 +144,7 @@ def rate_grid(most_attempts: int, most_k: int) -> Floats:
 
 
 def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
-    """p^c (1 − p)^(n − c), relative to the most that any of the rates gives it: (pairs × rates).
+    """The likelihood p^c (1 − p)^(n − c) divided by its maximum over the rates: (pairs × rates).
 
     >>> count_likelihood(np.array([2]), np.array([1]), np.array([0.0, 0.5, 1.0])).tolist()
     [[0.0, 1.0, 0.0]]
@@ -150,9 +157,9 @@ def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
 
 
 def likelihood_drop(level: float) -> float:
-    """How far the log likelihood of an allowed distribution may be below the highest.
+    """How far the log likelihood of a compatible distribution may be below the maximum.
 
-    Half the quantile of χ² with one degree of freedom.
+    The limit is half the quantile of the χ² distribution with one degree of freedom.
 
     >>> round(likelihood_drop(0.95), 2)
     1.92
@@ -164,12 +171,13 @@ def likelihood_drop(level: float) -> float:
 
 @dataclass(frozen=True)
 class CompatibleRates:
-    """All distributions of success rates on a grid that counts allow at a confidence level.
+    """All distributions of success rates that are compatible with counts at a confidence level.
 
-    n, c : (pairs,), attempts and passes.  tasks : (pairs,) > 0, how many tasks have them; with
-        clusters, of how many independent tasks they are worth.
-    rates : (rates,), of `rate_grid`.  level : confidence level, see `likelihood_drop`.
-    thresholds : rates that the grid has in addition, because a mean changes at them by a jump.
+    n, c : (pairs,), attempts and passes.
+    tasks : (pairs,) > 0, number of tasks with these counts. With clusters it is the number of
+        independent tasks that contain the same information.
+    rates : (rates,), grid from `rate_grid`.  level : confidence level, see `likelihood_drop`.
+    thresholds : rates that are added to the grid because a function of the rate jumps there.
 
     >>> solved = CompatibleRates.from_tasks(np.full(30, 20), np.arange(30) % 5, most_k=100)
     >>> low, high = solved.mean_range(solved.rates)  # pass@1
@@ -189,10 +197,10 @@ class CompatibleRates:
         cls, n: Ints, c: Ints, *, most_k: int, level: float = 0.95, worth: float = 1.0,
         thresholds: tuple[float, ...] = (),
     ) -> CompatibleRates:  # fmt: skip
-        """The distributions that attempts and passes (tasks,) allow.
+        """The distributions that are compatible with the attempts and passes of tasks, (tasks,).
 
-        most_k : the largest k for which a range is computed.
-        worth : how many independent tasks one task is worth: 1, or with clusters less.
+        most_k : the largest k for which a range will be computed.
+        worth : number of independent tasks that one task is worth; below 1 with clusters.
         """
         pairs, tasks = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         worths: Floats = tasks.astype(np.float64) * worth
@@ -201,7 +209,7 @@ class CompatibleRates:
 
     @cached_property
     def chance(self) -> Floats:
-        """How likely each pair is at each rate, up to a factor: (pairs × rates)."""
+        """Likelihood of each pair (n, c) at each rate, up to a factor: (pairs × rates)."""
         return count_likelihood(self.n, self.c, self.rates)
 
     @cached_property
@@ -210,7 +218,7 @@ class CompatibleRates:
 
     @property
     def smooth_masses(self) -> Floats:
-        """Masses of an allowed distribution in which every rate has a share: (rates,)."""
+        """Masses of a compatible distribution with a positive mass at every rate: (rates,)."""
         return self._maximum_likelihood[2]
 
     @property
@@ -218,18 +226,18 @@ class CompatibleRates:
         return self._maximum_likelihood[0] - likelihood_drop(self.level)
 
     def mean_range(self, values: Floats) -> tuple[float, float]:
-        """The lowest and the highest mean of these values over all allowed distributions.
+        """The minimum and the maximum mean of a function of the rate over compatible distributions.
 
-        values : (rates,), a(p) at each of `rates`; the mean is ∫ a(p) dG(p).
-        The interval errs outwards, by less than 0.001 of the values' spread.
+        values : (rates,), the function a(p) at each of `rates`; its mean is ∫ a(p) dG(p).
+        The range is never too narrow, and too wide by less than 0.001 of the spread of the values.
         """
         return self.lowest_mean(values), -self.lowest_mean(-values)
 
     def lowest_mean(self, values: Floats) -> float:
-        """The lowest mean of these values over all allowed distributions, see `mean_range`.
+        """The minimum mean of a function of the rate over all compatible distributions.
 
-        For any slope w > 0 it is at least  min [mean − (log likelihood − floor) / w]  over all
-        distributions, and equal to it at the w for which the log likelihood comes to the floor.
+        For any slope w > 0 the minimum is at least  min [mean − (log likelihood − floor) / w]  over
+        all distributions. Both are equal at the w for which the log likelihood reaches its floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:
@@ -246,7 +254,7 @@ class CompatibleRates:
             if abs(slack) < _SMALL_SLACK or 0 < slack < _GAP * slope:
                 break
             low, high = (slope, high) if slack > 0 else (low, slope)
-            # What a slope costs in likelihood grows about as its square.
+            # The fall of the log likelihood is roughly proportional to the squared slope.
             drop = likelihood_drop(self.level)
             guess = slope * math.sqrt(drop / max(drop - slack, drop / 100))
             between = math.sqrt(max(low, high / 100) * min(high, low * 100))
@@ -254,16 +262,18 @@ class CompatibleRates:
         return least + spread * best
 
     def with_attempts(self, attempts: int) -> CompatibleRates:
-        """What tasks like these would allow with this many attempts per task: expected counts.
+        """Distributions that would be compatible with more attempts per task, from expected counts.
 
-        The rates of the tasks come from `smooth_masses`.
+        The rates of the tasks are assumed to have the distribution `smooth_masses`.
         """
         from scipy.stats import binom
 
-        # Small numbers of passes have bins of their own; a wider bin counts as its middle.
+        # Each small number of passes is a bin of its own. The passes of a wider bin are replaced by
+        # the middle of the bin.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
-            # Rates far from 0 matter as well: bins of less than a standard error.
+            # If there are thresholds, rates far from 0 are important too, so each bin is narrower
+            # than a standard error.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)

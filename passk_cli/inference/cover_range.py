@@ -1,9 +1,8 @@
-"""The share of tasks with a true success rate of at least a threshold, as far as counts determine
-it.
+"""The share of tasks with a true success rate of at least a threshold, as a range.
 
-A task that passes 4 of 4 attempts may have a rate of 0.5, so the share of tasks with c / n ≥ τ is
-biased. Counts determine only a range: the lowest and the highest share over all distributions of
-rates in `compatible_rates`.
+A task that passes 4 of 4 attempts may have a success rate of 0.5, so the share of tasks with c / n
+≥ τ is biased. The counts determine only a range, from the minimum to the maximum of the share over
+all distributions of rates in `compatible_rates`.
 """
 
 from __future__ import annotations
@@ -19,17 +18,18 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
 from passk_cli.inference.extrapolation import WIDEST, largest_known_k, round_to_two_digits
 
-# Multiples of the attempts or tasks that are tried, and the most attempts per task.
+# Multiples of the attempts or tasks that passk tries, and the maximum number of attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
-# The target width, which is slightly less than allowed, since data differ by chance.
+# The target width is a little below the maximum width, because the spread of future data varies.
 _AIM = 0.9 * WIDEST
 
 
 class DataNeeded(NamedTuple):
-    """What would make the range narrow enough for a point.
+    """Amount of data that would make the range narrow enough for a point estimate.
 
-    Either about this many attempts per task, or this many tasks with the attempts that they have;
-    None if neither is enough by itself.
+    attempts : number of attempts per task.  tasks : number of tasks with unchanged attempts per
+        task.
+    Only one of the two is a number. Both are None if neither more attempts nor more tasks suffice.
     """
 
     attempts: int | None
@@ -37,10 +37,10 @@ class DataNeeded(NamedTuple):
 
 
 def shares_between(rates: CompatibleRates, threshold: float) -> tuple[float, float]:
-    """The lowest and the highest share of tasks with a rate of at least the threshold.
+    """The minimum and the maximum share of tasks with a rate of at least the threshold.
 
-    A rate of exactly the threshold counts only at the upper end, since a rate just below it gives
-    the same counts.  threshold : one of `rates.rates`.
+    A rate exactly at the threshold is included only in the maximum, because a rate just below the
+    threshold leads to the same counts.  threshold : one of `rates.rates`.
     """
     above: Floats = (rates.rates > threshold).astype(np.float64)
     reached: Floats = (rates.rates >= threshold).astype(np.float64)
@@ -49,9 +49,9 @@ def shares_between(rates: CompatibleRates, threshold: float) -> tuple[float, flo
 
 @dataclass(frozen=True, eq=False)
 class CoverRange:
-    """What attempts and passes imply for the share of tasks with a rate of at least a threshold.
+    """The range that counts imply for the share of tasks with a rate of at least a threshold.
 
-    n, c : (tasks,), attempts and passes.  threshold : in (0, 1].  level : of the range.
+    n, c : (tasks,), attempts and passes.  threshold : in (0, 1].  level : confidence level.
     clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
         multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
@@ -80,16 +80,15 @@ class CoverRange:
 
     @cached_property
     def limits(self) -> tuple[float, float]:
-        """The lowest and the highest share over all distributions that the counts allow."""
+        """The minimum and the maximum share over all compatible distributions of rates."""
         return shares_between(self._rates, self.threshold)
 
     @property
     def point_estimate(self) -> float | None:
-        """The share in the fitted distribution of rates, limited to the range; None if that is too
-        wide.
+        """The share in the fitted distribution of rates; None if the range is too wide for a point.
 
-        Half of the mass at the threshold counts. Its errors are about half as large as those of the
-        middle of the range: benchmarks/cover.md.
+        The share is limited to the range, and half of the mass at the threshold is included. Its
+        errors are about half as large as those of the middle of the range (benchmarks/cover.md).
         """
         low, high = self.limits
         if high - low > WIDEST:
@@ -100,12 +99,12 @@ class CoverRange:
 
     @property
     def attempts_of_most_tasks(self) -> int:
-        """The largest number of attempts that nine tasks in ten have."""
+        """The largest number of attempts that at least nine in ten tasks have."""
         return largest_known_k(self.n)
 
     @cached_property
     def data_needed(self) -> DataNeeded:
-        """What would make the range narrow enough, from the expected counts of similar tasks."""
+        """The data that would make the range narrow enough, by expected counts of similar tasks."""
         attempts = (
             round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
         )

@@ -1,15 +1,13 @@
-"""How much a metric's task values vary in a planned design, from assumptions or from a pilot.
+"""Variance of a metric's task values in a planned design, from assumptions or from a pilot run.
 
-The module also computes how two models' true values correlate over tasks, and how to split a budget
-of attempts.
-
-A design is T tasks × n attempts. The estimate is the mean of T independent task values, so its
-standard error is √(Var V / T). Planning needs Var V as a function of n:
+A design has T tasks with n attempts per task. The estimate is the mean of T independent task
+values, so its standard error is √(Var V / T). Planning needs Var V as a function of n:
 
     Var V = between + within(n)
 
-The first part is how the tasks' true values differ, and the second is what random outcomes add. The
-variance of a difference of two models has the same two parts.
+The first part is the variance of the tasks' true values, and the second part is the variance that
+random outcomes add. The variance of a difference of two models has the same two parts. The module
+also computes the correlation of two models' true values over tasks, and splits of a budget.
 """
 
 from __future__ import annotations
@@ -28,15 +26,15 @@ from passk_cli.metrics.choice import hypergeometric_probabilities, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
-# Elements of a matrix of thinned counts that are held at once: 32 MB.
+# Maximum number of elements of a matrix of probabilities in memory: 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# A spread within this share of the largest possible one counts as the largest, since √(m(1−m)) is
-# rarely a number that you can write exactly.
+# Relative tolerance for the largest possible spread, because √(m(1−m)) is rarely a number that a
+# user can write exactly.
 _AT_MOST = 1e-6
-# A share of the variance that can be rounding.
+# Share of a variance below which a difference is treated as a rounding error.
 _NO_LUCK = 1e-9
-# A split whose standard error is within 1 % of the best counts as equally good. Among these, the
-# one with the most tasks is chosen.
+# Splits of a budget with a standard error within 1 % of the smallest are treated as equally good.
+# passk chooses the split with the most tasks among them.
 _AS_GOOD = 1.01
 
 Split = tuple[int, int]
@@ -44,13 +42,13 @@ Split = tuple[int, int]
 
 @dataclass(frozen=True)
 class BetaRates:
-    """Success rates of tasks that follow a Beta distribution with a given mean and spread.
+    """Success rates of tasks that have a Beta distribution with a given mean and spread.
 
     mean : in (0, 1).
     spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to √(mean (1 −
-        mean)) (every rate is 0 or 1). In between it is Beta(a, b) with a + b = mean (1 − mean) /
-        spread² − 1 and a = mean (a + b).
-    Errors: ParameterError outside these ranges.
+        mean)) (every rate is 0 or 1). In between the distribution is Beta(a, b) with a + b = mean
+        (1 − mean) / spread² − 1 and a = mean (a + b).
+    Errors: ParameterError if the mean or the spread is outside its range.
 
     >>> BetaRates(0.5, 0.5).passes(3).tolist()
     [0.5, 0.0, 0.0, 0.5]
@@ -76,7 +74,7 @@ class BetaRates:
 
     @property
     def correlation(self) -> float:
-        """Correlation of two attempts at one task, 1 / (a + b + 1): 0 to 1."""
+        """Correlation of two attempts at the same task, 1 / (a + b + 1), in [0, 1]."""
         share = self.spread**2 / (self.mean * (1.0 - self.mean))
         return 1.0 if share > 1.0 - _AT_MOST else share
 
@@ -84,7 +82,7 @@ class BetaRates:
         """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
 
         C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with s = `correlation`
-        and r = 1 − s. This form needs no limit at either end of the spread.
+        and r = 1 − s. The formula is valid for the smallest and the largest spread too.
         """
         correlation = self.correlation
         if correlation == 1.0:
@@ -103,13 +101,10 @@ class BetaRates:
 
 @dataclass(frozen=True)
 class AssumedValues:
-    """The values of a metric if success rates follow a model; everything is exact.
+    """Exact moments of a metric's task values if the success rates have an assumed distribution.
 
-    expected : mean value.  between : variance of the tasks' true values.
-    within(n), variance(n) : mean variance of a task's value over repeated n attempts, and variance
-    of a random task's value; NaN if n < k.
-    distribution(n) : the values that a random task can have with n ≥ k attempts, and their
-    probabilities.
+    distribution(n) : the possible values of a random task with n ≥ k attempts, and their
+        probabilities.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> values = AssumedValues(parse_metric("pass@1"), BetaRates(0.6, 0.3))
@@ -122,18 +117,18 @@ class AssumedValues:
 
     @cached_property
     def expected(self) -> float:
-        """Mean value."""
+        """Mean of the metric over tasks."""
         k = self.metric.k
         return float(self.rates.passes(k) @ _values_by_passes(self.metric, k))
 
     @cached_property
     def between_variance(self) -> float:
-        """Variance of the tasks' true values."""
+        """Variance of the tasks' true values of the metric."""
         square = two_groups_product(self.metric, self.rates.passes(2 * self.metric.k))
         return max(square - self.expected**2, 0.0)
 
     def within_variance(self, n: int) -> float:
-        """Mean variance of a task's value over repeated attempts; NaN if n < k."""
+        """Mean variance of a task's value over repeated n attempts; NaN if n < k."""
         return max(self.variance(n) - self.between_variance, 0.0)
 
     def variance(self, n: int) -> float:
@@ -144,28 +139,27 @@ class AssumedValues:
         return float(weights @ (values - self.expected) ** 2)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
-        """The values a random task can have with n ≥ k attempts, and their probabilities."""
+        """The possible values of a random task with n ≥ k attempts, and their probabilities."""
         return _values_by_passes(self.metric, n), self.rates.passes(n)
 
 
 @dataclass(frozen=True)
 class PilotEstimate:
-    """The values of a metric as estimated from a pilot's counts, unbiased as far as they reach.
+    """Moments of a metric's task values, estimated from the counts of a pilot run.
 
     Up to n₀, the smallest number of attempts per task in the pilot, the variance for n attempts
-    needs no model: E V² is the mean over all subsets of n of the pilot's attempts (hypergeometric),
-    and (E V)² is the mean over pairs of different tasks. `between_variance` needs no model if n₀ ≥
-    2k, since
-    the product of the values of two separate groups of k attempts at one task estimates the square
-    of its true value.
+    needs no model and is unbiased: E V² is the mean over all subsets of n of the pilot's attempts
+    (hypergeometric), and (E V)² is the mean over pairs of different tasks. If n₀ ≥ 2k,
+    `between_variance` needs no model either, because the product of the values of two separate
+    groups of k attempts at a task estimates the square of the task's true value.
 
-    Beyond n₀, `within_variance` shrinks from n₀ to n as in a Beta model with the pilot's mean and
-    spread. If
-    n₀ < 2k, `between_variance` is that model's share of the variance measured at n₀. For k = 1 and
-    n₀ ≥ 2 this is not an assumption, because `within_variance` falls as 1/n for any rates.
+    From n₀ to larger n, `within_variance` shrinks in the same ratio as in a Beta model with the
+    pilot's mean and spread. If n₀ < 2k, `between_variance` is the model's share of the variance
+    measured at n₀. For k = 1 and n₀ ≥ 2 this is not an assumption, because `within_variance` is
+    proportional to 1/n for any rates.
 
     n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two attempts, `between_variance`
-        and everything at n > 1 is NaN.
+        is NaN, and so are all variances at n > 1.
     """
 
     metric: Metric
@@ -174,37 +168,37 @@ class PilotEstimate:
 
     @cached_property
     def fewest_attempts(self) -> int:
-        """n₀, the smallest number of attempts at any task."""
+        """n₀, the smallest number of attempts of any task."""
         return int(self.n.min())
 
     @property
     def measures_between(self) -> bool:
-        """Whether `between_variance` is measured by the pilot itself, without a model."""
+        """Whether the pilot measures `between_variance` without a model."""
         return self.fewest_attempts >= 2 * self.metric.k
 
     def is_measured(self, n: int) -> bool:
-        """Whether the variance at n attempts is measured by the pilot itself, without a model."""
+        """Whether the pilot measures the variance at n attempts without a model."""
         return n <= self.fewest_attempts or (self.metric.k == 1 and self.fewest_attempts >= 2)
 
     @cached_property
     def values(self) -> Floats:
-        """The value of each task."""
+        """The value of the metric in each task of the pilot."""
         un, uc, index = unique_pairs(self.n, self.c)
         return self.metric.values(un, uc)[index]
 
     @cached_property
     def expected(self) -> float:
-        """Mean value."""
+        """Mean of the metric over the tasks of the pilot."""
         return float(self.values.mean())
 
     @cached_property
     def rates(self) -> BetaRates | None:
-        """The model that is used beyond the pilot; None if it cannot be estimated."""
+        """The Beta model for more attempts than the pilot has; None if it cannot be estimated."""
         return fitted_rates(self.n, self.c)
 
     @cached_property
     def between_variance(self) -> float:
-        """Variance of the tasks' true values, from 0 to `largest_between_variance`."""
+        """Variance of the tasks' true values, in [0, `largest_between_variance`]."""
         raw = self.raw_between_variance
         return (
             min(max(raw, 0.0), self.largest_between_variance) if not math.isnan(raw) else math.nan
@@ -212,15 +206,13 @@ class PilotEstimate:
 
     @property
     def largest_between_variance(self) -> float:
-        """Largest `between_variance`, (high − m) (m − low): each true value is low or high."""
+        """Largest possible `between_variance`, (high − m) (m − low), if values are low or high."""
         low, high = self.metric.bounds or (-math.inf, math.inf)
         return (high - self.expected) * (self.expected - low)
 
     @cached_property
     def raw_between_variance(self) -> float:
-        """The estimate of `between_variance`; negative if tasks differ less than random outcomes
-        explain.
-        """
+        """The unlimited estimate of `between_variance`; negative if tasks differ very little."""
         if self.measures_between:
             halves = thinned_counts(self.n, self.c, 2 * self.metric.k)
             return two_groups_product(self.metric, halves) - self._squared_mean
@@ -233,9 +225,9 @@ class PilotEstimate:
 
     @property
     def attempt_variances(self) -> Floats:
-        """Variance of each task's value over repeated attempts, unbiased.
+        """Unbiased variance of each task's value over repeated attempts.
 
-        If n₀ < 2k it is the mean of these variances, and NaN if no task has two attempts.
+        If n₀ < 2k, every task has the mean variance, which is NaN if no task has two attempts.
         """
         if not self.measures_between:
             return np.full(len(self.n), self.within_variance(self.fewest_attempts))
@@ -248,7 +240,7 @@ class PilotEstimate:
         return variances
 
     def within_variance(self, n: int) -> float:
-        """Mean variance of a task's value over repeated attempts; NaN if n < k."""
+        """Mean variance of a task's value over repeated n attempts; NaN if n < k."""
         if n < self.metric.k:
             return math.nan
         if n <= self.fewest_attempts:
@@ -266,32 +258,31 @@ class PilotEstimate:
         return self._within_variance_beyond_pilot[n]
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's value with n attempts; NaN if n < k or not known."""
+        """Variance of a random task's value with n attempts; NaN if n < k or if it is unknown."""
         if self.metric.k <= n <= self.fewest_attempts:
             return self._variance_within_pilot(n)
         return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
-        """The values of the pilot's tasks with n ≥ k attempts; with n₀ attempts if n is larger."""
+        """Values and probabilities for a random task with n ≥ k attempts, or n₀ if n is larger."""
         size = min(n, self.fewest_attempts)
         return _values_by_passes(self.metric, size), thinned_counts(self.n, self.c, size)
 
     @cached_property
     def _within_variance_beyond_pilot(self) -> dict[int, float]:
-        """`within_variance` at the requested numbers of attempts beyond n₀."""
+        """Cache of `within_variance` for numbers of attempts above n₀."""
         return {}
 
     @cached_property
     def _model(self) -> AssumedValues | None:
-        """The values under the model of `rates`."""
+        """The values of the metric in the Beta model of `rates`."""
         return None if self.rates is None else AssumedValues(self.metric, self.rates)
 
     @cached_property
     def _model_attempt_variance(self) -> float:
-        """`within_variance` of the model at n₀; 0 if it shrinks as 1/n.
+        """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n.
 
-        It shrinks as 1/n if k = 1, or if all rates of the model are 0 or 1 and random outcomes add
-        nothing.
+        It is proportional to 1/n if k = 1, or if all rates are 0 or 1 and outcomes are not random.
         """
         if self._model is None or self.metric.k == 1:
             return 0.0
@@ -300,21 +291,21 @@ class PilotEstimate:
 
     @cached_property
     def _squared_mean(self) -> float:
-        """(E V)², unbiased: the mean product of the values of two different tasks."""
+        """Unbiased estimate of (E V)²: mean product of the values of two different tasks."""
         tasks, square = len(self.values), float((self.values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
     def _variance_within_pilot(self, n: int) -> float:
-        """Var V at n ≤ n₀ attempts."""
+        """Variance of a task's value with n ≤ n₀ attempts."""
         values, weights = self.distribution(n)
         return float(weights @ values**2) - self._squared_mean
 
 
 @dataclass(frozen=True)
 class PlannedDifference:
-    """The difference of two models' values at one task, both with n attempts.
+    """The difference of two models' values at a task, with n attempts of each model.
 
-    covariance : of the two models' true values over tasks. Attempts add nothing to it.
+    covariance : covariance of the two models' true values over tasks. Random outcomes add nothing.
     estimated : `between_variance`, if it was estimated from the differences themselves.
     """
 
@@ -325,7 +316,7 @@ class PlannedDifference:
 
     @property
     def between_variance(self) -> float:
-        """Variance of the true differences, at least 0; NaN if it is unknown."""
+        """Variance of the true differences over tasks, at least 0; NaN if it is unknown."""
         if self.estimated is not None:
             return self.estimated
         raw = self.first.between_variance + self.second.between_variance - 2.0 * self.covariance
@@ -333,7 +324,7 @@ class PlannedDifference:
 
     @property
     def correlation(self) -> float | None:
-        """Correlation of the true values over tasks, from −1 to 1; None if it is unknown."""
+        """Correlation of the models' true values over tasks, in [−1, 1]; None if it is unknown."""
         variances = self.first.between_variance, self.second.between_variance
         scale = 2.0 * math.sqrt(variances[0] * variances[1])
         if not scale > 0:
@@ -341,24 +332,24 @@ class PlannedDifference:
         return min(max((sum(variances) - self.between_variance) / scale, -1.0), 1.0)
 
     def within_variance(self, n: int) -> float:
-        """Variance within a task with n attempts of either model."""
+        """Mean variance of a task's difference over repeated n attempts of each model."""
         return self.first.within_variance(n) + self.second.within_variance(n)
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's difference with n attempts of either model."""
+        """Variance of a random task's difference with n attempts of each model."""
         if math.isnan(self.between_variance):
             return self.first.variance(n) + self.second.variance(n) - 2.0 * self.covariance
         return self.between_variance + self.within_variance(n)
 
 
 def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
-    """The Beta model with a pilot's mean success rate and the spread that chance does not explain.
+    """The Beta model with a pilot's mean success rate and the true spread of its rates.
 
     spread² = E p − (E p)² − E p(1−p). The last term is the mean of c(n−c)/(n(n−1)) over tasks with
-    two attempts. Each part is unbiased, and their sum is limited to the possible range.
+    two or more attempts. Each part is unbiased, and the result is limited to the possible range.
 
-    n, c : int arrays (tasks,), T ≥ 2.  None if no task has two attempts, or if all outcomes are the
-        same.
+    n, c : int arrays (tasks,), T ≥ 2.
+    Returns None if no task has two attempts, or if all outcomes are equal.
 
     >>> rates = fitted_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
     >>> rates.mean, round(rates.spread, 6)
@@ -375,12 +366,12 @@ def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
 
 
 def cluster_excess(values: Floats, clusters: Ints | None) -> float:
-    """Variance that clusters add to a task's value, so that Var/T is the variance of the mean of T
-    tasks.
+    """Variance that clusters of similar tasks add to the value of a task.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g. It is the clustered variance minus the variance of separate tasks.
-    Tasks of a cluster share true values but not random outcomes, so the excess is the same at any
+    and m_g tasks in cluster g. It is the clustered variance minus the variance of independent
+    tasks, and the sum of both divided by T is the variance of a mean of T tasks. Tasks in a cluster
+    have similar true values but independent random outcomes, so the excess does not depend on the
     number of attempts.
 
     values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each of them used, G ≥ 2; None gives 0.
@@ -399,15 +390,15 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
 
 
 def _values_by_passes(metric: Metric, n: int) -> Floats:
-    """The metric at c = 0 … n of n."""
+    """The values of a metric for c = 0 … n passes in n attempts."""
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
 
 def two_groups_product(metric: Metric, weights: Floats) -> float:
-    """E of the product of the values of two separate groups of k attempts at one task.
+    """Expected product of a metric's values in two separate groups of k attempts at a task.
 
-    weights : P(s of 2k attempts pass). Then x of the first k pass with the hypergeometric
-        probability C(k, x) C(k, s−x) / C(2k, s).
+    weights : P(s of 2k attempts pass). Given s, the number x of passes in the first group has the
+        hypergeometric probability C(k, x) C(k, s−x) / C(2k, s).
     """
     k = metric.k
     values, c = _values_by_passes(metric, k), np.arange(k + 1)
@@ -421,7 +412,7 @@ def two_groups_product(metric: Metric, weights: Floats) -> float:
 
 
 def thinned_counts(n: Ints, c: Ints, size: int) -> Floats:
-    """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
+    """P(x of `size` random attempts at a random task pass) for x = 0 … size."""
     tasks, total = count_histogram(n, c), np.zeros(size + 1)
     for block in row_blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
         total += tasks.times[block] @ hypergeometric_probabilities(
@@ -431,7 +422,7 @@ def thinned_counts(n: Ints, c: Ints, size: int) -> Floats:
 
 
 def _running_sums(terms: Floats) -> Floats:
-    """0 and the running sums of the terms."""
+    """Zero, followed by the cumulative sums of the terms."""
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
@@ -440,14 +431,15 @@ def true_difference_variance(
 ) -> tuple[float, float, float]:
     """Variance of two models' true differences over tasks, and its lower and upper 95 % limits.
 
-    h_t = (d_t − d̄)² T / (T − 1) − the variance of both values at task t over repeated attempts. D̂
-    = mean h is unbiased, and below 0 for some pairs of similar models. So D̂ with s = sd(h) / √T is
-    treated as normal and cut off below 0. The result is the mean of what remains, D̂ + s φ(D̂/s) /
-    Φ(D̂/s), and its 97.5 % quantile. The lower limit comes from the whole normal distribution and
-    may be 0, so that identical models are not excluded.
+    h_t = (d_t − d̄)² T / (T − 1) − the variance of both values at task t over repeated attempts.
+    The mean D̂ of h is unbiased, and negative for some pairs of similar models. So D̂ is treated as
+    normal with the standard error s = sd(h) / √T and truncated at 0. The result is the truncated
+    mean, D̂ + s φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile of the truncated
+    distribution. The lower limit comes from the normal distribution without truncation and may be
+    0, so that identical models are not excluded.
 
     The variance at a task is v² minus the mean product of the values of two separate groups of k
-    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k it is the mean variance of the
+    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, it is the mean variance of the
     Beta model.
 
     first, second : pilots at the same T ≥ 2 tasks.  NaN if `within_variance` is unknown.
@@ -478,11 +470,11 @@ def true_difference_variance(
 
 
 def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:
-    """(tasks, attempts) that spend a budget of attempts, with n ≥ least and at least two tasks.
+    """Splits (tasks, attempts) of a budget of attempts, with n ≥ least and at least two tasks.
 
-    n goes in steps of 5 % from the least to 4 times that or 200, since more attempts hardly reduce
-    the noise. The n that spends most on most_tasks is included. Attempts that do not divide evenly
-    stay unspent.
+    The attempts n per task increase in steps of 5 % from `least` to 200 or 4 times `least`, because
+    more attempts hardly reduce the noise. The n that spends most of the budget on `most_tasks`
+    tasks is included. Attempts that do not divide evenly are not spent.
 
     >>> budget_splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
@@ -500,14 +492,14 @@ def best_splits(
 ) -> dict[str, Split]:
     """The best split for each metric, and "all" for the best compromise between several metrics.
 
-    The best split has the smallest standard error. Among the splits within 1 % of it, the one
-    with the most tasks and then the fewest attempts is chosen.
-    The compromise has the smallest excess of any
-    metric over its own best split.
+    The best split has the smallest standard error. Among the splits within 1 % of it, the split
+    with the most tasks is chosen, and then the split with the fewest attempts. The compromise
+    minimises the largest ratio of a metric's standard error to the metric's smallest standard
+    error.
 
     options : (tasks, attempts) of each split.
-    errors : metric → standard error in each split; infinite if there is none. A metric without any
-        finite error has no best split, and then there is no compromise.
+    errors : metric → standard error in each split; infinite if the split gives none. A metric
+        without a finite error has no best split, and then there is no compromise.
 
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}

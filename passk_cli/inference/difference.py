@@ -1,5 +1,4 @@
-"""The distribution of a mean difference of two models, which gives both its p-value and its
-limits."""
+"""Distribution of a mean difference of two models, which gives its p-value and its limits."""
 
 from __future__ import annotations
 
@@ -12,31 +11,34 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
-# Numbers of tasks that carry the differences: at the first number or above it no allowance is made
-# for a lump, and at the second number or below it the allowance is full. _TAIL is for the side of
-# the longer tail, _BOTH for both sides.
+# Each pair of numbers of units (tasks or clusters) sets the allowance for a lump, a large
+# difference that the sample may have missed. It is 0 from the first number of units on, and full at
+# the second number or below. _TAIL is for the limit in the direction of the longer tail, and _BOTH
+# for both limits; both refer to the effective number of units. _FEW refers to the number of all
+# units.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
-# The same for the number of units, whatever carries the differences.
 _FEW = (6.0, 3.0)
-# If few tasks carry the differences, the error of a log variance is larger than its estimate by
-# this factor.
+# The estimated standard error of a log variance is multiplied by this factor, because it is too
+# small if few tasks have large differences.
 _UNDERSTATED = 1.25
-# The smallest variance of a log variance, and the smallest number of rows that can be compared.
+# Smallest variance of a log variance, and smallest number of rows that can be moderated.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-# The share of a lump's squared size, times T², that a sample of T tasks without it may owe.
+# Variance that a lump of size 1 adds to a mean of T tasks at full allowance, times T².
 _MISSED = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifferenceDistribution:
-    """Student's t distribution of mean differences, one per row, with one spread per direction.
+    """Student's t distribution of mean differences, one per row, with one scale per direction.
 
-    estimate : mean differences.  below, above : standard errors for lower and for upper limits.
-    degrees : degrees of freedom, units − 1; 0 if one unit has no spread.
-    reach : largest possible difference; infinite if it is unknown.
-    constant : whether all differences of a row are the same number.
-    spread : standard errors without lumps.  spread_error : their relative standard errors.
+    estimate : mean differences.
+    below, above : standard errors for the lower and for the upper limits.
+    degrees : degrees of freedom, units − 1; 0 with one unit, which has no spread.
+    reach : largest possible difference; infinite if there is no bound.
+    constant : whether all differences of a row are equal.
+    spread : standard errors without the allowance for lumps.
+    spread_error : relative standard errors of `spread`.
     """
 
     estimate: Floats
@@ -52,7 +54,7 @@ class DifferenceDistribution:
     def from_parts(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
         """Selected rows of several distributions, joined in that order.
 
-        parts : distributions with the same reach, each with the places of its rows.
+        parts : distributions with the same reach, each with the indices of the selected rows.
         """
         names = "estimate below above degrees constant spread spread_error".split()
         columns: dict[str, Any] = {
@@ -62,19 +64,19 @@ class DifferenceDistribution:
         return DifferenceDistribution(**columns, reach=parts[0][0].reach)
 
     def moderated(self) -> DifferenceDistribution:
-        """The distribution with small spreads raised towards what the other rows make plausible.
+        """The distribution with small spreads raised towards the spreads of the other rows.
 
-        Among many pairs of models, some have by chance a spread that is far too small. The log
+        Among many pairs of models, some have a spread that is far too small by chance. The log
         variance of a task's difference, y = log(spread² · units), is an estimate with variance v =
         (2 · 1.25 · spread_error)². The true log variances differ between rows by a variance τ²
-        (DerSimonian and Laird). A row gets the mean of y + v/2 and the weighted mean of all rows,
-        weighted by τ² and v, if that is larger than its own spread. So pairs that truly differ keep
-        their spread.
+        (DerSimonian and Laird). The moderated log variance of a row is the mean of y + v/2 and the
+        weighted mean of all rows, with weights from τ² and v. It is used only if it is larger than
+        the row's own, and pairs of models with truly different spreads keep them.
 
-        Rows with a single value, a single unit or an unknown spread are left out. If fewer than
-        three rows remain, nothing changes.
-        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986. Coverage and power:
-        benchmarks/families.md.
+        Rows with one value, one unit or an unknown spread are excluded. If fewer than three rows
+        remain, nothing changes.
+        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986. benchmarks/families.md contains
+        coverage and power.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_distribution(rows, reach=1.0)
@@ -97,7 +99,7 @@ class DifferenceDistribution:
         shrunk = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
         spread = self.spread.copy()
         spread[usable] = np.maximum(spread[usable], shrunk)
-        # An unknown spread may be infinite, so it stays as it is.
+        # An infinite spread is unknown and stays infinite.
         added = np.zeros_like(self.spread)
         added[usable] = spread[usable] ** 2 - self.spread[usable] ** 2
         return replace(
@@ -106,10 +108,10 @@ class DifferenceDistribution:
         )  # fmt: skip
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
-        """Two-sided p of a mean difference of `null`: P(|t| ≥ |estimate − null| / error).
+        """Two-sided p of the hypothesis that a mean is `null`: P(|t| ≥ |estimate − null| / error).
 
-        The error is that of the limit on the side of `null`, so that p ≤ α if and only if the
-        limits at α exclude `null`. p is 1 with one unit, or if the estimate equals `null`.
+        The error is the standard error for the limit on the side of `null`, so that p ≤ α if and
+        only if the limits at α exclude `null`. p is 1 with one unit, or if the estimate is `null`.
         """
         from passk_cli.scipy_special import stdtr
 
@@ -120,8 +122,7 @@ class DifferenceDistribution:
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
 
     def equivalence_p(self, margin: float) -> Floats:
-        """The larger p of two one-sided tests: that the mean is at most −margin, and that it is at
-        least margin.
+        """The larger p of the two one-sided tests of mean ≤ −margin and of mean ≥ margin.
 
         It is at most α if and only if the limits of level 1 − 2α are within ±margin. It is 1 with
         one unit.
@@ -136,7 +137,7 @@ class DifferenceDistribution:
         """Lower and upper limits of level 1 − alpha, cut off at ±reach.
 
         alpha : in (0, 1), one for all rows or one per row. With one unit the limits are ±reach.
-        The limit next to 0 is on the same side of 0 as p ≤ alpha implies, in spite of rounding.
+        The limits exclude 0 if and only if p ≤ alpha, even if rounding would make them disagree.
         """
         from passk_cli.scipy_special import stdtrit
 
@@ -164,32 +165,33 @@ def difference_distribution(
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
 ) -> DifferenceDistribution:
-    """The distribution of the mean of differences per task, row by row.
+    """The distribution of the mean of differences per task, one distribution per row.
 
     d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1). The squared standard error is
 
         max(s² / T, floor)  +  hidden  +  2 g L² / T²
 
-    The floor is the variance due to attempts (`attempt_floor`), which s² of few tasks can
-    miss. L, the reach, is the size of a lump that the sample may have missed. Its weight g depends
-    on how many tasks carry the differences, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on
-    which tail is longer, κ = Σ d³ / Σ |d|³. For the limit on the side of the longer tail, g is |κ|
-    at m ≤ 2 and falls to 0 at m = 5. For both limits it is at least 1 at m ≤ 1, falling to 0 at m =
-    2, and at T ≤ 3, falling to 0 at T = 6. If all d_t are the same number and the floor is 0, g is
-    1.
+    The floor is the variance due to attempts (`attempt_variance_floor`), which s² of few tasks may
+    underestimate. The last term allows for a lump, a difference of size L that the sample may have
+    missed. L is the reach. The weight g depends on the effective number of tasks,
+    m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For the
+    limit in the direction of the longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both
+    limits, g is at least 1 if m ≤ 1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If
+    all d_t are equal and the floor is 0, g is 1.
 
     differences : (tasks,) or (rows × tasks), finite numbers.
     reach : largest possible |d|. If it is infinite, L is the largest |d| of the row.
-    floor : variances of d̄, one or one per row.
-    clusters : a code 0 … G−1 per task. Clusters are then the units: d̄ is a ratio of totals, its
-        spread is that of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
-    hidden : variances of d̄ that the differences do not show, one or one per row.
-    degrees : degrees of freedom if they are fewer than units − 1, one or one per row.
-    between : (2 × …), the lowest and the highest differences if outcomes are missing. The errors
-        are then at least as large as for any differences in between.
-    Null: the means over the population of tasks are equal.  Errors: ValueError for no task.
+    floor : smallest variances of d̄, one for all rows or one per row.
+    clusters : a code 0 … G−1 per task. The units are then clusters: d̄ is a ratio of totals, its
+        spread is the spread of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
+    hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
+    degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
+    between : (2 × …), smallest and largest possible differences if outcomes are missing. The
+        standard errors are then at least as large as for any differences in between.
+    Null: the means over the population of tasks are equal.
+    Errors: ValueError if there is no task.
     Size, coverage, power and width: benchmarks/difference.md.
-    Source: Student 1908; the participation ratio as in Bell & Dean 1970.
+    Source: Student 1908; Bell & Dean 1970 for the participation ratio m.
 
     >>> law = difference_distribution([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], reach=1.0)
     >>> law.p().round(6).tolist(), [limit.round(3).tolist() for limit in law.limits(0.05)]
@@ -210,8 +212,8 @@ def difference_distribution(
     given_ends = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in given_ends]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
-    # Differences are measured in units of the reach, since squares of other numbers may overflow or
-    # vanish.
+    # Differences are divided by the reach, because squares of very large or small numbers may
+    # overflow or become 0.
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _in_units(ends[0], unit, clusters)
     high = low if between is None else _in_units(ends[1], unit, clusters)
@@ -231,9 +233,9 @@ def difference_distribution(
 
 
 def least_possible_p(sizes: Floats) -> float:
-    """The smallest p that this many units can have, whatever their differences.
+    """The smallest p-value that a number of units allows, whatever their differences.
 
-    sizes : tasks of each unit.
+    sizes : number of tasks in each unit.
 
     >>> [round(least_possible_p(np.ones(tasks)), 4) for tasks in (1, 2, 3, 4, 5, 6)]
     [1.0, 0.3918, 0.1679, 0.0405, 0.0036, 0.0]
@@ -252,7 +254,7 @@ def least_possible_p(sizes: Floats) -> float:
 
 
 def _in_units(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
-    """Differences, or totals of clusters, in units; rounding errors become 0."""
+    """Differences per task, or their totals per cluster, divided by `unit` and without rounding."""
     d = d / unit[:, None]
     d = np.where(np.abs(d) > ROUNDING, d, 0.0)
     if clusters is None:
@@ -263,18 +265,19 @@ def _in_units(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
 
 
 def _share_of_largest(sizes: Floats) -> float:
-    """The share of all tasks that the unit of an average task has."""
+    """The size of a random task's unit, as a share of all tasks: 1 / T if each task is a unit."""
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
 def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """The largest variance of a mean of differences between low and high, or more.
+    """An upper bound for the variance of a mean of differences between low and high.
 
-    The second result is the relative standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1))
-    / U) (delta method). It is infinite if the variance is 0, and still too small if a few tasks
-    make all the difference. With e = d − a s for the middle a of both means and sizes s,
-    Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and
-    δ = d̄ − a. It is at most Σ e² if all sizes are equal.
+    The second result is the relative standard error of the root of this variance,
+    ½ √((kurtosis − (U − 3) / (U − 1)) / U) (delta method). It is infinite if the variance is 0. It
+    is too small if a few tasks have nearly all of the difference. Let a be the middle of the
+    smallest and largest means, s the sizes of the U units, and e = d − a s. Then Σ (d − d̄ s)² = Σ
+    e² − 2 δ Σ (s − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and δ = d̄ − a. This is at
+    most Σ e² if all sizes are equal.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)
@@ -293,11 +296,11 @@ def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats,
 
 
 def _effective_units(low: Floats, high: Floats) -> Floats:
-    """(Σ d²)² / Σ d⁴, or a lower bound of it over all differences between low and high.
+    """Effective number of units, (Σ d²)² / Σ d⁴, or its lower bound for d between low and high.
 
-    If squares x are between a and b, Σ x = Σ a + v has Σ x² ≤ Σ a² + h v, where h is the largest a
-    + b with a ≠ b. So the ratio is at least (Σ a + v)² / (Σ a² + h v), which is least at v = Σ a −
-    2 Σ a² / h.
+    If squares x are between a and b, and Σ x = Σ a + v, then Σ x² ≤ Σ a² + h v with the largest h =
+    a + b among the squares that vary. So the ratio is at least (Σ a + v)² / (Σ a² + h v), which has
+    its minimum at v = Σ a − 2 Σ a² / h.
     """
     least = most = low * low
     if high is not low:
@@ -315,7 +318,7 @@ def _effective_units(low: Floats, high: Floats) -> Floats:
 
 
 def _skew(d: Floats) -> Floats:
-    """Σ d³ / Σ |d|³; it rises with each difference."""
+    """The skewness Σ d³ / Σ |d|³, which increases with each difference."""
     cubes = d * d * d
     total, size = cubes.sum(axis=1), np.abs(cubes).sum(axis=1)
     skew: Floats = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
@@ -323,7 +326,7 @@ def _skew(d: Floats) -> Floats:
 
 
 def _allowance(units: Floats | np.float64, thresholds: tuple[float, float]) -> Floats:
-    """1 at the second threshold or fewer units, 0 at the first or more, linear between."""
+    """1 up to the second threshold, 0 from the first threshold on, and linear in between."""
     none_from, full_to = thresholds
     share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)
     return share

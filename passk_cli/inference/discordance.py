@@ -1,6 +1,7 @@
-"""Differences of −1, 0 and 1: the exact unconditional test, and the interval that agrees with it.
+"""Exact unconditional test for differences of −1, 0 and 1, and the interval that agrees with it.
 
-Only the first model passes b of T tasks, only the second passes c, and they agree on the rest.
+Only the first model passes b of T tasks, and only the second passes c. The models agree on the
+rest.
 """
 
 from __future__ import annotations
@@ -14,31 +15,31 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.inference.roots import find_root, parabola_peaks
 
-# The nuisance rate π = sin²(θ/2) runs over a grid in θ, on which the number of discordant tasks has
-# the standard error 1/√T for every π. _STEPS is the number of grid points per standard error,
-# _FEWEST the smallest number of points.
+# The unknown rate of disagreement is π = sin²(θ/2) on a grid in θ, so that the number of discordant
+# tasks has the standard error 1/√T at every π. The grid has _STEPS points per standard error, and
+# at least _FEWEST points.
 _STEPS, _FEWEST = 10, 64
-# Beyond this many standard deviations (plus the second number) the probability of a number of
-# discordant tasks is negligible.
+# Probabilities of numbers of discordant tasks are negligible beyond this many standard deviations
+# plus the second number.
 _REACH, _BEYOND_POISSON = 7.0, 40
-# Values of π whose distributions are stored together.
+# Number of rates π with distributions that are computed together.
 _BLOCK = 64
-# The critical value is at this share of the way between the last z that does not reject and the
-# first that does. If no z can reject, it is at least this factor times the normal quantile.
+# Position of the critical value between the last z that is not significant and the first that is.
+# If no z can be significant, it is at least _BEYOND times the normal quantile.
 _SHARE, _BEYOND = 0.75, 1.1
-# A limit this close to ±1 is ±1.
+# A limit within this distance of ±1 is set to ±1.
 _AT_BOUND = 1e-9
-# Halvings of the range of a limit, which is then accurate to 2e-15.
+# Number of bisection steps for a limit, which make it accurate to 2e-15.
 _HALVINGS = 50
-# Distributions of more tasks than this are not cached: those of 100,000 tasks take 170 MB.
+# Maximum number of tasks for which distributions are cached. For 100,000 tasks they need 170 MB.
 _FEW_TASKS = 20_000
-# Up to this many tasks T, a root of z² N that is not an integer is never rounded to one, since the
-# two differ by a relative 1 / 2T³ and rounding is below 2⁻⁵².
+# Maximum number of tasks T for which rounding cannot make a root of z² N an integer: the root
+# differs from an integer by a relative 1 / 2T³ or more, and rounding is below 2⁻⁵².
 _EXACT = 100_000
-# Numbers held at once.
+# Maximum number of array elements in a block.
 _CELLS = 1 << 21
-# Values of z that are tried at once, and the width of an interval that cannot contain two
-# attainable values.
+# Number of values of z that are tried per step, and the width of an interval that is too narrow to
+# contain two attainable values of z.
 _TRIED, _NARROW = 16, 1e-10
 
 
@@ -47,17 +48,18 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
 
     p = max over π in [0, 1] of P_π(Z ≥ z) with z = |b − c| / √(b + c). Z is the same statistic of a
     random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½), where π is the unknown
-    chance that the models differ at a task. p ≤ α happens with probability at most α. McNemar's
-    test fixes b + c and rejects less often, since few of its p-values can be near α.
+    probability that the models disagree on a task. Under the hypothesis, p ≤ α has a probability of
+    at most α. McNemar's test conditions on b + c and rejects less often, since few of its possible
+    p-values are close to α.
 
-    tasks : T ≥ 1, including tasks on which the models agree.  b, c : integer arrays ≥ 0,
-        broadcastable, b + c ≤ T.
-    Returns floats in [0, 1] of their shape; 1 if b = c. The smallest p for T tasks is 2^(1−T).
-    The maximum is sought on 31 √T values of π, ten per standard error, with parabolas in between. p
-    is below the maximum by at most 1e-4 of itself.
-    Errors: ValueError for numbers that are not such counts.
+    tasks : T ≥ 1, including the tasks on which the models agree.
+    b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
+    Returns floats in [0, 1] of the broadcast shape; 1 if b = c. The smallest p is 2^(1−T).
+    Accuracy: the maximum is sought on 31 √T values of π with parabolas in between, so p is below
+    the
+        true maximum by a relative error of at most 1e-4.
+    Errors: ValueError if b or c is negative, not a whole number, or if b + c > T.
     Source: Suissa & Shuster 1991.
-
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
     [0.0414, 0.0731, 0.0504]
     """
@@ -75,12 +77,12 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     n = np.arange(tasks + 1)
     for block in row_blocks(len(discordant_rows), tasks + 1, _CELLS):
         rows = discordant_rows[block]
-        # For each z² = square / discordant and N = 0 … T: the smallest |b − c| ≥ z √N with b + c =
-        # N.
+        # For each z² = square / discordant and each N = 0 … T, `least` is the smallest |b − c| ≥
+        # z √N with b + c = N.
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _EXACT:
-            # The root is rounded, so it is at most one off.
+            # The root is rounded, so it may be wrong by one.
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
         p[rows] = _maxima(tasks, _tails(tasks, _raise_to_parity(least, n)))
@@ -88,10 +90,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
 
 
 def _raise_to_parity(least: Ints, n: Ints) -> Ints:
-    """Each number, raised by one if its parity differs from that of N.
-
-    At N = 0, z is 0, so the result is a number that is never reached.
-    """
+    """Each number, raised by one if its parity differs from N; at N = 0 a number above |b − c|."""
     least = least + (least - n) % 2
     least[:, 0] = 2
     return least
@@ -100,8 +99,8 @@ def _raise_to_parity(least: Ints, n: Ints) -> Ints:
 def _tails(tasks: int, least: Ints) -> Floats:
     """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1).
 
-    The tail P(b ≤ m) is carried from N to N + 1. It loses half of P(b = m), and if m grows by one
-    (it cannot grow by more), it gains P(b = m) of N + 1.
+    The tail P(b ≤ m) for N + 1 follows from the tail for N: subtract half of P(b = m), and add
+    P(b = m) for N + 1 if m grows by one. m cannot grow by more.
     """
     from passk_cli.scipy_special import gammaln
 
@@ -117,7 +116,7 @@ def _tails(tasks: int, least: Ints) -> Floats:
 
 
 def _maxima(tasks: int, tails: Floats) -> Floats:
-    """max over π of Σ_N P(N; T, π) tails(N), per row of tails."""
+    """max over π of Σ_N P(N; T, π) tails(N), for each row of tails."""
     binomials = _cached_binomials(tasks) if tasks <= _FEW_TASKS else _binomials(tasks)
     means = np.concatenate(
         [tails[:, :1].T, *[law @ tails[:, n].T for n, law in binomials], tails[:, -1:].T]
@@ -135,7 +134,7 @@ def _cached_binomials(tasks: int) -> list[tuple[slice, Floats]]:
 
 
 def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
-    """Binomial(T, π) for π on the grid inside (0, 1), by blocks: values of N, (π × N) chances."""
+    """Blocks of Binomial(T, π) for π on the grid: values of N and probabilities (π × N)."""
     from passk_cli.scipy_special import gammaln
 
     points = max(_FEWEST, math.ceil(_STEPS * math.pi * math.sqrt(tasks))) + 1
@@ -154,11 +153,10 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 @lru_cache(maxsize=256)
 def critical_z(tasks: int, level: float) -> float:
-    """The number c for which z > c if and only if `suissa_shuster` gives p ≤ 1 − level.
+    """The critical value c: z > c if and only if `suissa_shuster` gives p ≤ 1 − level.
 
-    It is between two attainable values of z, nearer to the higher one, which is the first to
-    reject. If nothing can reject (2^(1−T) > 1 − level), it is a number that no z of T tasks
-    reaches.
+    It is between two attainable values of z and closer to the higher one, the smallest significant
+    z. If no z is significant (2^(1−T) > 1 − level), it is larger than any z of T tasks.
 
     tasks : T ≥ 1.  level : in (0, 1).
 
@@ -189,26 +187,26 @@ def score_limits(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Limits of the mean difference p_b − p_c: a score interval that agrees with `suissa_shuster`.
 
-    δ is inside if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). Here s²(δ) is the
-    maximum-likelihood variance of a task's difference if its mean were δ, and c = `critical_z`. At
-    δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and only if the test
-    rejects. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the skewness of a task's
-    difference on the side of the limit. Near ±1 the distribution of z is skewed, and the plain
-    score interval covers only 86 %.
+    The interval contains δ if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). Here s²(δ)
+    is the maximum-likelihood variance of a task's difference with mean δ, and c = `critical_z`. At
+    δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and only if the test is
+    significant. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the skewness of a task's
+    difference in the direction of the limit. Without w the interval covers only 86 % near ±1,
+    because the distribution of z is skewed there.
 
     tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
-    Returns low and high in [−1, 1], of their shape.
-    Coverage: exactly computed at 95 %, it is at least 93.8 % for all rates and T = 2 … 164. The
-    lowest values are at T = 35, 49 and 56, for models that differ at nearly every task.
-    Edge cases: b = T gives a high of 1, c = T a low of −1.
-    Source: Tango 1998; the skewness as in Cornish & Fisher 1937.
+    Returns low and high in [−1, 1], of the broadcast shape.
+    Coverage: the exact coverage at 95 % is at least 93.8 % for all rates and T = 2 … 164. It is
+        lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
+    Edge cases: if b = T, the upper limit is 1; if c = T, the lower limit is −1.
+    Source: Tango 1998; Cornish & Fisher 1937 for the skewness.
 
     >>> [limit.round(3).tolist() for limit in score_limits(20, [6, 0], [1, 0])]
     [[-0.027, -0.179], [0.518, 0.179]]
     """
     critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
-    # Many pairs have the same counts, and the high limit is the negative low limit of the reversed
-    # table.
+    # Many pairs have equal counts, and the upper limit is minus the lower limit of the table with b
+    # and c exchanged. So each table is computed once.
     tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])
     tables, place = np.unique(tables, return_inverse=True)
     low, high = np.split(_low_limits(tasks, *np.divmod(tables, tasks + 1), critical)[place], 2)
@@ -216,10 +214,9 @@ def score_limits(
 
 
 def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
-    """The larger p of two one-sided tests: that p_b − p_c is at most −margin, and that it is at
-    least margin.
+    """The larger p of the one-sided tests of p_b − p_c ≤ −margin and of p_b − p_c ≥ margin.
 
-    It is at most α if and only if the limits of `paired-score` of level 1 − 2α are within ±margin.
+    It is at most α if and only if the `paired-score` limits of level 1 − 2α are within ±margin.
 
     margin : in (0, 1).  Returns 1 if the difference is not within ±margin.
 
@@ -230,7 +227,7 @@ def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
 
 
 def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
-    """The one-sided p of the hypothesis that p_b − p_c is at most this mean."""
+    """One-sided p-value of the hypothesis that p_b − p_c is at most `mean`."""
 
     def excess(critical: float) -> float:
         return float(_excess(tasks, b, c, np.asarray(mean), critical))
@@ -244,7 +241,7 @@ def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
 
 
 def _smallest_alpha(tasks: int, critical: float) -> float:
-    """The smallest α for which `critical_z` of level 1 − α is at most this critical value."""
+    """The smallest α for which `critical_z` at level 1 − α is at most this critical value."""
     from passk_cli.scipy_special import ndtr
 
     root = np.sqrt(np.arange(tasks + 1))
@@ -264,7 +261,7 @@ def _smallest_alpha(tasks: int, critical: float) -> float:
 
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
-    """The δ below (b − c)/T at which z reaches its critical value; −1 if it never does."""
+    """The δ below (b − c)/T at which z reaches its critical value; −1 if there is no such δ."""
     least, mean = -1.0 + _AT_BOUND, (b - c) / tasks
     never = (mean <= least) | (_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
@@ -276,10 +273,10 @@ def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
 
 
 def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: float) -> Floats:
-    """How far z of this mean difference exceeds its critical value."""
+    """z of the hypothesis of this mean difference, minus the critical value of z."""
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
-    # The chance that the models differ at a task, by maximum likelihood: mean + 2 p_c.
+    # Maximum-likelihood estimate of the probability that the models disagree: mean + 2 p_c.
     differ = mean + (root - linear) / (2 * tasks)
     variance = np.maximum(differ - mean * mean, _AT_BOUND**2)
     skewness = (mean - 3 * mean * differ + 2 * mean**3) / variance**1.5
@@ -290,7 +287,7 @@ def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: fl
 
 
 def checked_whole_counts(name: str, value: ArrayLike) -> Ints:
-    """The values as integers; ValueError for negative numbers or fractions.
+    """The values as integers; ValueError if a value is negative or a fraction.
 
     >>> checked_whole_counts("b", [3.0, 4.0]).tolist()
     [3, 4]

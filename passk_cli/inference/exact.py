@@ -1,12 +1,12 @@
-"""Distributions of weighted means to many digits, without resampling: Dirichlet and bootstrap
-weights.
+"""Exact distributions of weighted means with Dirichlet and bootstrap weights, without resampling.
 
-- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles` uses
+- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles`
+computes
   one integral along a path through the saddle point. The absolute error of the distribution
   function is below 1e-11 (see `_upper_tails` for the reason).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
   lattice. It is exact to 1e-12 if the values are on a lattice. Otherwise the values are rounded to
-  a lattice with 4,096 steps per standard error, and the mean is kept.
+  a lattice with 4,096 steps per standard error, without a change of their mean.
 """
 
 from __future__ import annotations
@@ -23,37 +23,39 @@ from passk_cli.arrays import ArrayLike, Floats, NDArray, Places
 from passk_cli.inference.rounding import common_denominator
 
 NORMAL = NormalDist()
-# The trapezoidal rule compares this step with one twice as large and halves it, at most _HALVINGS
-# times, until two sums agree to the share _AGREE. It converges geometrically, so the error of the
-# finer sum is about the square of that share.
+# First step of the trapezoidal rule. The step is halved, at most _HALVINGS times, until the sums
+# with two successive steps differ by a relative _AGREE or less. The rule converges geometrically,
+# so the relative error of the last sum is about _AGREE².
 _STEP = 0.1875
 _HALVINGS = 10
 _AGREE = 1e-9
-_NEGLIGIBLE = 36.0  # in powers of e: 2e-16
-# The first place on a path at which the integrand is checked, and the next places as multiples of
-# it.
+# Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
+_NEGLIGIBLE = 36.0
+# Position on a path at which the size of the integrand is checked first, and multiples of it that
+# are checked next.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-# Numbers in one array while the step is halved. This bounds memory.
+# Maximum number of array elements while the step is halved, which limits memory.
 _CELLS = 1 << 21
-# Atoms of the distributions that are inverted together, and the number of threads.
+# Maximum number of atoms in a block of distributions, and the number of threads.
 _ATOMS, _THREADS = 1 << 12, 2
-# Distributions with at most this many bytes are cached with their quantiles.
+# Maximum size in bytes of a set of distributions with cached quantiles.
 _SHORT = 1 << 12
-# Distributions whose totals agree in this many bits count as the same distribution.
+# Number of bits of the totals in which two distributions must agree to be treated as equal.
 _BITS = 44
-# Atoms closer than this share of the span of all atoms count as one atom.
+# Atoms that are closer than this share of the span of all atoms are merged.
 _SAME = 1e-15
+# Maximum number of lattice cells if the values have no common lattice, and if they have one.
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
-# A common lattice divides the span of the values into at most this many parts.
+# Maximum number of lattice steps in the span of the values.
 _FINEST = 100_000
 
 
 def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
-    """The distinct values of each row, and how often each occurs: two arrays of (rows × atoms).
+    """The distinct values of each row, and how often they occur: two arrays of (rows × atoms).
 
-    Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, count as one. Places beyond
-    a row's atoms contain its smallest value with a count of 0.
+    Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, are merged. Rows with fewer
+    atoms are filled with their smallest value and a count of 0.
 
     values : (rows × tasks), finite.
 
@@ -71,7 +73,7 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
     cell = place + most * np.arange(rows)[:, None]
     counts = np.bincount(cell.ravel(), minlength=rows * most).reshape(rows, most)
     atoms = np.repeat(ordered[:, :1], most, axis=1)
-    # The assignment runs backwards, so that the smallest of the merged values stays.
+    # Of the merged values, the smallest is kept, because it is assigned last.
     atoms.ravel()[cell[:, ::-1].ravel()] = ordered[:, ::-1].ravel()
     return atoms, counts.astype(np.float64)
 
@@ -79,16 +81,17 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
 def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Floats) -> Floats:
     """The q of each row with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p for independent G_i ~ Gamma(α_i).
 
-    If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. With other
-    sizes it is a quantile of a ratio, which clusters of unequal size need.
+    If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. If they
+    differ, q is a quantile of a ratio, which is needed for clusters of unequal size.
 
-    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms). An atom of weight 0 does
-        not count.
-    p : in (0, 1), one or (distributions,).
-    Returns (distributions,) floats at which the distribution function differs from p by less than
-    1e-11, or by as little as doubles allow. If all a_i/b_i of a row are equal, q is that value.
-    Threads change no number. The other distributions of a call change q only by rounding, since
-    sums over rows of another length are added in another order.
+    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms). An atom of weight 0 is
+        ignored.
+    p : in (0, 1), one for all distributions or one per distribution.
+    Returns floats (distributions,) at which the distribution function differs from p by less than
+        1e-11, or by as little as doubles allow. If all a_i/b_i of a row are equal, q is their
+        value.
+    Threads change no number. The number of distributions in a call changes q only by rounding,
+        because it changes the order of sums.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
@@ -99,18 +102,18 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     shares = np.full(len(laws), p, dtype=np.float64)
     if laws.nbytes > _SHORT:
         return _solve_distinct(laws, shares)
-    # Hundreds of groups with few tasks have the same few distributions.
+    # Groups with few tasks often have the same distributions, so their quantiles are cached.
     return _cached_quantiles(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
 
 
 @lru_cache(4096)
 def _cached_quantiles(laws: bytes, shares: bytes, atoms: int) -> Floats:
-    """The quantiles of distributions that are given as bytes, from a cache."""
+    """The quantiles of distributions that are given as bytes, which can be keys of a cache."""
     return _solve_distinct(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
 
 
 def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
-    """The quantiles of distributions, each computed once; laws : totals, weights and sizes."""
+    """The quantiles of distributions (totals, weights and sizes); equal ones are computed once."""
     totals, weights, sizes = laws.swapaxes(0, 1)
     # Distributions of few tasks, or of tasks with one attempt, are often equal up to rounding.
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
@@ -122,7 +125,7 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
     )  # fmt: skip
     laws, shares = laws[first_places], shares[first_places]
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
-    # Blocks contain rows of similar length, so that few places are empty.
+    # A block contains distributions with similar numbers of atoms, so that few cells are empty.
     order, cuts, q = np.argsort(lengths, kind="stable"), [0], np.empty(len(laws))
     ordered = lengths[order]
     while (first := cuts[-1]) < len(order):
@@ -146,7 +149,7 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
         return q
 
     if len(blocks) == 1:
-        # To start threads takes longer than one block.
+        # Starting threads takes longer than solving one block.
         q[order] = solve(order)
         return q[index.ravel()]
     from concurrent.futures import ThreadPoolExecutor
@@ -158,22 +161,22 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
 
 
 def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
-    """The quantile of each row if its ratios a/b span [0, 1]; a place with b = 0 is empty."""
+    """The quantile of each row if its ratios a/b span [0, 1]; cells with b = 0 are empty."""
     deviate, count = _deviates(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
     away = a - mean[:, None] * b
     spread = np.sqrt((alpha * away**2).sum(axis=1) / (total * (total + 1)))
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
-    # The Cornish-Fisher expansion gives a start that is right to about a hundredth of a deviate.
+    # The Cornish–Fisher expansion gives a first q that is accurate to about 0.01 normal deviates.
     bend = third / spread**3 * (deviate**2 - 1) / 6
     q: Floats = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
     for _ in range(100):
-        # On the scale of normal deviates the distribution function is nearly straight, so few steps
-        # are enough.
+        # As a function of q, the normal deviate of the probability is nearly linear, so a few
+        # secant steps are enough.
         below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
         signs = np.where(below <= above, 1.0, -1.0)
         tails = np.maximum(np.minimum(below, above), 1e-300)
@@ -207,7 +210,7 @@ def _deviates(p: Floats) -> Floats:
 
 
 def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """(P(Y ≤ 0), P(Y > 0)) for Y = Σ G_i d_i, row by row; the smaller of the two is accurate."""
+    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row; the smaller of the two is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
@@ -220,16 +223,16 @@ def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
 
 
 def _upper_tails(d: Floats, alpha: Floats) -> Floats:
-    """P(Y > 0) for Y = Σ G_i d_i with E Y ≤ 0 and d's of both signs, row by row.
+    """P(Y > 0) for Y = Σ G_i d_i in each row, with E Y ≤ 0 and d's of both signs.
 
-    (1/2πi) ∫ exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, past the saddle point c > 0 of L
-    along the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). 1/σ² is the second derivative of L at
-    c, and b is a third of its skewness there, which is the curvature of steepest descent. |b| ≤ 1
-    keeps the path away from the real axis, on which all singularities are. The trapezoidal rule
-    converges geometrically. It does so at once if the path is one of steepest descent everywhere,
+    (1/2πi) ∫ exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, along a path through the saddle
+    point c > 0 of L: the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). 1/σ² is the second
+    derivative of L at c. b is a third of the skewness of L at c, which is the curvature of steepest
+    descent. |b| ≤ 1 keeps the path away from the singularities, which are on the real axis. The
+    trapezoidal rule converges geometrically, at once if the whole path is one of steepest descent,
     and later if the integrand oscillates far out.
     """
-    # The sign of Y does not depend on the unit of d. This unit keeps c within (0, 1).
+    # The sign of Y does not depend on the unit of d. In this unit, c is between 0 and 1.
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddle_points(scaled, alpha)
     e = scaled / (1.0 - c[:, None] * scaled)
@@ -248,7 +251,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
 
 
 class _IntegrationPaths(NamedTuple):
-    """One path per row: saddle point, terms d/(1 − c d), weights of atoms, width and bend."""
+    """Integration paths: saddle points, terms d/(1 − c d), weights of atoms, widths and bends."""
 
     c: Floats
     e: Floats
@@ -261,13 +264,13 @@ class _IntegrationPaths(NamedTuple):
         return _IntegrationPaths(*(field[rows] for field in self))
 
     def sizes(self, u: Floats) -> Floats:
-        """Logarithm of the integrand's size at points u, without the factor exp(K(c))."""
+        """Logarithm of the absolute integrand at points u, without the factor exp(K(c))."""
         across, along, factor = self._places(u)
         sizes: Floats = self._log_size(across, along) + np.log(np.abs(factor))
         return sizes
 
     def heights(self, u: Floats, top: Floats) -> Floats:
-        """The integrand at points u if K(c) is `top`: (rows × points)."""
+        """The integrand at points u, (rows × points), if K(c) is `top`."""
         across, along, factor = self._places(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
         size = self._log_size(across, along) + top[:, None]
@@ -275,8 +278,8 @@ class _IntegrationPaths(NamedTuple):
         return heights
 
     def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
-        # x + i s is the displacement from the saddle point. u → −u gives the conjugate, so that the
-        # imaginary part is enough.
+        # x + i s is the displacement from the saddle point. The integrand at −u is the conjugate of
+        # the integrand at u, so only its imaginary part is computed.
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
         across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
@@ -291,16 +294,14 @@ class _IntegrationPaths(NamedTuple):
 
 
 def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
-    """The integral along each path up to u = end, by a trapezoidal rule with a step that is
-    halved.
-    """
+    """The integral along each path up to u = end, by the trapezoidal rule with halved steps."""
     step, rows = _STEP, np.arange(len(top))
     heights = paths.heights(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
     areas: Floats = sums * step / math.pi
     for _ in range(_HALVINGS):
-        # The error of the finer sum is about the square of the difference between the two sums.
+        # The error of the finer sum is about the square of the difference between both sums.
         unsettled = np.abs(sums - before) > _AGREE * np.abs(sums)
         rows, sums = rows[unsettled], sums[unsettled]
         if not len(rows):
@@ -316,10 +317,10 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
 
 
 def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
-    """The paths, with straight ones in place of bent ones on which the integrand would rise again.
+    """The paths; a bent path on which the integrand would rise again is replaced by a straight one.
 
-    An atom of 20,000 tasks near q grows as exp(−x) for a long time before it falls, if the path
-    bends away from it. On a straight path every atom's factor falls.
+    On a bent path, the factor of an atom of 20,000 tasks near q can grow as exp(−x) for a long time
+    before it falls. On a straight path the factor of every atom falls.
     """
     checked = np.flatnonzero(paths.sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
     sizes = paths.take(checked).sizes(_NEAR * _PLACES)
@@ -330,9 +331,9 @@ def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
 
 
 def _integration_ends(paths: _IntegrationPaths) -> Floats:
-    """How far along each path the integrand matters."""
+    """The u of each path beyond which the integrand is negligible."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
-    # With many atoms the first place is far enough, and a second check would cost as much again.
+    # With many atoms the first u is enough, so a single check saves the time for the next ones.
     ends[paths.sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
@@ -346,7 +347,7 @@ def _integration_ends(paths: _IntegrationPaths) -> Floats:
 
 
 def _saddle_points(d: Floats, alpha: Floats) -> Floats:
-    """The c in (0, 1/max d) of each row with K'(c) = 1/c, by Newton's method inside a bracket."""
+    """The c in (0, 1/max d) of each row with K'(c) = 1/c, by Newton's method in a bracket."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)
     start = (-mean + np.sqrt(mean * mean + 4 * variance)) / (2 * variance)
@@ -362,7 +363,7 @@ def _saddle_points(d: Floats, alpha: Floats) -> Floats:
         step = current - miss / ((weighted * e).sum(axis=1) + (1.0 / current) ** 2)
         inside = (low[rows] < step) & (step < high[rows])
         c[rows] = np.where(inside, step, 0.5 * (low[rows] + high[rows]))
-        # The path may pass anywhere near the saddle point, so it need not be found exactly.
+        # A path near the saddle point is good enough, so c is computed to 1e-3 only.
         rows = rows[np.abs(c[rows] - current) > 1e-3 * current]
         if not len(rows):
             break
@@ -374,9 +375,9 @@ class BootstrapDistribution:
     """The distribution of the mean of T draws with replacement from T values.
 
     values : the T values, finite.
-    It is exact to 1e-12 if they are on a common lattice that fits (0/1 values, or c/n with equal
-    n). Otherwise values are rounded to a lattice with 4,096 steps per standard error, and the mean
-    is kept. This moves a quantile by less than 1e-3 standard errors.
+    Accuracy: 1e-12 if the values are on a common lattice (0/1 values, or c/n with equal n).
+    Otherwise they are rounded to a lattice with 4,096 steps per standard error, without a change of
+    their mean. This moves a quantile by less than 1e-3 standard errors.
 
     >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
@@ -387,7 +388,7 @@ class BootstrapDistribution:
 
     @cached_property
     def _lattice(self) -> tuple[float, float, Floats]:
-        """(first mean, step between means, probability of each mean)."""
+        """The first mean, the step between means, and the probability of each mean."""
         x, times = np.unique(self.values, return_counts=True)
         count = len(self.values)
         if len(x) == 1:
@@ -395,7 +396,7 @@ class BootstrapDistribution:
         share = times / count
         width = float(x[-1] - x[0])
         variance = float(share @ (x - share @ x) ** 2) * count
-        # Bernstein's inequality: less than exp(−30) = 1e-13 is beyond this reach on either side.
+        # By Bernstein's inequality, the probability beyond `reach` is below exp(−30) = 1e-13.
         reach = width * 10 + math.sqrt((width * 10) ** 2 + 60 * variance)
         window = min(2 * reach, count * width)
         cells = common_denominator((x - x[0]) / width, _FINEST, 1e-13)
@@ -411,16 +412,13 @@ class BootstrapDistribution:
         centre = float(share @ place) * count
         first = max(0, math.floor(centre - cells / 2))
         probabilities = np.roll(probabilities, -(first % cells))
-        # Rounding moved each value by up to half a step. Moving the mean back undoes this on
-        # average.
+        # Rounding moved each value by up to half a step, so the mean is moved back.
         offset = float(share @ (x - x[0])) - float(share @ place) * step
         origin = float(x[0]) + (first * step) / count + offset
         return origin, step / count, probabilities / probabilities.sum()
 
     def cdf(self, q: float, *, strict: bool = False) -> float:
-        """P(mean ≤ q), or P(mean < q) if strict; a q within rounding of a mean counts as that
-        mean.
-        """
+        """P(mean ≤ q), or P(mean < q) if strict; q is rounded to a mean within 1e-6 steps."""
         first, step, probabilities = self._lattice
         place = (q - first) / step
         nearest = round(place)
@@ -432,7 +430,7 @@ class BootstrapDistribution:
         """The smallest mean q with P(mean ≤ q) ≥ p."""
         first, step, probabilities = self._lattice
         cumulative = np.cumsum(probabilities)
-        # The comparison is slightly lower than p, so that a jump that reaches p up to rounding
-        # counts.
+        # A small tolerance makes sure that a mean is found if its probability reaches p up to
+        # rounding.
         place = int(np.searchsorted(cumulative, p - 1e-12))
         return first + step * min(place, len(probabilities) - 1)

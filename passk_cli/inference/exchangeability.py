@@ -1,12 +1,10 @@
-"""Tests of whether attempts are exchangeable: trend, neighbours and copies, for any order of
-outcomes.
+"""Tests of whether the attempts at a task are exchangeable: trend, neighbours and copies.
 
-The null hypothesis of each test: given how many of its attempts passed, the order of a task's
-outcomes is a random permutation, and tasks are independent. It does not depend on how hard tasks
-are, so that neither a mixture of easy and hard tasks nor clusters of tasks can make a test reject.
-The distribution of every statistic that adds up over tasks is computed, not simulated, so there is
-no seed and no Monte-Carlo error. Probabilities have an absolute error below 1e-12 (1e-10 at a
-million tasks).
+The null hypothesis of each test is that the outcomes of a task are in random order, given the
+number of passes, and that tasks are independent. It does not depend on the difficulty of the tasks,
+so neither a mixture of easy and hard tasks nor clusters of tasks can cause a rejection. The
+distribution of each statistic is computed without simulation, so there is no seed and no
+Monte-Carlo error. Probabilities have an absolute error below 1e-12 (1e-10 at a million tasks).
 """
 
 from __future__ import annotations
@@ -28,29 +26,29 @@ from passk_cli.metrics.order import (
     trend_scores,
 )
 
-# Pairs are compared among this many first attempts, which is half a million pairs.
+# Maximum number of attempts per task that are compared in pairs (half a million pairs).
 MOST_POSITIONS = 1000
-# A pair looks like copies if it differs on at most this share of the expected tasks, and if its own
-# pass rates would make it differ on at least the second number of tasks.
+# A pair of attempts looks like copies if it differs on at most this share of the expected number of
+# tasks, and if its pass rates alone lead to differences on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
-# Probabilities below this are given as this.
+# Smallest p-value of a test. Smaller p-values are set to it.
 SMALLEST = 1e-12
-# Less than 2 exp(−72) = 1e-31 of a sum of rank sums is beyond this many standard deviations.
+# Number of standard deviations beyond which a sum of rank sums has a probability of 2 exp(−72) at
+# most.
 _REACH = 12.0
-# Frequencies that are evaluated at once, and the size below which a characteristic function is
-# treated as 0.
+# Number of frequencies in a block, and absolute value below which a characteristic function is 0.
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
-# Factors of a characteristic function that are multiplied at once: 4 MB.
+# Maximum number of factors of a characteristic function in a block: 4 MB.
 _STEPS = 1 << 12
-# Minus the logarithm of what is neglected in Bernstein's inequality.
+# Probabilities below exp(−_NEGLIGIBLE) are neglected in Bernstein's inequality.
 _NEGLIGIBLE = 36.0
 
 
 def trend_score_variance(n: Ints, c: Ints) -> Floats:
-    """Variance of Σ_i (i − (n−1)/2) x_i over the orders of c passes among n: c(n−c)(n+1)/12.
+    """Variance of Σ_i (i − (n−1)/2) x_i over all orders of c passes and n − c failures.
 
-    The mean is 0.  Source: Wilcoxon's rank sum; Lehmann 1975, "Nonparametrics", eq. 1.28.
+    c(n−c)(n+1)/12; the mean is 0.  Source: Lehmann 1975, "Nonparametrics", eq. 1.28.
 
     >>> trend_score_variance(np.array([3]), np.array([1])).round(6).tolist()
     [0.666667]
@@ -60,10 +58,10 @@ def trend_score_variance(n: Ints, c: Ints) -> Floats:
 
 
 def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """(mean, variance) of the number of neighbours that differ, over the orders of c passes among
-    n.
+    """Mean and variance of the number of neighbours that differ, over all orders of c passes in n.
 
-    2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of runs minus one.
+    They are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of runs of
+    equal outcomes minus one.
     Source: Wald & Wolfowitz 1940.
 
     >>> moments = neighbour_change_moments(np.array([4]), np.array([2]))
@@ -77,13 +75,13 @@ def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     """P(|S| ≥ |score|) for S = Σ_t Σ_i (i − (n_t−1)/2) x_ti over all orders of the outcomes.
 
-    S is a sum of independent centred rank sums. The generating function of each is a Gaussian
+    S is a sum of independent centred rank sums. The generating function of a rank sum is a Gaussian
     binomial coefficient, so its characteristic function is Π_{j≤c} j sin((n−c+j)ω/2) / ((n−c+j)
-    sin(jω/2)). The product of these functions is inverted on a prime number of frequencies, at
-    which no sine is 0.
+    sin(jω/2)). The product of these functions is inverted at a prime number of frequencies, where
+    no sine is 0.
 
-    n, c : attempts and passes of each task.  score : a value that S can take.
-    Returns a probability; values below 1e-12 are given as 1e-12.
+    n, c : attempts and passes of each task.  score : a possible value of S.
+    Returns a probability of at least 1e-12.
 
     >>> round(rank_sum_tail(np.array([3, 3]), np.array([1, 1]), 2.0), 12)  # 2 of 9 orders
     0.222222222222
@@ -94,7 +92,7 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     if inner <= 0:
         return 1.0
     sd = math.sqrt(float(trend_score_variance(n, c).sum()))
-    # The tails of rank sums are not heavier than those of a normal variable with the same variance.
+    # The tails of rank sums are not heavier than the tails of a normal variable of equal variance.
     if abs(score) > _REACH * sd:
         return SMALLEST
     values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _REACH * sd) + 2)
@@ -120,7 +118,7 @@ def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
         wave = np.ones(len(m))
         for first in range(1, len(times), _STEPS):
             j = np.arange(first, min(first + _STEPS, len(times)))
-            # This step goes from C(n, j−1) to C(n, j), both Gaussian.
+            # Each factor is the ratio of the Gaussian coefficients C(n, j) and C(n, j−1).
             up, down = (_sine(factor[:, None], m, count) for factor in (size - j + 1, j))
             factors = (j / (size - j + 1))[:, None] * up / down
             factors[0] *= wave
@@ -132,7 +130,7 @@ def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
 
 
 def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
-    """sin(π j m / count), to full relative precision however large j m is."""
+    """sin(π j m / count), with full relative precision for any j m."""
     turn = j * m % (2 * count)
     half = turn % count
     sine = np.sin(np.pi / count * np.minimum(half, count - half))
@@ -140,10 +138,10 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
 
 
 def neighbour_change_distribution(n: int, c: int) -> Floats:
-    """Probabilities of 0, 1, … n−1 neighbours that differ, over the orders of c passes among n.
+    """Probabilities of 0, 1, … n−1 neighbours that differ, over all orders of c passes in n.
 
-    r runs of passes and s runs of failures (s = r, r ± 1) arise in 2 or 1 times C(c−1, r−1) C(f−1,
-    s−1) of the C(n, c) orders, with f = n − c.  Source: Wald & Wolfowitz 1940.
+    r runs of passes and s runs of failures (s = r or r ± 1) occur in 2 or 1 times C(c−1, r−1)
+    C(f−1, s−1) of the C(n, c) orders, with f = n − c.  Source: Wald & Wolfowitz 1940.
 
     >>> neighbour_change_distribution(4, 2).round(6).tolist()
     [0.0, 0.333333, 0.333333, 0.333333]
@@ -162,16 +160,16 @@ def neighbour_change_distribution(n: int, c: int) -> Floats:
         probabilities[2 * r] += np.exp(
             log_choose(more - 1, r) + log_choose(less - 1, r - 1) - orders
         )
-    # Rounding errors of the logarithms would add up over tasks.
+    # Without this, rounding errors of the logarithms would add up over tasks.
     probabilities /= probabilities.sum()
     return probabilities
 
 
 def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
-    """(first value, probabilities) of a sum of independent whole numbers.
+    """The first value and the probabilities of a sum of independent whole numbers, by FFT.
 
-    parts : (probabilities of 0, 1, 2, …; the number of summands with these probabilities). The sum
-        is computed by FFT over a window with less than 1e-15 beyond it.
+    parts : pairs of the probabilities of 0, 1, 2, … and the number of summands with these
+        probabilities. The probability outside the returned values is below 1e-15.
 
     >>> first, chances = sum_distribution([(np.array([0.5, 0.5]), 2)])
     >>> first, chances.round(6).tolist()
@@ -186,7 +184,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     mean = sum(m * times for m, (_, times) in zip(means, parts, strict=True))
     variance = sum(v * times for v, (_, times) in zip(spreads, parts, strict=True))
     largest = sum((len(p) - 1) * times for p, times in parts)
-    # Bernstein's inequality, for summands that stay within `width` of their means.
+    # Bernstein's inequality for summands that are within `width` of their means.
     width = max(len(p) - 1 for p, _ in parts) * _NEGLIGIBLE / 3
     reach = width + math.sqrt(width**2 + 2 * _NEGLIGIBLE * variance)
     points = min(largest + 1, 2 * math.ceil(reach) + 2)
@@ -200,7 +198,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
 
 
 def lower_tails(distribution: tuple[int, Floats], values: Ints) -> Floats:
-    """P(X ≤ value) of each value, for a distribution of whole numbers; at least 1e-12."""
+    """P(X ≤ value) for each value and a distribution of whole numbers; at least 1e-12."""
     first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
     p: Floats = np.clip(
         reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST, 1.0
@@ -214,11 +212,12 @@ def _as_probability(p: float) -> float:
 
 @dataclass(frozen=True)
 class OrderTest:
-    """A statistic that adds up over tasks, compared with its distribution over random orders.
+    """A statistic that is a sum over tasks, compared with its distribution over random orders.
 
-    mean, sd : of the statistic over all orders.  p : two-sided; NaN if no task is informative.
-    tasks : informative tasks, which have passes and failures (and 3 attempts if neighbours are
-        compared).
+    mean, sd : mean and standard deviation over all orders.
+    p : two-sided; NaN if no task is informative.
+    tasks : number of informative tasks, with passes and failures (and at least 3 attempts if
+        neighbours are compared).
     """
 
     statistic: float
@@ -229,15 +228,15 @@ class OrderTest:
 
 
 def trend_test(start: Ints, passed: Ints) -> OrderTest:
-    """Test of whether later attempts pass more or less often than earlier ones at the same task.
+    """Test of whether later attempts pass more or less often than earlier attempts at a task.
 
-    Statistic: S = Σ_t Σ_i (i − (n_t−1)/2) x_ti, positive if later attempts pass more often. p =
-    P(|S| ≥ |observed|), see `rank_sum_tail`.
+    The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often. p
+    = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, it tests the position of
+    this pass. With many it is a stratified Wilcoxon test (van Elteren 1960, with different
+    weights).
 
-    start, passed : as in `metrics.order`.  Returns `OrderTest`; its mean is 0.
-    Source: Cox 1958, "The regression analysis of binary sequences". With one pass per task it tests
-    the position of that pass; with many it is a stratified Wilcoxon test (van Elteren 1960, with
-    other weights).
+    start, passed : as in `metrics.order`.  Returns `OrderTest` with a mean of 0.
+    Source: Cox 1958, "The regression analysis of binary sequences".
 
     >>> test = trend_test(np.array([0, 3, 6]), np.array([0, 0, 1, 0, 0, 1]))
     >>> test.statistic, round(test.p, 6), test.tasks
@@ -251,12 +250,11 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
 
 
 def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
-    """Test of whether consecutive attempts are more or less alike than other attempts of the same
-    task.
+    """Test of whether consecutive attempts are more or less alike than random attempts at a task.
 
-    Statistic: the number of neighbours that differ, Σ_t #{i : x_ti ≠ x_t,i+1}, which is the number
-    of runs minus one. It treats passes and failures alike. p = P(|changes − mean| ≥ |observed −
-    mean|). A trend also changes this number: see `lag_of_trend`.
+    The statistic is the number of neighbours that differ, Σ_t #{i : x_ti ≠ x_t,i+1}, which is the
+    number of runs of equal outcomes minus one. p = P(|changes − mean| ≥ |observed − mean|). A trend
+    changes this number too.
 
     start, passed : as in `metrics.order`.  Returns `OrderTest`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
@@ -284,14 +282,13 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 
 @dataclass(frozen=True)
 class CopiesTest:
-    """Pairs of attempts and how often their outcomes differ, on the tasks that have both attempts.
+    """Pairs of attempts, with how often their outcomes differ on the tasks that have both attempts.
 
-    first, second : positions from 0.  differ : tasks on which their outcomes differ.
-    expected : the expected number over all orders.
-    by_rates : the expected number for two attempts with the same pass rates on randomly chosen
-        tasks.
-    tasks : tasks with passes and failures and both attempts.
-    p : one-sided, of this many or fewer differences.  adjusted : by Holm's method over all pairs.
+    first, second : positions from 0.  differ : number of tasks with different outcomes.
+    expected : mean of `differ` over all orders of the outcomes.
+    by_rates : mean of `differ` for two attempts with the same pass rates on randomly chosen tasks.
+    tasks : number of tasks with passes and failures that have both attempts.
+    p : probability of `differ` or fewer differences.  adjusted : p by Holm's method over all pairs.
     """
 
     first: Ints
@@ -310,26 +307,25 @@ class CopiesTest:
 
     @property
     def is_copy(self) -> Bools:
-        """Pairs that look like copies of each other.
+        """Whether each pair of attempts looks like copies.
 
-        They differ on at most a tenth of the expected tasks although their pass rates leave room to
-        differ. Two attempts that always pass agree without being copies.
+        Copies differ on at most a tenth of the expected tasks, and their pass rates would lead to
+        more differences. Two attempts that always pass agree, but need not be copies.
         """
         few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
         return few & (self.by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
-    """Test of whether two attempts agree on more tasks than by chance, as copies of each other
-    would.
+    """Test of whether two attempts agree on more tasks than by chance, as copies would.
 
     For every pair of positions, the statistic is the number of tasks on which the outcomes differ.
-    Over all orders, each task differs independently with probability 2c(n−c) / (n(n−1)), so the
-    number has a Poisson-binomial distribution. Tasks with two attempts, or with attempts that all
-    agree, are not informative. If the pass rate changes with the position, pairs also agree more
-    often: see `CopiesTest.is_copy`.
+    Over random orders, they differ on each task independently with probability 2c(n−c) / (n(n−1)),
+    so the number has a Poisson-binomial distribution. Tasks with two attempts, or with attempts
+    that all have the same outcome, are not informative. If the pass rate changes with the position,
+    pairs agree more often too; `CopiesTest.is_copy` excludes such pairs.
 
-    start, passed : as in `metrics.order`. Pairs among the first 1,000 attempts are compared.
+    start, passed : as in `metrics.order`. Only the first 1,000 attempts are compared.
     Returns `CopiesTest`, in order of the positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
@@ -341,7 +337,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
     width = min(int(n.max(initial=0)), MOST_POSITIONS)
-    # (tasks × positions): 1 if there is an attempt, and 1 if it passed.
+    # (tasks × positions): whether there is an attempt, and whether it passed.
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
     at, place = np.repeat(row, np.diff(start)), attempt_positions(start)
@@ -354,15 +350,15 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     first, second = np.triu_indices(width, 1)
     p, expected = np.zeros((2, len(first)))
     tasks = (attempted.T @ attempted)[first, second]
-    # Passes of each attempt on the tasks that have both attempts.
+    # Passes of each attempt, over the tasks that have both attempts.
     passes = passes_at.T @ attempted
     passes_first, passes_second = passes[first, second], passes[second, first]
     by_rates = (
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
     ) / np.maximum(tasks, 1)
-    # The probability that two given attempts of a task differ.
+    # Probability that two random attempts at a task have different outcomes.
     share = 2.0 * c * (n - c) / (n * (n - 1.0))
-    # Pairs up to the same length are on the same tasks, so they have the same distribution.
+    # Pairs with the same shortest tasks have the same set of tasks, and so the same distribution.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])
     for shorter, longer in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         group = (second >= shorter) & (second < longer)

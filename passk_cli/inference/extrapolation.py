@@ -1,8 +1,8 @@
-"""pass@k and pass^k beyond the attempts made: the range that the counts leave, and a point in it.
+"""pass@k and pass^k for k beyond the number of attempts: a range, and a point estimate in it.
 
-The range holds for any distribution of success rates that the counts allow (`compatible_rates`).
-The point is an average of smooth models (`rate_models`); it exists only if the range is narrow.
-pass^k is 1 − pass@k of the failures.
+The range is valid for every distribution of success rates that is compatible with the counts
+(`compatible_rates`). The point estimate is an average of smooth models (`rate_models`), and it is
+given only if the range is narrow. pass^k is 1 − pass@k with passes and failures exchanged.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from passk_cli.inference.rate_models import ModelAverage, average_models
 from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
+# Maximum k of an extrapolation.
 FARTHEST = 1_000_000_000
-# A point is given only if the range is at most this wide.
+# Maximum width of a range for which passk gives a point estimate.
 WIDEST = 0.4
-# The largest known k is one that this many of ten tasks have enough attempts for.
+# The largest known k needs at least this many tenths of the tasks to have k attempts.
 _MOST_TASKS = 9
-# Numbers of attempts that are tried, as multiples of the attempts made, and the largest number.
+# Multiples of the number of attempts that are tried, and the maximum number of attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
-# How many k's the log-logit line is laid through, evenly in log k.
+# Number of k's to which the log-logit line is fitted, evenly spaced in log k.
 _LINE_KS = 24
 
 
 @dataclass(frozen=True)
 class AttemptsNeeded:
-    """What more attempts would determine: with `attempts` at each task, pass@k up to `k`."""
+    """With `attempts` attempts at each task, the data would determine pass@k up to this `k`."""
 
     attempts: int
     k: int
@@ -40,9 +41,9 @@ class AttemptsNeeded:
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """What attempts and passes imply for pass@k at any k, or with `mirrored` for pass^k.
+    """The range that counts imply for pass@k at any k, or for pass^k if `mirrored`.
 
-    n, c : (tasks,), attempts and passes.  level : of the range and of the average's interval.
+    n, c : (tasks,), attempts and passes.  level : confidence level of the range and of the average.
     clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
         multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
@@ -64,12 +65,12 @@ class Extrapolation:
 
     @property
     def largest_known_k(self) -> int:
-        """The largest k for which nine tasks in ten have enough attempts."""
+        """The largest k for which at least nine in ten tasks have k attempts."""
         return largest_known_k(self.n)
 
     @property
     def passes(self) -> Ints:
-        """The outcomes that count as passes: (tasks,); with `mirrored` the failures."""
+        """Passes of each task, (tasks,), or failures if `mirrored`."""
         return self.n - self.c if self.mirrored else self.c
 
     @cached_property
@@ -79,7 +80,7 @@ class Extrapolation:
         return len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
 
     def range(self, k: int) -> tuple[float, float]:
-        """The lowest and the highest value at k over all distributions that the counts allow."""
+        """The minimum and the maximum value at k over all compatible distributions of rates."""
         if k not in self._ranges:
             low, high = _range_at(self._rates(k), k)
             self._ranges[k] = (1 - high, 1 - low) if self.mirrored else (low, high)
@@ -91,12 +92,12 @@ class Extrapolation:
         )
 
     def is_determined(self, k: int) -> bool:
-        """Whether the range at k is narrow enough for a point."""
+        """Whether the range at k is narrow enough for a point estimate."""
         low, high = self.range(k)
         return high - low <= WIDEST
 
     def model_average(self, ks: Ints) -> ModelAverage:
-        """The average of models at each of ks: mean and limits."""
+        """The mean and the limits of the average of models at each k of `ks`."""
         estimate = average_models(
             self.n, self.passes, ks, level=self.level, worth=self._task_weight
         )
@@ -105,16 +106,16 @@ class Extrapolation:
         return ModelAverage(1 - estimate.values, 1 - estimate.high, 1 - estimate.low)
 
     def point_estimate(self, k: int) -> float | None:
-        """The average's mean, moved into the range; None if the range is too wide for a point."""
+        """The mean of the model average, limited to the range; None if the range is too wide."""
         if not self.is_determined(k):
             return None
         low, high = self.range(k)
         return min(max(float(self.model_average(np.array([k])).values[0]), low), high)
 
     def logit_line(self, ks: Ints) -> Floats:
-        """A heuristic: the line of logit pass@k in log k, fitted to the measured values: (ks,).
+        """A heuristic line: logit pass@k is fitted as a linear function of log k: (ks,).
 
-        NaN if fewer than two of its points are strictly between 0 and 1.
+        NaN if fewer than two measured values are strictly between 0 and 1.
         """
         from passk_cli.scipy_special import expit, logit
 
@@ -130,11 +131,10 @@ class Extrapolation:
         return 1 - line if self.mirrored else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The attempts that would determine k; if none would, the largest k that the most attempts
-        would.
+        """The number of attempts that would determine k, or the largest k that could be determined.
 
-        The calculation assumes tasks like the observed ones. None if even the most attempts would
-        determine nothing beyond themselves, for example because there are few tasks.
+        The calculation assumes tasks like the observed tasks. None if even the maximum number of
+        attempts would determine no larger k, for example because there are few tasks.
         """
         rates = self._rates(k)
         attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
@@ -156,7 +156,7 @@ class Extrapolation:
 
 
 def round_to_two_digits(k: float, *, up: bool = False) -> int:
-    """k rounded to two digits, down or up.
+    """k rounded to two significant digits, down or up.
 
     >>> round_to_two_digits(1_287), round_to_two_digits(1_287, up=True), round_to_two_digits(7)
     (1200, 1300, 7)
@@ -166,7 +166,7 @@ def round_to_two_digits(k: float, *, up: bool = False) -> int:
 
 
 def _range_at(rates: CompatibleRates, k: int) -> tuple[float, float]:
-    """The range of pass@k."""
+    """The minimum and the maximum of pass@k over all compatible distributions of rates."""
     with np.errstate(divide="ignore"):
         return rates.mean_range(-np.expm1(k * np.log1p(-rates.rates)))
 
@@ -177,16 +177,15 @@ def _width(rates: CompatibleRates, k: int) -> float:
 
 
 def largest_known_k(n: Ints) -> int:
-    """The largest k for which nine tasks in ten have enough attempts."""
+    """The largest k for which at least nine in ten tasks have k attempts."""
     tasks = -(-_MOST_TASKS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
 
 
 def refusal_reason(n: Ints, c: Ints) -> str:
-    """Why nothing can be estimated at k beyond the attempts of these tasks; "" if there is no
-    reason.
+    """The reason why no value beyond the attempts can be estimated; "" if there is no reason.
 
-    Only attempts that ended with a pass are refused, since their number depends on the outcomes.
+    The only reason is that sampling stopped at a pass, since n then depends on the outcomes.
 
     >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''

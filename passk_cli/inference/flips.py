@@ -1,4 +1,4 @@
-"""Tasks between two runs: which tasks changed, by which test, and how many change by chance."""
+"""Tasks with a changed result between two runs: tests, and how many changes chance explains."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import parabola_peaks
 from passk_cli.metrics.choice import binomial_probabilities
 
-# The unknown common rate runs over a grid in θ, rate = sin²(θ/2). _STEPS is the number of grid
-# points per standard error of a pass rate, _FEWEST the smallest number of points.
+# The unknown common pass rate is sin²(θ/2) on a grid in θ, with _STEPS points per standard error of
+# a pass rate and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# With more pairs of counts than this, Fisher's test is used, which hardly differs from Boschloo's.
+# Maximum number of pairs of pass counts for Boschloo's test. With more, Fisher's test is nearly
+# equal.
 MOST_TABLES = 20_000
-# Sums of probabilities this close count as equal.
+# Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9
-# Beyond this many roots of the number of dealt passes from their mean, a probability is less than
+# Number of roots of the attempts or passes beyond which a number of passes has a probability below
 # 10⁻³⁰⁰.
 _REACH = 19.0
 
@@ -28,9 +29,9 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
     """1 if a task flips to passing, −1 if it flips to failing, and 0 if it does not flip.
 
     A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one attempt
-    in each run, one passes and the other fails. With two, one run always passes and the other never
-    does. With ten, they differ by 6 or more. Whole numbers are compared, so that nothing is
-    rounded.
+    per run, one run passes and the other fails. With two attempts per run, one run always passes
+    and the other never does. With ten, the passes differ by 6 or more. Only whole numbers are
+    compared, so there is no rounding.
 
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
@@ -42,10 +43,11 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
 @dataclass(frozen=True)
 class FlipChances:
-    """Probabilities of each task under chance only: an unchanged rate and a given number of passes.
+    """Probabilities per task that its result changes by chance, given its total number of passes.
 
-    changes : probability that the two pass rates differ.  flips : that they differ by more than ½.
-    gains : that they do so in favour of the first run. The rest of `flips` are losses.
+    changes : probability that the two pass rates differ.
+    flips : probability that they differ by more than ½.
+    gains : probability of a flip in favour of the first run.
     """
 
     changes: Floats
@@ -54,13 +56,13 @@ class FlipChances:
 
 
 def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
-    """The probabilities that a task's result changes although its pass rate did not.
+    """The probabilities that a task's result changes although its pass rate is unchanged.
 
-    With the same rate p in both runs, the s = c + c₀ passes of a task are dealt among its n + n₀
-    attempts, so c is hypergeometric for any p. So P(flip | s) is an unbiased estimate of P(flip |
-    p) for every p. It has the least variance, as s is sufficient. The sum over tasks estimates the
-    expected number of flips. One attempt per run is not informative: with n = n₀ = 1 the sum is the
-    observed number.
+    If the rate p is the same in both runs, the s = c + c₀ passes of a task are a random subset of
+    its n + n₀ attempts, and c is hypergeometric for any p. P(flip | s) is therefore an unbiased
+    estimate of P(flip | p). Its variance is minimal, because s is sufficient. The sum over tasks
+    estimates the expected number of flips. With one attempt per run the sum is the observed number,
+    so it is not informative.
 
     n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
@@ -83,11 +85,10 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
 
 
 def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Every possible c with this many passes in all, and its hypergeometric probability.
+    """Possible passes c in the first run, given the total passes, with hypergeometric probabilities.
 
-    Values of c with a probability below 10⁻³⁰⁰ are left out: P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m),
-    where m is the number of attempts of the first run, or of passes, or of failures.
-    Source: Hoeffding 1963.
+    Values of c with a probability below 10⁻³⁰⁰ are left out: P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m) for
+    m equal to the attempts of the first run, the passes, or the failures.  Source: Hoeffding 1963.
     """
     from passk_cli.scipy_special import gammaln
 
@@ -104,10 +105,9 @@ def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 
 
 def poisson_binomial(probabilities: ArrayLike) -> Floats:
-    """The distribution of how many independent events happen: P(N = 0), P(N = 1), ….
+    """The exact distribution of the number of independent events that happen: P(N = 0), P(N = 1), …
 
-    probabilities : floats in [0, 1], one per event.  Returns floats that add up to 1, one more than
-        there are events. It is exact, by convolution.
+    probabilities : floats in [0, 1], one per event.  Returns one more float than there are events.
 
     >>> poisson_binomial([0.5, 0.5]).tolist()
     [0.25, 0.5, 0.25]
@@ -124,7 +124,7 @@ def poisson_binomial(probabilities: ArrayLike) -> Floats:
 
 
 def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
-    """The narrowest range that leaves out at most (1 − level)/2 of a distribution at each end.
+    """The narrowest range that excludes at most (1 − level)/2 of a distribution at each end.
 
     >>> central_range(poisson_binomial([0.5] * 10))
     (2, 8)
@@ -139,15 +139,15 @@ def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
 def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Floats:
     """Exact unconditional two-sided p-values of the hypothesis that a task's pass rates are equal.
 
-    p = max over π in [0, 1] of P_π(F ≤ f). f is Fisher's exact p of the table c of n against c₀ of
-    n₀, and F is the same p of a random table in which both rates are the unknown π. p ≤ α happens
-    with probability at most α, and p ≤ f: for 4 of 4 against 0 of 4 it is 0.0078, and Fisher's p is
-    0.029.
+    p = max over π in [0, 1] of P_π(F ≤ f). f is Fisher's exact p-value for c of n passes against c₀
+    of n₀ passes. F is Fisher's p-value of a random table in which both rates are the unknown π.
+    Under the hypothesis, p ≤ α has a probability of at most α, and p ≤ f. For example, p is 0.0078
+    for 4 of 4 against 0 of 4, and Fisher's p is 0.029.
 
-    n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  Returns floats in [0,
-        1] of their shape.
-    π runs over at least 97 values, 12 per standard error, with parabolas in between. If (n + 1)(n₀
-    + 1) is above 20,000, the result is Fisher's p, which is nearly the same.
+    n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.
+    Returns floats in [0, 1] of the broadcast shape.
+    Accuracy: π has at least 97 values, 12 per standard error, with parabolas in between. If (n + 1)
+        (n₀ + 1) is above 20,000, the result is Fisher's p-value, which is nearly the same.
     Source: Boschloo 1970.
 
     >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
@@ -163,7 +163,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
                 c, p_by_c = _fisher_p_values(first, second, a + b)
-                # The p of a table that is left out is 0 to all digits.
+                # A table that `_possible_passes` leaves out has a p-value of 0 up to rounding.
                 p[row] = p_by_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
         else:
             p[rows] = _boschloo_table(first, second)[distinct[rows, 1], distinct[rows, 3]]
@@ -171,7 +171,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
 
 
 def _fisher_p_values(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """The values of c of `_possible_passes`, and Fisher's two-sided p of each."""
+    """The values of c from `_possible_passes`, and Fisher's two-sided p-value of each."""
     c, weights = _possible_passes(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
@@ -181,12 +181,12 @@ def _fisher_p_values(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 
 @lru_cache(maxsize=64)
 def _boschloo_table(n: int, n_base: int) -> Floats:
-    """Boschloo's p of every table: (n + 1) × (n₀ + 1)."""
+    """Boschloo's p-value of every table: (n + 1) × (n₀ + 1)."""
     fisher = np.empty((n + 1, n_base + 1))
     for passes in range(n + n_base + 1):
         c, p_by_c = _fisher_p_values(n, n_base, passes)
         fisher[c, passes - c] = p_by_c
-    # Tables are in the order of Fisher's p; tables with equal p are counted together.
+    # Tables are sorted by Fisher's p-value, and tables with equal p-values are included together.
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]
     last = np.searchsorted(ranked, ranked * (1 + 1e-7), side="right") - 1

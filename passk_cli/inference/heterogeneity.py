@@ -1,11 +1,11 @@
-"""Uncertainty of Δ_k, of the coverage deficit and of the moments of the success rates.
+"""Uncertainty of the heterogeneity gain Δ_k, the coverage deficit and moments of success rates.
 
-For new tasks, the method is a Bayesian bootstrap of the statistic over tasks (or clusters). It adds
-one guard atom with half a task's weight at the worst possible value, as the `guard` interval of a
-mean does. The draws are shifted by the difference between the corrected estimate and the plain one.
-For these tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean.
-The skewness uses the jackknife over attempts with normal limits. benchmarks/heterogeneity.md
-contains the simulated coverage.
+For new tasks, limits come from a Bayesian bootstrap over tasks (or clusters). Like the `guard`
+interval of a mean, it adds a guard atom with half a task's weight at the worst possible value. The
+draws are shifted by the difference between the bias-corrected and the plain estimate. For these
+tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean. The skewness
+then has normal limits with the jackknife over attempts. benchmarks/heterogeneity.md has the
+coverage.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Influence = Callable[[Ints, Ints], Floats]
 
 @dataclass(frozen=True)
 class IntervalSetting:
-    """Population, level and draws of intervals.
+    """Settings of an interval: its population, its level and its bootstrap draws.
 
     level : None if only standard errors are needed.  clusters : a code 0 … G−1 per task, or None.
     """
@@ -52,16 +52,16 @@ class IntervalSetting:
 
     @property
     def tail(self) -> float:
-        """The probability that is left out on either side."""
+        """The probability that is outside the interval on each side."""
         return (1.0 - (self.level or 0.0)) / 2.0
 
 
 @dataclass(frozen=True)
 class HeterogeneityGains:
-    """Δ_k with its uncertainty: one entry per k in each array; NaN if undefined.
+    """The heterogeneity gains Δ_k with their uncertainty: arrays over k, NaN if undefined.
 
-    estimate : Δ_k.  bound : the estimated largest possible value, μ − μ^k.
-    se, low, high : standard error and limits.
+    estimate : Δ_k.  bound : estimated largest possible Δ_k, which is μ − μ^k.
+    se, low, high : standard errors, lower and upper limits.
     """
 
     estimate: Floats
@@ -74,11 +74,11 @@ class HeterogeneityGains:
 def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
     """Δ_k = pass^k − μ^k, corrected for the bias of μ̂^k, with its bound and interval.
 
-    The coverage deficit is the same of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For
-    new tasks, μ^k
-    is estimated over k different tasks (clusters), and it is NaN if there are fewer. For these
-    tasks it is estimated over tasks drawn with repetition; k = n has an interval, but no standard
-    error. The estimate may be negative by chance. Δ_k cannot be, so limits below 0 are 0.
+    The coverage deficit is Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new
+    tasks, μ^k is estimated from k different tasks (clusters), and it is NaN if there are fewer. For
+    these tasks, it is estimated from tasks drawn with replacement; k = n then has an interval, but
+    no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. The estimate is
+    unbiased and may be negative by chance.
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
@@ -93,7 +93,7 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
 def heterogeneity_gains_of_each(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
 ) -> list[HeterogeneityGains]:
-    """`heterogeneity_gains` for several numbers of passes at the same tasks, with equal draws."""
+    """`heterogeneity_gains` for several arrays of passes at the same tasks, with common draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
@@ -132,14 +132,15 @@ def heterogeneity_gains_of_each(
 
 
 def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
-    """pass^k of each task: (k's × tasks)."""
+    """pass^k of each task at each k: (k's × tasks)."""
     return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
 
 
 def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
-    """Standard errors of functionals, (functionals,), to first order.
+    """Standard errors of functionals to first order: (functionals,).
 
-    influence : what each task adds to the functionals, (n, c) → (functionals × tasks).
+    influence : function (n, c) → (functionals × tasks), the influence of each task on each
+        functional.
     """
     if setting.population == NEW_TASKS:
         task_errors = (IntervalData(row, clusters=setting.clusters).se for row in influence(n, c))
@@ -150,12 +151,12 @@ def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSe
 
 @dataclass(frozen=True)
 class GuardedFunctionals:
-    """Functionals of means over tasks, and the atoms that guard their limits.
+    """Functions of means over tasks, and the guard atoms of their limits.
 
-    columns : (tasks × columns), the values whose means are taken.
-    functional : means (draws × columns) → (draws × functionals).
-    lowest, highest : atoms (columns,) for what the sample may lack. Each gets the Dirichlet weight
-        ½ of a task (an average cluster), and the worst of them sets the limit.
+    columns : (tasks × columns), variables of which the means are computed.
+    functional : function of the means, (draws × columns) → (draws × functionals).
+    lowest, highest : guard atoms (columns,) of the lower and of the upper limits. An atom has the
+        Dirichlet weight ½ of a task (or an average cluster), and the worst atom sets the limit.
     """
 
     columns: Floats
@@ -167,7 +168,7 @@ class GuardedFunctionals:
 def _resampled_gain(
     rates: Floats, powers: Floats, ks: Ints, estimate: Floats
 ) -> GuardedFunctionals:
-    """Δ_k or the variance, which is Δ_2; the draws are centred on the estimate."""
+    """Δ_k (the variance is Δ_2) as a function of means, with draws centred on the estimate."""
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
 
@@ -175,8 +176,8 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # A task that always passes or never passes adds the most, and a task at the mean lowers it the
-    # most.
+    # A task that always or never passes raises Δ_k the most, and a task with the mean rate lowers
+    # it the most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
     return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)
@@ -187,8 +188,8 @@ def guarded_limits(
 ) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap over tasks with guard atoms, with the same draws for all jobs.
 
-    Returns (lower, upper) limits of each job's functionals. Draws in which a functional is NaN are
-    left out.
+    Returns (lower, upper) limits of each job's functionals. Draws with a NaN functional are
+        ignored.
     """
     columns = np.hstack([job.columns for job in jobs])
     means = bootstrap_means(
@@ -196,8 +197,8 @@ def guarded_limits(
     )
     units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
     rng = named_generator(setting.seed, f"guard atom {units}")
-    # The sum of Dirichlet weights is independent of their proportions, so half a unit next to the
-    # others has a Beta share.
+    # The sum of Dirichlet weights does not depend on their proportions, so the guard atom of half a
+    # unit has a share with a Beta distribution.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
     ends = np.cumsum([job.columns.shape[1] for job in jobs])[:-1]
@@ -218,7 +219,7 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class RateMomentEstimate:
-    """A moment of the success rates; None, with a reason, if it has no value or no limits."""
+    """A moment of the success rates; a moment or limit that does not exist is None, with a reason."""
 
     value: float | None
     se: float | None = None
@@ -230,10 +231,10 @@ class RateMomentEstimate:
 def sd_and_skewness_of_rates(
     n: Ints, c: Ints, setting: IntervalSetting
 ) -> tuple[RateMomentEstimate, RateMomentEstimate]:
-    """Standard deviation and skewness of the success rates over tasks, without attempt noise.
+    """Standard deviation and skewness of the true success rates over tasks, without attempt noise.
 
     n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
-        needs 3 of both, and a spread that differs significantly from 0.
+        needs 3 of both, and a standard deviation that is significantly above 0.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
     >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())
@@ -294,7 +295,7 @@ def _deviation(
     setting: IntervalSetting,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> RateMomentEstimate:
-    """The standard deviation, with the roots of the limits of the variance."""
+    """The standard deviation of the rates, with limits from the roots of the variance limits."""
 
     def influence(n: Ints, c: Ints) -> Floats:
         first, second = _powers(n, c, np.array([1, 2]))
@@ -334,7 +335,7 @@ def _skewness(
     if setting.level is None or error is None:
         return RateMomentEstimate(moments.skewness, error, reason=_missing_error_reason(se))
     if not sd.low:
-        # The skewness is a ratio to a value that may be 0, so it can be anything.
+        # The skewness is divided by the spread, so it is unlimited if the spread may be 0.
         return RateMomentEstimate(None, reason="the spread does not differ significantly from 0")
     low, high = _limits(moments.skewness, se, setting, limits)
     return RateMomentEstimate(moments.skewness, error, low, high)
@@ -343,7 +344,7 @@ def _skewness(
 def _limits(
     value: float, se: float, setting: IntervalSetting, resampled: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
-    """The resampled limits if there are any, otherwise normal limits; NaN without a level."""
+    """The bootstrap limits if there are any, otherwise normal limits; NaN without a level."""
     if resampled:
         low, high = resampled[0]
         return float(low[0]), float(high[0])
