@@ -1,9 +1,8 @@
 """Exact distributions of weighted means with Dirichlet and bootstrap weights, without resampling.
 
 - Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles`
-computes
-  one integral along a path through the saddle point. The absolute error of the distribution
-  function is below 1e-11 (see `_upper_tails` for the reason).
+  computes one integral along a path through the saddle point. The absolute error of the
+  distribution function is below 1e-11 (see `_upper_tails` for the reason).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
   lattice. It is exact to 1e-12 if the values are on a lattice. Otherwise the values are rounded to
   a lattice with 4,096 steps per standard error, without a change of their mean.

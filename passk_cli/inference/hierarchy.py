@@ -1,9 +1,9 @@
-"""The hierarchical posterior of success rates: a Beta, and tasks that never or always pass.
+"""Posterior of success rates in a hierarchical model: a Beta distribution plus lumps at 0 and 1.
 
-p_t = 0 with probability ν, 1 with probability ω, and otherwise ~ Beta(s·m, s·(1−m)); c_t ~
-Binomial(n_t, p_t). The posterior of (m, s, ν, ω) is computed on a grid that is refined around the
-weight. Given these four parameters, the rates of the tasks are independent and their moments have
-closed forms. There are no draws, so there is no Monte-Carlo error and no seed.
+The rate p_t is 0 with probability ν, 1 with probability ω, and otherwise ~ Beta(s·m, s·(1−m)). The
+passes are c_t ~ Binomial(n_t, p_t). The posterior of (m, s, ν, ω) is computed on a grid that is
+refined where its weight is large. Given these four parameters, the rates of the tasks are
+independent and their moments have closed forms. There are no random draws and no seed.
 """
 
 from __future__ import annotations
@@ -18,27 +18,26 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.polynomials import Polynomial
 
-# The first grid: |logit m| up to 8, s from 0.05 to 3,000, ν and ω up to 0.8.
+# First grid: |logit m| up to 8, s from 0.05 to 3,000, ν and ω up to 0.8.
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
-# Points per axis in the later grids, the number of grids, and the share of the largest weight from
-# which on a point is kept.
+# Number of points per axis in the later grids, number of grids, share of the largest weight of an
+# axis above which the next grid covers a point, and the smallest share in the result.
 _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
 _KEPT = 1e-3
-# The prior of log s is logistic and centred at the logarithm of this value. Under it, widely spread
-# rates and nearly equal rates are both plausible. A flat prior would cut off the tail of data near
-# the ceiling.
+# Centre of the logistic prior of log s. Widely spread and nearly equal rates are both plausible
+# under this prior. A flat prior would cut off the tail for data near 1.
 _USUAL_SIZE = 5.0
-# Prior probability that there is no lump at 0, and the same at 1.
+# Prior probability that there is no lump at 0, and that there is no lump at 1.
 _NO_LUMP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class CountHistogram:
-    """Tasks by their counts: distinct (n, c), and how many tasks have each."""
+    """Tasks by their counts: distinct pairs (n, c), and the number of tasks with each pair."""
 
     n: Ints
     c: Ints
@@ -46,7 +45,7 @@ class CountHistogram:
 
     @cached_property
     def key(self) -> tuple[bytes, ...]:
-        """The numbers as bytes, so that equal histograms compare equal."""
+        """The arrays as bytes, which are equal for equal histograms."""
         return self.n.tobytes(), self.c.tobytes(), self.times.tobytes()
 
     def __hash__(self) -> int:
@@ -57,12 +56,12 @@ class CountHistogram:
 
     @property
     def tasks(self) -> float:
-        """Number of tasks."""
+        """Number of tasks, a sum of `times`."""
         return float(self.times.sum())
 
 
 def count_histogram(n: Ints, c: Ints) -> CountHistogram:
-    """The distinct (n, c) of tasks.
+    """The distinct pairs (n, c) of tasks, and how often they occur.
 
     >>> count_histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).times.tolist()
     [2.0, 1.0]
@@ -74,10 +73,11 @@ def count_histogram(n: Ints, c: Ints) -> CountHistogram:
 
 @dataclass(frozen=True)
 class RatePosterior:
-    """The posterior of the success rates of tasks, as weighted points.
+    """The posterior of the success rates of tasks, as weighted grid points.
 
-    histogram : the tasks.  a, b : (cells,) parameters of the Betas.
-    cell, never, always, weight : (points,), the Beta of each point, ν, ω, and its probability.
+    histogram : tasks by their counts.  a, b : (cells,), parameters of the Beta distributions.
+    cell : (points,), index of the Beta distribution of each grid point.
+    never, always : (points,), ν and ω.  weight : (points,), posterior probability.
     """
 
     histogram: CountHistogram
@@ -89,13 +89,13 @@ class RatePosterior:
     weight: Floats
 
     def mean_of(self, value: Polynomial) -> tuple[Floats, Floats]:
-        """Mean and variance, at each point, of the mean over these tasks of a polynomial in p."""
+        """Mean and variance at each grid point of a polynomial in p, averaged over the tasks."""
         first, second = self.totals([value, value.square])
         tasks = self.histogram.tasks
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
     def totals(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
-        """Σ over tasks of each value's expectation, and of its square: (values × points)."""
+        """Σ over tasks of each polynomial's expectation, and of its square: (values × points)."""
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
         sums, squares = np.empty((2, len(values), len(self.weight)))
@@ -112,9 +112,7 @@ class RatePosterior:
         return sums, squares
 
     def _lump(self, at: int) -> tuple[int, Floats, float]:
-        """The place of the pair, the probability at each point of its being in a lump, and the
-        lump's rate.
-        """
+        """Index of a pair, probability at each grid point that its rate is a lump, and the lump."""
         t = self.histogram
         passing = bool(t.c[at])
         lump = self.always if passing else self.never
@@ -125,7 +123,7 @@ class RatePosterior:
 
 @lru_cache(maxsize=64)
 def rate_posterior(tasks: CountHistogram) -> RatePosterior:
-    """The posterior of the rates of these tasks, from a cache for repeated tasks.
+    """The posterior of the success rates of these tasks, from a cache.
 
     >>> posterior = rate_posterior(count_histogram(np.full(40, 10), np.full(40, 3)))
     >>> from passk_cli.metrics.polynomials import pass_hat_k_polynomial
@@ -140,8 +138,7 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
             break
         closer = []
         for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
-            # The next axis covers only the points with considerable weight, and one more step on
-            # either side.
+            # The next axis covers the points with considerable weight and one more point per side.
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )
@@ -158,12 +155,12 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
 def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
     """Draws of the tasks' success rates from their posterior, (draws × tasks).
 
-    A draw picks a point of the grid by its weight, and then the rate of each task: 0 or 1 with the
-    probability that the task is in that lump, otherwise Beta(a + c, b + n − c).
+    A draw picks a grid point by its weight, and then the rate of each task: 0 or 1 with the
+    probability that the rate is in this lump, otherwise Beta(a + c, b + n − c).
 
     n, c : (tasks,), 0 ≤ c ≤ n, n ≥ 1.  Returns floats in [0, 1].
     Edge case: with one attempt at every task, the counts determine only the mean of the rates, and
-    their spread comes from the prior.
+        the spread comes from the prior.
 
     >>> rates = draw_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
     >>> rates.shape, round(float(rates.mean()), 1)
@@ -183,7 +180,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
 
 
 def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
-    """a and b of the grid's Betas, and the posterior weights: (means × sizes × ν × ω)."""
+    """a and b of the grid's Beta distributions, and the weights: (means × sizes × ν × ω)."""
     from passk_cli.scipy_special import expit
 
     means, sizes, never, always = axes
@@ -209,10 +206,9 @@ def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Flo
 
 
 def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
-    """log P(these c of n attempts pass, in their order) for p ~ Beta(a, b): (cells × pairs).
+    """log P(the outcomes of n attempts in their order | p ~ Beta(a, b)): (cells × pairs).
 
-    The binomial coefficient is left out. It is the same at every point, and it is 1 at c = 0 and c
-    = n, at which the lumps are.
+    The binomial coefficient is left out because it does not depend on the parameters.
     """
     from passk_cli.scipy_special import betaln
 
@@ -221,7 +217,7 @@ def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
 
 
 def _log_prior(axes: Sequence[Floats]) -> Floats:
-    """log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
+    """Log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
     distance = np.abs(sizes - np.log(_USUAL_SIZE))
     shares = []

@@ -1,8 +1,8 @@
-"""Time horizons: the length of a task at which a given share of the attempts succeeds.
+"""Time horizons: the length of a task at which attempts succeed with a given probability.
 
 The success rate is a curve in x = log₂ minutes, P(x) = g(a + b·x), fitted by weighted maximum
-likelihood with a small penalty on b.  With the weights of `task_weights`, the logistic curve and
-the bootstrap of `resampled_counts` these are the horizons of METR (arXiv 2503.14499); source:
+likelihood with a small penalty on b. With the weights of `task_weights`, the logistic curve and the
+bootstrap of `resampled_counts`, these are the horizons of METR (arXiv 2503.14499). Source:
 github.com/METR/eval-analysis-public (MIT), compute_task_weights.py, logistic.py, bootstrap.py.
 """
 
@@ -17,16 +17,16 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.streams import named_generator
 
-# λ of a penalty λ/2·b² next to a mean loss.  It keeps b finite if all short tasks pass and all long
-# ones fail, and moves other horizons by less than a thousandth.
+# λ of the penalty λ/2·b² that is added to the mean loss. It keeps b finite if all short tasks pass
+# and all long tasks fail. It changes other horizons by less than a thousandth.
 PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
-# Resamples that are fitted at once, and the largest log₂ of a length that is a number of minutes.
+# Number of resamples in a block, and largest |log₂| of a length that is converted to minutes.
 _BLOCK, _LONGEST = 512, 30.0
 
 
 class SuccessCurve(NamedTuple):
-    """A curve of success rates.
+    """A function from a linear predictor η to a success rate P.
 
     at : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  eta : P → η.
     """
@@ -54,7 +54,7 @@ WEIBULL = SuccessCurve(_weibull, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
-    """Weights of tasks that sum to 1: a task counts 1/√m if its family has m tasks.
+    """Weights of tasks that sum to 1: a task in a family of m tasks has a weight ∝ 1/√m.
 
     >>> task_weights(np.array([0, 0, 0, 0, 1])).round(3).tolist()
     [0.167, 0.167, 0.167, 0.167, 0.333]
@@ -67,12 +67,13 @@ def fit_curves(
     x: Floats, passed: Floats, failed: Floats, shape: SuccessCurve = LOGISTIC,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """a and b of the curve g(a + b·x) with the highest weighted likelihood, (rows,) each.
+    """Coefficients a and b of the curve g(a + b·x) with the highest likelihood, (rows,) each.
 
-    x : (tasks,) log₂ of the lengths.  passed, failed : (rows × tasks) weights of passes and of
-    failures; a row is a resample.  start : where the search begins.  penalty : λ.
-    The likelihood is maximized by Fisher scoring with step halving.  If nothing fails, a is
-    infinite; if nothing passes, minus infinity.
+    x : (tasks,), log₂ of the lengths.
+    passed, failed : (rows × tasks), weights of passes and of failures. A row is a resample.
+    start : a and b at which the search begins.  penalty : λ, see `PENALTY`.
+    Fisher scoring with step halving maximizes the likelihood. If nothing fails, a is infinite. If
+    nothing passes, a is minus infinity.
 
     >>> passed = np.array([[4.0, 3.0, 1.0, 0.0]]) / 16
     >>> a, b = fit_curves(np.arange(4.0), passed, 0.25 - passed)
@@ -82,11 +83,11 @@ def fit_curves(
     some = passed.sum(axis=1) > 0
     a, b = np.where(some, math.inf, -math.inf), np.zeros(len(passed))
     rows = np.flatnonzero(some & (failed.sum(axis=1) > 0))
-    # Tasks of one length are one.
+    # Tasks of equal length are merged.
     order = np.argsort(x, kind="stable")
     x, first = np.unique(x[order], return_index=True)
     up, down = (np.add.reduceat(each[rows][:, order], first, axis=1) for each in (passed, failed))
-    # Around their mean a and b are nearly independent.
+    # With x centred, the estimates of a and b are nearly independent.
     middle = float((up + down).sum(axis=0) @ x / max((up + down).sum(), 1e-300))
     z, reach = x - middle, float(np.abs(x - middle).max())
     p = np.repeat([[start[0] + start[1] * middle], [start[1]]], len(rows), axis=1)
@@ -122,8 +123,11 @@ def fit_curves(
 
 
 def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGISTIC) -> Floats:
-    """log₂ of the length at which the curve has this rate; infinite if all attempts pass, minus
-    infinity if none does, NaN if success does not fall with length."""
+    """log₂ of the length at which the success rate has a given value.
+
+    It is infinite if all attempts pass, minus infinity if none passes, and NaN if the rate does not
+    fall with length.
+    """
     falls = b < -1e-9
     with np.errstate(invalid="ignore"):
         log2 = np.where(falls, (shape.eta(rate) - a) / np.where(falls, b, -1.0), math.nan)
@@ -131,9 +135,9 @@ def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGIS
 
 
 def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
-    """The best curve that never rises: distinct x, increasing, and the rate at each.
+    """The best curve that never rises: the distinct x in increasing order, and the rate at each x.
 
-    passed, failed : (tasks,) weights.  Pools adjacent violators.
+    passed, failed : (tasks,), weights.  The algorithm pools adjacent violators.
 
     >>> passed, failed = np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.1, 0.8])
     >>> isotonic_fit(np.array([1.0, 2.0, 3.0]), passed, failed)
@@ -152,8 +156,10 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 
 
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
-    """log₂ of the length midway between the last one with at least this rate and the next one;
-    infinite if all have it, minus infinity if none has."""
+    """log₂ of the length between the last x with at least this rate and the next x.
+
+    It is infinite if the rate is reached at all x, and minus infinity if it is reached at none.
+    """
     reached = int((rates >= rate - 1e-9).sum())
     if reached in (0, len(at)):
         return math.inf if reached else -math.inf
@@ -163,12 +169,13 @@ def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
 def resampled_counts(
     n: Ints, c: Ints, families: Ints, resamples: int, seed: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Passes and failures of tasks in resamples, in blocks of (rows × tasks).
+    """Passes and failures of tasks in bootstrap resamples, in blocks of (rows × tasks).
 
-    Families are drawn with replacement, then as many tasks of each drawn family as it has, then the
-    attempts at each drawn task.  Models with the same tasks get the same tasks in each resample.
+    A resample draws families with replacement, then as many tasks of each drawn family as the
+    family has, then the attempts at each drawn task. Models with the same tasks get the same tasks
+    in each resample.
 
-    n, c : (tasks,) attempts and passes.  families : (tasks,) codes from 0 without gaps.
+    n, c : (tasks,), attempts and passes.  families : (tasks,), codes from 0 without gaps.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):
@@ -185,10 +192,10 @@ def resampled_counts(
 
 
 def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats:
-    """log₂ horizons of resamples, whose a and b are the rows of `draws`.
+    """log₂ horizons of resamples, from the columns a and b of `draws`.
 
-    middle : mean of x.  A curve that does not fall is the limit of ever flatter ones, so its
-    horizon is infinite if its rate in the middle is higher, and minus infinity if it is lower.
+    middle : mean of x. If a curve does not fall, its horizon is infinite if the success rate in the
+        middle is above `rate`, and minus infinity otherwise: it is the limit of flatter curves.
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
@@ -197,7 +204,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
 
 
 def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
-    """Percentile limits of draws; one that is NaN may be any number."""
+    """Percentile limits of draws, if a NaN draw may be any number."""
     tail = (1.0 - level) / 2
     low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
     high = np.quantile(np.where(np.isnan(draws), math.inf, draws), 1 - tail, method="higher")
@@ -205,15 +212,15 @@ def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
 
 
 def minutes_from_log2(log2: float) -> float:
-    """The length in minutes: 0 or infinite if it is absurdly short or long."""
+    """The length in minutes; 0 or infinite if |log₂| is above 30."""
     return 2.0**log2 if not abs(log2) > _LONGEST else math.inf if log2 > 0 else 0.0
 
 
 def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
-    """Doublings per day: the slope of log₂ horizons over dates by least squares, (rows,).
+    """Doublings per day: least-squares slopes of log₂ horizons over dates, (rows,).
 
-    dates : (models,) days.  log2 : (rows × models); a row leaves out what is not finite in it.  NaN
-    if fewer than two dates are left.
+    dates : (models,), in days.  log2 : (rows × models). Values that are not finite are left out.
+    The slope is NaN if fewer than two dates remain.
 
     >>> doublings_per_day(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
     [0.01]
@@ -226,7 +233,7 @@ def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
 
 
 def frontier_models(dates: Sequence[float], log2: Sequence[float]) -> list[int]:
-    """The models whose horizon is at least that of every model released by their date."""
+    """Indices of the models with the longest horizon of all models released by their date."""
     pairs = [*zip(dates, log2, strict=True)]
     return [place for place, (date, length) in enumerate(pairs)
             if all(length >= other for day, other in pairs if day <= date)]  # fmt: skip

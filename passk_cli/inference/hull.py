@@ -1,9 +1,10 @@
-"""Intervals for these tasks: the hull of a hierarchical posterior and of a pivot.
+"""Intervals for these tasks: the hull of a hierarchical posterior and a bootstrap pivot.
 
-Neither covers by itself. The posterior is wrong if rates are not spread as it assumes, and more so
-the more tasks there are. The pivot is wrong if few tasks decide, near 0 and 1. Neither allows
-enough for two tasks that never passed among others that do, so the hull also reaches as far as the
-attempts at these tasks permit. Simulated coverage: benchmarks/coverage.md.
+Neither interval has enough coverage by itself. The posterior interval fails if the spread of the
+rates differs from the model, and more so with more tasks. The pivot interval fails near 0 and 1 if
+few tasks determine the value. Neither is wide enough for a few tasks that never pass among tasks
+that do. So the hull also includes the estimate at the most extreme rates that the attempts at these
+tasks permit. benchmarks/coverage.md contains the simulated coverage.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
 
-# From this coefficient of variation on, a small mean is closer to lognormal than to Beta.
+# Coefficient of variation above which a small mean has a lognormal instead of a Beta distribution.
 _SCARCE = 0.5
-# Logits that represent 0 and 1.
+# Logits beyond which a quantile is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
-# Means below this are 0, since their squares leave the range of floats.
+# Smallest mean. The square of a smaller mean would be 0 in floating point.
 _LEAST = 1e-140
 
 
 @dataclass(frozen=True)
 class HullInterval:
-    """Limits of the mean of a metric over these tasks if they were attempted without end.
+    """Limits of a metric's mean over these tasks for infinitely many attempts.
 
-    estimate : unbiased.  error : the distribution of estimate − truth.
-    weight, mean, variance : of the posterior, (points,).
-    tasks, value : the counts, and the metric at a success rate.
-    complement : whether all of this is about 1 − metric.
+    estimate : unbiased estimate of the mean.  error : distribution of estimate − truth.
+    weight, mean, variance : posterior probabilities, means and variances, (points,).
+    tasks : tasks by their counts.  value : the metric as a polynomial in the success rate.
+    complement : whether the other fields are about 1 − metric.
     """
 
     estimate: float
@@ -52,10 +53,9 @@ class HullInterval:
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The hull of posterior quantiles, of the estimate minus quantiles of its error, and of
-        `_extreme_estimates`.
+        """The smallest and largest of posterior quantiles, pivot limits and `_extreme_estimates`.
 
-        tail : probability left out on either side, in (0, ½).
+        tail : probability outside the interval on each side, in (0, ½).
         """
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
@@ -64,11 +64,9 @@ class HullInterval:
         return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
     def _extreme_estimates(self, tail: float) -> list[float]:
-        """The estimate, and what it would be at extreme rates of the tasks that never or always
-        passed.
+        """The estimate, and its values at extreme rates of the tasks that never or always pass.
 
-        The extreme rate is the one farthest off at which the observed result still has probability
-        `tail`.
+        The extreme rate gives the observed outcomes of these tasks the probability `tail`.
         """
         n, c, times = self.tasks.n, self.tasks.c, self.tasks.times
         reaches = [self.estimate]
@@ -81,7 +79,7 @@ class HullInterval:
         return reaches
 
     def _quantile(self, p: float) -> float:
-        """The quantile of the posterior."""
+        """The posterior quantile of the mean of the metric."""
         from passk_cli.scipy_special import expit, logit
 
         def excess(at: float) -> float:
@@ -106,9 +104,9 @@ class HullInterval:
 
 
 def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
-    """The hull of a hierarchical posterior and of a pivot, for the mean of a metric.
+    """The hull interval of a metric's mean, from a hierarchical posterior and a bootstrap pivot.
 
-    tasks : every n ≥ k.  None for a metric that is not a polynomial in the success rate.
+    tasks : n ≥ k in each.  Returns None if the metric is not a polynomial in the success rate.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> tasks = count_histogram(np.full(50, 4), np.arange(50) % 5)
@@ -122,7 +120,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     value, complement = expectation
 
     def statistic(n: Ints, c: Ints) -> Floats:
-        # Small values are computed directly, since 1 − 1e-20 has no digits left.
+        # pass^k of the failures is computed directly, because 1 − 1e-20 is 1 in floating point.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
             return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)
@@ -138,7 +136,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
 
 @dataclass(frozen=True)
 class MetricCounts:
-    """A metric with the attempts and passes of each task, every n ≥ k."""
+    """A metric with the attempts and passes of each task, which have n ≥ k."""
 
     metric: Metric
     n: Ints
@@ -146,22 +144,20 @@ class MetricCounts:
 
     @property
     def mean(self) -> float:
-        """The estimate: every task counts once."""
+        """The estimate: the mean of the metric over tasks with equal weights."""
         return float(self.metric.values(self.n, self.c).mean())
 
     @property
     def has_hull(self) -> bool:
-        """Whether there is a hull: the metric is a polynomial in the success rate, and n ≤
-        100,000.
-        """
+        """Whether the metric is a polynomial in the success rate and n is at most 100,000."""
         return int(self.n.max()) <= MOST_STEPS and self.metric.expectation is not None
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The limits of the hull at a tail probability; see `HullInterval.limits`.
 
-        For a single task they are the metric at the exact limits of its success rate (Clopper &
-        Pearson 1934), extended to the estimate. Each limit is wrong with probability at most
-        `tail`.
+        For a single task, they are the values of the metric at the exact limits of the success rate
+        (Clopper & Pearson 1934), extended to the estimate. The truth is below the lower limit with
+        probability at most `tail`, and above the upper limit with probability at most `tail`.
 
         >>> from passk_cli.metrics.registry import parse_metric
         >>> one = MetricCounts(parse_metric("pass^2"), np.array([10]), np.array([3]))
@@ -179,7 +175,7 @@ class MetricCounts:
 
 @lru_cache(maxsize=1 << 12)
 def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[float, float]:
-    """The limits of a hull, from a cache, since simulations draw the same few histograms again."""
+    """The limits of a hull, cached because simulations often draw the same histograms."""
     bounds = hull_of_mean(metric, tasks)
     if bounds is None:
         raise ValueError(f"{metric.name} has no hull")
@@ -189,12 +185,13 @@ def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[
 def heterogeneity_gain_limits(
     n: Ints, c: Ints, k: int, gain: float, tail: float
 ) -> tuple[float, float]:
-    """Limits of Δ_k = mean p^k − (mean p)^k over these tasks: the same hull, applied to Δ_k.
+    """Limits of Δ_k = mean p^k − (mean p)^k over these tasks, by the hull method.
 
-    To first order Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). Given a point of the
-    posterior it has a gamma distribution with mean E p^k − μ^k − k (k−1)/2 μ^(k−2) Var μ̂.
+    To first order Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). At a grid point of the
+    posterior, Δ_k has approximately a gamma distribution with mean E p^k − μ^k − k (k−1)/2 μ^(k−2)
+    Var μ̂.
 
-    n, c : (tasks,), every n ≥ k.  k : at least 2.  gain : its estimate; the pivot is centred on it.
+    n, c : (tasks,), every n ≥ k.  k : at least 2.  gain : estimate of Δ_k, the centre of the pivot.
     Returns limits ≥ 0.
     """
     tasks, power = count_histogram(n, c), pass_hat_k_polynomial(k)
@@ -223,7 +220,7 @@ def heterogeneity_gain_limits(
 
 
 def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
-    """The quantile of a mixture of gamma distributions with these means and variances."""
+    """A quantile of a mixture of gamma distributions with given means and variances."""
     from passk_cli.scipy_special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)
@@ -238,10 +235,10 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
 
 
 def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
-    """P(≤ x) of distributions on [0, 1] with these means and variances.
+    """P(X ≤ x) for distributions on [0, 1] with given means and variances.
 
-    They are Beta distributions. If a mean near 0 has a standard deviation of more than half of it,
-    the distribution is lognormal, and near 1 its mirror image.
+    They are Beta distributions. If the mean is near 0 and the standard deviation above half the
+    mean, the distribution is lognormal. Near 1 it is the mirror image of a lognormal distribution.
     """
     below = np.empty(len(mean))
     upper = mean > 0.5

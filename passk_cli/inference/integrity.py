@@ -1,7 +1,7 @@
-"""Submissions to a benchmark that differ from all others: agreement, certainty, losses, texts.
+"""Tests for unusual submissions: agreement with a partner, certain tasks, losses and equal texts.
 
-Every function takes arrays with one row per submission and one column per task. It gives each
-submission a p-value that is valid over all submissions, or over all pairs of them.
+Every function takes arrays with one row per submission and one column per task. Its p-values are
+adjusted for the number of submissions, or of pairs of submissions.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, Places
 
-# A submission is remarkable if honest boards contain one like it less often than this. At a level
-# of 0.05, families of strongly related models would be flagged in a third of the boards
+# Significance level per board: a submission is flagged if an honest board contains a similar one
+# less often. At 0.05, a third of the boards with strongly related models would have a flag
 # (benchmarks/integrity.md).
 LEVEL = 0.001
-# Prior variances of log odds: the ability of a submission, the difficulty of a task.
+# Prior variances of log odds: of the ability of a submission and of the difficulty of a task.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
-# Expected agreement is averaged over this many tasks of similar difficulty.
+# Number of tasks of similar difficulty over which the expected agreement is averaged.
 _BLOCK = 10
-# Standard deviations of a normal distribution per median absolute deviation.
+# Standard deviation of a normal distribution, divided by its median absolute deviation.
 _PER_MAD = 1.4826
-# Shared texts are tested for this many partners, those with the most shared texts.
+# Number of partners per submission that are tested for equal texts, starting with the most texts.
 _PARTNERS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosestPartners:
-    """The submission that each submission agrees with most, beyond what difficulty explains.
+    """The partner with which each submission agrees most, beyond what task difficulty explains.
 
-    partner : index of that submission.
-    agreeing, shared : numbers of outcomes that agree, and of outcomes that both have.
-    expected : agreeing outcomes if tasks of similar difficulty are exchanged.
-    p : over all pairs.
-    fits : whether this submission's outcomes fit the difficulty of the tasks better than its
-        partner's do, on the outcomes in which the two differ.
+    partner : index of the partner.
+    agreeing, shared : number of outcomes that agree, and of outcomes that both submissions have.
+    expected : expected agreeing outcomes if tasks of similar difficulty are exchanged.
+    p : p-value, adjusted for all pairs.
+    fits : whether the submission's outcomes fit the difficulty of the tasks better than the
+        partner's outcomes, among the outcomes in which they differ.
     """
 
     partner: Places
@@ -50,11 +50,11 @@ class ClosestPartners:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CertainTasks:
-    """Tasks with a pass rate of 0 or 1, among those with several attempts.
+    """Tasks with a pass rate of exactly 0 or 1, among the tasks with several attempts.
 
-    number, tasks : per submission.  expected : number, given its ability and the difficulty of
-        tasks.
-    p : over all submissions, for a share of tasks that pass or fail whatever their difficulty.
+    number, tasks : number of tasks with such a rate, and of tasks with several attempts.
+    expected : expected `number`, given the submission's ability and the difficulty of the tasks.
+    p : adjusted for all submissions, for a share of tasks that pass or fail at any difficulty.
     """
 
     number: Ints
@@ -65,10 +65,10 @@ class CertainTasks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SubmissionShortfall:
-    """Attempts that a submission lacks and most submissions have.
+    """Attempts that a submission lacks although most submissions have them.
 
-    missing, usual : attempts per submission.
-    p : over all submissions, for losses at tasks that the other submissions fail.
+    missing : number of missing attempts per submission.  usual : usual attempts per submission.
+    p : adjusted for all submissions, for losses at tasks that other submissions fail.
     """
 
     missing: Ints
@@ -78,12 +78,12 @@ class SubmissionShortfall:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EqualTexts:
-    """The submission that shares the most texts with each submission, beyond what others explain.
+    """The partner with the most texts in common beyond what third submissions explain.
 
-    partner : index, −1 for none.
-    equal, attempts : attempts with a text that the partner has at the same task, and all attempts
-        with a text.
-    p : over all pairs.
+    partner : index of the partner, or −1 if there is none.
+    equal : number of attempts with a text that the partner has at the same task.
+    attempts : number of attempts with a text.
+    p : p-value, adjusted for all pairs.
     """
 
     partner: Places
@@ -93,14 +93,13 @@ class EqualTexts:
 
 
 def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """Success rates from one ability per submission and one difficulty per task, and the
-    difficulties.
+    """Success rates in a model with an ability per submission and a difficulty per task.
 
-    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b, fitted by Newton
-    steps that alternate between both.
+    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b. Newton steps
+    alternate between a and b.
 
     n, c : (submissions, tasks), attempts and passes; n = 0 if there is no attempt.
-    Returns p in (0, 1) and b.  Source: Rasch 1960.
+    Returns p in (0, 1) and the difficulties b.  Source: Rasch 1960.
 
     >>> rates, difficulty = success_rates(np.full((2, 2), 4), np.array([[4, 2], [2, 0]]))
     >>> bool(rates[0, 0] > rates[1, 0] > rates[1, 1]), bool(difficulty[0] < difficulty[1])
@@ -125,9 +124,10 @@ def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     """The closest partner of each of three or more submissions.
 
-    r_st = (c − n p) / √(n p (1 − p)) with p of `success_rates`, and for a pair z = Σ_t r_st r_ut /
-    √(Σ_t r_st² r_ut²). Related models agree somewhat. So p is the normal tail of (z − median) /
-    max(1, 1.4826 MAD) over all pairs, times the number of pairs.
+    r_st = (c − n p) / √(n p (1 − p)) with p from `success_rates`. For a pair of submissions, z =
+    Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Related models agree to some degree, so p is the normal tail
+    of (z − median) / max(1, 1.4826 MAD), with the median and the MAD over all pairs, times their
+    number.
 
     n, c : as in `success_rates`.
 
@@ -139,7 +139,7 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     (11, 800, True)
     """
     rates, difficulty = success_rates(n, c)
-    # Without an attempt, c − n p is 0.
+    # If there is no attempt, n is 0 and so is the residual.
     r = (c - n * rates) / np.sqrt(np.maximum(n, 1) * rates * (1 - rates))
     z = r @ r.T / np.sqrt(np.maximum(r**2 @ (r**2).T, np.finfo(float).tiny))
     first, second = np.triu_indices(len(n), 1)
@@ -167,9 +167,7 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
 
 
 def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    """Outcomes that agree if attempts are matched as well as possible, and outcomes that both
-    have.
-    """
+    """Agreeing outcomes, with attempts matched as well as possible, and outcomes that both have."""
     (n, c), (n_other, c_other) = first, second
     return (
         np.minimum(c, c_other) + np.minimum(n - c, n_other - c_other), np.minimum(n, n_other)
@@ -179,7 +177,7 @@ def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> t
 def _agreement_across_tasks(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Places
 ) -> float:
-    """Share of outcomes that agree between different tasks."""
+    """Share of agreeing outcomes if the submissions' outcomes come from different tasks."""
     (n, c), (n_other, c_other) = first, second
     matches, common = _agreeing_outcomes(
         (n[tasks, None], c[tasks, None]), (n_other[None, tasks], c_other[None, tasks])
@@ -189,12 +187,13 @@ def _agreement_across_tasks(
 
 
 def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
-    """Whether a share of the tasks passes, or fails, whatever its difficulty.
+    """A test of whether a share of the tasks passes, or fails, regardless of difficulty.
 
     In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
-    every attempt, and the rest follows `success_rates` with an ability that is fitted again (EM).
-    The statistic is √(2 log likelihood ratio) against π = 0. It is compared with that of all
-    submissions, as in `closest_partners`. Only tasks with two or more attempts count.
+    every attempt, and the remaining tasks have the rates of `success_rates` with a new ability
+    (EM). The statistic is √(2 log likelihood ratio) against π = 0. It is compared with the
+    statistics of all submissions, like in `closest_partners`. Only tasks with two or more attempts
+    are included.
 
     n, c : as in `success_rates`.
     """
@@ -229,17 +228,17 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
 
 def _likelihood_parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
-    """Likelihood of a task that always passes, of one that always fails, and of any other task."""
+    """Likelihoods of each task under the three classes: always passes, always fails, neither."""
     always, never = shares[:, :, None]
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
 
 
 def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
-    """Attempts that submissions lack, and whether these are at tasks that other submissions fail.
+    """A test of whether attempts are missing at tasks that the other submissions fail.
 
-    The usual number of attempts at a task is the median over submissions. Given how many attempts a
-    submission lacks, each of the usual attempts is equally likely to be missing. The mean failure
-    rate of the other submissions at the missing attempts is then approximately normal.
+    The usual number of attempts at a task is the median over submissions. Given the number of
+    missing attempts of a submission, each usual attempt is equally likely to be missing. The mean
+    failure rate of the other submissions at the missing attempts is then approximately normal.
 
     n, c : as in `success_rates`.
     """
@@ -261,17 +260,17 @@ def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
 def equal_texts(
     submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
 ) -> EqualTexts:
-    """Texts that two submissions share beyond what the texts of third submissions explain.
+    """A test of whether two submissions share texts beyond what third submissions explain.
 
-    A partner that made m attempts at the same task with the same verdict is expected to have a
-    given text with probability 1 − (1 − f)^m. f = (h + ½) / (H + 1), where h of the H attempts of
-    third submissions with that verdict have the text. So short right answers, which all submissions
-    share, are expected, and long texts are not. p is the tail of the Poisson binomial distribution,
-    times the number of pairs.
+    A partner with m attempts at the same task and with the same verdict has a given text with the
+    expected probability 1 − (1 − f)^m. Here f = (h + ½) / (H + 1), and h of the H attempts by third
+    submissions with this verdict have the text. Short right answers are therefore expected in all
+    submissions, and long texts are not. p is the tail of the Poisson binomial distribution, times
+    the number of pairs.
 
-    submission, task, passed, text, times : one row per submission, task, verdict and text; times is
-        how often the text occurred.
-    submissions : the number of submissions.
+    submission, task, passed, text, times : one row per submission, task, verdict and text, with the
+        number of times that the text occurs.
+    submissions : number of submissions.
     """
     words, judged, group = (
         _attempt_matrix(submissions, submission, _row_codes(task, *keys), times)
@@ -304,7 +303,7 @@ def equal_texts(
 
 
 def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
-    """Numbers of attempts as a sparse array, (submissions, codes)."""
+    """Sparse array with numbers of attempts, (submissions, codes)."""
     from scipy.sparse import csr_array
 
     shape = (submissions, int(code.max(initial=-1)) + 1)
@@ -312,21 +311,21 @@ def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints)
 
 
 def _row_codes(*columns: Ints) -> Ints:
-    """One number per distinct row."""
+    """An integer code for each row, equal for equal rows."""
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
 
 
 def _chance_of_at_least(chance: Floats, number: int) -> float:
-    """P(at least `number` of these independent events happen)."""
+    """P(at least `number` independent events happen), given their probabilities."""
     from passk_cli.inference.flips import poisson_binomial
 
     return float(poisson_binomial(chance)[number:].sum())
 
 
 def _normal_tail(values: Floats, all_values: Floats) -> Floats:
-    """Normal tails of values above the median of all values, times the number of values.
+    """Normal tails of values above the median of all values, times the number of all values.
 
-    The unit is a robust standard deviation, and at least 1.
+    The standard deviation is a robust estimate from all values, and at least 1.
     """
     from passk_cli.scipy_special import ndtr
 

@@ -1,4 +1,4 @@
-"""All interval methods, behind one function and one registry."""
+"""All interval methods, in one registry and behind one function."""
 
 from __future__ import annotations
 
@@ -31,49 +31,48 @@ from passk_cli.suggestions import did_you_mean_or_list
 if TYPE_CHECKING:
     from passk_cli.inference.hull import MetricCounts
 
-# The narrowest method that holds everywhere on the grids of benchmarks/coverage.md. Differences use
-# the distribution of their test (benchmarks/difference.md).
+# Default methods: the narrowest method that has enough coverage in all cases of
+# benchmarks/coverage.md. The interval of a difference uses the distribution of its test
+# (benchmarks/difference.md).
 DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
-# The method for differences of −1, 0 and 1.
+# Method for differences of −1, 0 and 1.
 PAIRED_SCORE = "paired-score"
-# The method for values that labels correct.
+# Method for values that are corrected by labels.
 LOGIT_T = "logit-t"
-# The method for ratios of means, and for the test that two of them are equal (`ratio`).
+# Method for ratios of means and for the test that two ratios are equal (`ratio`).
 FIELLER = "fieller"
-# The method of values that counts leave a range (`compatible_rates`).
+# Method for values of which the counts determine only a range (`compatible_rates`).
 RANGE = "range"
-# Values of samples whose intervals are computed together.
+# Maximum number of values in a batch of samples.
 _VALUES_TOGETHER = 1 << 21
-# Differences whose distributions are computed together, so that they stay in the cache.
+# Maximum number of differences in a block, so that the block fits into the processor's cache.
 _LAWS_TOGETHER = 1 << 17
-# The range in which p of equivalence is sought.
+# Smallest and largest p-value in the search for the p-value of equivalence.
 _SMALLEST, _LARGEST = 1e-8, 0.499
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalData:
-    """Data of an interval: the values of one metric over tasks.
+    """Data for an interval: the values of one metric over tasks.
 
     values : (tasks,) finite.
     low, high : bounds of the values; infinite if they are unknown.
     attempts : attempts per task if the values are of pass/fail outcomes; otherwise None.
-    within : (tasks,) variance of each value over repeated attempts, for "these tasks"; otherwise
-        None.
+    within : (tasks,) variance of each value over repeated attempts, for "these tasks"; or None.
     clusters : a code 0 … G−1 per task, or None.
-    draws : means under repeated attempts, for "these tasks" with `percentile`; otherwise None.
+    draws : means under repeated attempts, for "these tasks" with `percentile`; or None.
     mixed : number of tasks with both passes and failures, for "these tasks".
-    passes : the counts behind the values, for "these tasks": one, or two if the values are their
-        difference. Empty if the values need more than counts.
-    floor : for differences: the least credible variance of the mean.
-    between : for differences: their lowest and highest values if outcomes are missing (both as for
-        `difference_distribution`).
-    hidden : variance of the mean that the values do not show.
-    degrees : degrees of freedom of the mean's error if they are fewer than the values imply.
-    few : values with limits that the interval must contain (the last three are for values that
-        labels correct).
-    resamples, seed : for methods that need draws.
+    passes : for "these tasks", the counts from which the values were computed. A difference has
+        two. Empty if the values need more than counts.
+    floor : for differences, the lower bound for the variance of the mean.
+    between : for differences, their smallest and largest values if outcomes are missing. `floor`
+        and `between` are arguments of `difference_distribution`.
+    hidden : for corrected values, variance of the mean that the values do not contain.
+    degrees : for corrected values, degrees of freedom if they are fewer than the values imply.
+    values_near_bound : for corrected values, values with limits that the interval must include.
+    resamples, seed : for methods that need random draws.
     """
 
     values: Floats
@@ -95,21 +94,17 @@ class IntervalData:
 
     @cached_property
     def mean(self) -> float:
-        """The estimate, in which every task counts once."""
+        """The mean of the values, in which every task has the same weight."""
         return float(self.values.mean())
 
     @property
     def is_amount(self) -> bool:
-        """Whether the values are amounts that attempts use: at least 0 and without an upper
-        bound.
-        """
+        """Whether the values are amounts, such as costs: at least 0 and without an upper bound."""
         return self.low == 0.0 and math.isinf(self.high)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
-        """Sum of the values and number of tasks of each unit, which is a cluster or a single
-        task.
-        """
+        """Sum of the values and number of tasks in each unit, which is a cluster or a task."""
         if self.clusters is None:
             return self.values, np.ones(len(self.values))
         totals, sizes = cluster_totals(self.values[:, None], self.clusters)
@@ -117,10 +112,10 @@ class IntervalData:
 
     @cached_property
     def se(self) -> float | None:
-        """Standard error over new tasks, clustered if there are clusters; None for one unit.
+        """Standard error of the mean over new tasks (clusters); None if there is only one.
 
-        √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden); without clusters and hidden variance s/√T.
-        Source: Miller 2024, eq. 4.
+        √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden), which is s/√T without clusters and hidden
+        variance.  Source: Miller 2024, eq. 4.
         """
         totals, sizes = self.totals
         units = len(sizes)
@@ -132,19 +127,19 @@ class IntervalData:
 
     @property
     def guard_size(self) -> float:
-        """Size of a guard atom, in tasks: Σ m² / Σ m, the cluster that an average task is in.
+        """Size of a guard atom in tasks: Σ m² / Σ m, the cluster size of an average task.
 
-        It is 1 without clusters, and m if all clusters have m tasks. A few large clusters decide
-        how far a mean may be off, and the atom represents one of them. With the average cluster
-        size instead, intervals over lognormal and Pareto sizes cover only 88 to 95 %, and no size
-        in between held 94.5 % everywhere (benchmarks/coverage.md).
+        It is 1 without clusters, and m if all clusters have m tasks. The guard atom represents a
+        large cluster, because a few large clusters determine how wrong a mean may be. With the
+        average cluster size, intervals for lognormal and Pareto sizes cover only 88 to 95 %, and no
+        size in between covers 94.5 % in all cases (benchmarks/coverage.md).
         """
         sizes = self.totals[1]
         return float(sizes @ sizes / sizes.sum())
 
     @property
     def all_equal(self) -> bool:
-        """Whether all values are equal up to rounding, so that they show no spread."""
+        """Whether all values are equal up to rounding."""
         low, high = float(self.values.min()), float(self.values.max())
         return high - low <= ROUNDING * max(-low, high)
 
@@ -153,8 +148,8 @@ class IntervalData:
         """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
 
         It is the mean of `within` divided by the variance of the values over tasks. The rest is due
-        to the choice of tasks. None if it cannot be estimated: n ≤ k at some task, one task, or all
-        values equal.
+        to the choice of tasks. It is None if it cannot be estimated: n ≤ k at some task, one task,
+        or all values equal.
 
         >>> IntervalData(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
         0.5
@@ -167,7 +162,7 @@ class IntervalData:
 
     @cached_property
     def bootstrap(self) -> BootstrapDistribution | Floats:
-        """The bootstrap distribution of the mean: exact for tasks, sorted draws for clusters."""
+        """Bootstrap distribution of the mean: exact for tasks, sorted random draws for clusters."""
         if self.clusters is None:
             return BootstrapDistribution(self.values)
         column = self.values[:, None]
@@ -177,7 +172,7 @@ class IntervalData:
 
 @dataclass(frozen=True)
 class Interval:
-    """Limits with their level, method and population; if the limits are None, the reason."""
+    """Limits with their level, method and population, and the reason if the limits are None."""
 
     low: float | None
     high: float | None
@@ -187,7 +182,7 @@ class Interval:
     reason: str = ""
 
     def hull(self, second: Interval) -> Interval:
-        """The smallest interval that contains both; they have one level, method and population.
+        """The smallest interval that contains this interval and a second one of the same kind.
 
         >>> ends = (0, 2), (1, 3)
         >>> first, second = (Interval(*limits, 0.95, "t", "new-tasks") for limits in ends)
@@ -203,7 +198,7 @@ class Interval:
 Limits = tuple[float, float]
 
 NEEDS_BOUNDS = "needs the lowest and highest possible score"
-# The coverage of intervals without bounds if there are this few tasks.
+# Number of tasks up to which a remark about coverage is given if the bounds are unknown.
 FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % at a level of 95 %"
 
 
@@ -215,12 +210,13 @@ def interval(
 ) -> Interval:
     """The interval of a mean over tasks.
 
-    method : a name in METHODS; the population's default if None.  level : in (0, 1).
+    method : a name in METHODS; None for the population's default.  level : in (0, 1).
     population : NEW_TASKS or THESE_TASKS.
-    Edge cases: a method that cannot give limits returns None limits and the reason. If the bounds
-    of scores are unknown, methods that need bounds are replaced by BCa, and a remark says so. For
-    values that need more than counts, `hull` is replaced by the jackknife, which the result names.
-    Errors: ParameterError for a method that does not exist or is not for the population.
+    Edge cases: if a method cannot give limits, they are None and the result contains the reason. If
+        the bounds of scores are unknown, BCa replaces methods that need bounds, and a remark
+        reports this. For values that need more than counts, the jackknife replaces `hull`, and
+        `method` names it.
+    Errors: ParameterError if the method does not exist or is not for the population.
 
     >>> limits = interval(IntervalData(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
     >>> round(limits.low, 3), round(limits.high, 3)
@@ -235,9 +231,10 @@ def intervals(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> list[Interval]:
-    """`interval` of each sample; a vectorised method computes many at once.
+    """The intervals of several samples; see `interval`.
 
-    The other samples of a call change a limit only by rounding, 1e-12.
+    Vectorised methods compute many intervals at once. The number of samples in a call changes a
+    limit only by rounding, 1e-12.
 
     >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
     >>> samples = [IntervalData(one, low=-1.0) for one in values]
@@ -255,7 +252,7 @@ def intervals(
         )
         method_name = name if suits else requested.alternative
         if sample.degrees is not None and not METHODS[name].for_differences:
-            # Values that labels correct may leave their bounds, which other methods rely on.
+            # Corrected values may exceed the bounds that other methods rely on.
             method_name = LOGIT_T
         places.setdefault(method_name, []).append(at)
     results: dict[int, Interval] = {}
@@ -276,7 +273,7 @@ def intervals(
             except _UndefinedLimitsError as undefined:
                 results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
-            # Amounts have no highest value, so there is no remedy to say.
+            # Amounts have no upper bound that a user could give, so there is no remark for them.
             if (
                 requested.needs_bounds
                 and method_name not in (name, LOGIT_T)
@@ -293,11 +290,11 @@ def intervals(
 def equivalence_p_values(
     samples: Sequence[IntervalData], margin: float, method: str, population: str = NEW_TASKS
 ) -> list[float]:
-    """The p of two one-sided tests of the hypothesis that a mean difference is not within ±margin.
+    """p-values of two one-sided tests of the hypothesis that a mean difference is outside ±margin.
 
-    It is the smallest α for which the interval of level 1 − 2α is within ±margin. If a method has
-    no distribution of its own, α is found by a search with a relative precision of 1e-6, and is at
-    least 1e-8. It is 1 if no interval is within ±margin, and NaN if there is no interval.
+    p is the smallest α for which the interval of level 1 − 2α is within ±margin. If a method has no
+    distribution of its own, a search finds α with a relative precision of 1e-6, and α is at least
+    1e-8. p is 1 if no interval is within ±margin, and NaN if there is no interval.
 
     margin : > 0.  Source: Schuirmann 1987.
 
@@ -320,7 +317,7 @@ def equivalence_p_values(
 
 
 def _equivalence_p(sample: IntervalData, margin: float, method: str, population: str) -> float:
-    """p of equivalence from the limits at many levels; see `equivalence_p_values`."""
+    """The p-value of equivalence by a search over levels; see `equivalence_p_values`."""
 
     def room(log: float) -> float:
         limits = interval(sample, method, 1.0 - 2 * math.exp(log), population)
@@ -338,7 +335,7 @@ def _equivalence_p(sample: IntervalData, margin: float, method: str, population:
 
 
 def check_method(method: str | None, level: float, population: str) -> str:
-    """The method's name; ParameterError if it, the level or the population is invalid."""
+    """The name of the method; ParameterError if the method, level or population is invalid."""
     if population not in DEFAULT:
         raise ParameterError(
             f"no population {population!r}; {did_you_mean_or_list(population, DEFAULT)}"
@@ -360,13 +357,13 @@ def check_method(method: str | None, level: float, population: str) -> str:
 
 
 class _UndefinedLimitsError(Exception):
-    """Raised if a method has no value for a sample, with the reason."""
+    """Raised with the reason if a method has no limits for a sample."""
 
 
 def _remark_without_spread(
     sample: IntervalData, population: str, method: str, limits: Limits
 ) -> str:
-    """A remark on limits of data without spread; raises an error if attempts at tasks differ."""
+    """A remark on limits of data without spread; an error if the attempts at a task differ."""
     if population == THESE_TASKS:
         if METHODS[method].needs_draws and sample.draws is None:
             raise _UndefinedLimitsError(
@@ -400,28 +397,28 @@ def _remark_without_spread(
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
-# A guard atom weighs half an observation if values vary smoothly, and up to this weight if they
-# are concentrated at a few points, such as 0 and 1. It is the smallest weight at which the exact
+# Largest weight of a guard atom, for values that are concentrated at a few points such as 0 and 1.
+# For values that vary smoothly the weight is ½. It is the smallest weight for which the exact
 # coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
 # number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
-# give Clopper-Pearson's interval.
+# give the Clopper–Pearson interval.
 _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if values are in lumps.
+    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if the values form lumps.
 
-    ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from being two lumps, one at the bound and
-    one at v. It is the sum of squared distances to the nearer lump, in units of the distance
-    between the lumps: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v = Σ y² / Σ y. It is 0
-    if all values are 0 or 1, or if all are equal. Two lumps make a lattice of sums with steps that
-    the distribution of the sample does not contain; a spread of ρ = ¼ hides the steps. (With
-    clusters, y is the sum over a cluster of m tasks, v is m times as large, and the unit is a
-    cluster of average size.)
+    The weight is ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from two lumps, one at the
+    bound and one at v. It is the sum of squared distances to the nearer lump, in units of the
+    distance between the lumps: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v = Σ y² / Σ y.
+    ρ is 0 if all values are 0 or 1, or if all are equal. With two lumps, sums of values are on a
+    lattice, which the distribution of the sample does not reproduce. A spread of ρ = ¼ hides its
+    steps. With clusters, y is the sum over a cluster of m tasks, v is m times as large, and the
+    unit is a cluster of average size.
 
-    away : (… × units) y, from `distances_to_bound`. Only ratios matter, however small the values
-    are. sizes, counts : (… × units) tasks in a unit, > 0, and the number of units like it, ≥ 0.
+    distance : (… × units), y from `distances_to_bound`. Only ratios of distances matter.
+    sizes : (… × units), number of tasks in a unit, > 0.  counts : number of equal units, ≥ 0.
     Returns (…) floats in [0.5, 0.93].
     Source: benchmarks/coverage.md.
 
@@ -430,7 +427,7 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     >>> guard_weights(np.array([0.0, 0.25, 0.5, 1.0]), np.ones(4), np.ones(4)).round(2).tolist()
     0.53
     """
-    # The square of a distance of 1e-200 is 0, so the largest distance is the unit.
+    # The square of a distance of 1e-200 would be 0, so distances are divided by the largest.
     largest = np.where(counts > 0.0, distance, 0.0).max(axis=-1)
     all_on_bound = largest == 0.0
     distance = distance / np.where(all_on_bound, 1.0, largest)[..., None]
@@ -452,10 +449,10 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
 def distances_to_bound(
     totals: Floats, sizes: Floats, bound: Floats | float, opposite: Floats | float
 ) -> Floats:
-    """Distance of each total from `bound` times its size; 0 if it is only rounding.
+    """Distance of each total from `bound` times its size; 0 if it is only a rounding error.
 
-    The weight of a guard atom depends on ratios of distances. For values at the bound these would
-    be noise.
+    The weight of a guard atom depends on ratios of distances, which would be noise for values at
+    the bound.
 
     totals, sizes : (… × units).  bound, opposite : the two bounds, finite.
 
@@ -468,7 +465,7 @@ def distances_to_bound(
 
 
 def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _UndefinedLimitsError]:
-    """Guarded quantiles for values with bounds; `amount_reach` gives the limits of amounts."""
+    """Guarded quantiles for values with two bounds; `amount_reach` gives the limits of amounts."""
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _UndefinedLimitsError]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
@@ -486,7 +483,7 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
 
 
 def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
-    """Quantiles of Dirichlet distributions with an atom per task (or cluster) and a guard atom.
+    """Quantiles of a Dirichlet-weighted mean with an atom per task (or cluster) and a guard atom.
 
     The guard atom is at the bound on the side of the limit, with a weight from `guard_weights`.
     """
@@ -502,7 +499,7 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
-        # Lower and upper limits are computed together, which takes half as long.
+        # Lower and upper limits in one call take half as long as in two calls.
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = distances_to_bound(atoms, sizes, bound, opposite)
@@ -511,7 +508,7 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
-        # If all values are at a bound, the limit on that side is the bound.
+        # If all values are at a bound, the limit in the direction of the bound is the bound.
         limits = np.where(away.max(axis=1) == 0.0, bound[:, 0], q).reshape(2, -1)
         answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
@@ -520,7 +517,7 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
 def _batches(
     samples: Sequence[IntervalData], key: Callable[[IntervalData], Hashable]
 ) -> Iterator[list[int]]:
-    """Places of samples with the same key, in batches that fit into memory."""
+    """Indices of samples with equal keys, in batches that fit into memory."""
     for group in group_by(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[group[0]].values)
         yield from (group[block] for block in row_blocks(len(group), tasks, _VALUES_TOGETHER))
@@ -534,7 +531,7 @@ def _quantile(sample: IntervalData, p: float) -> float:
 
 
 def _percentile(sample: IntervalData, tail: float) -> Limits:
-    """Quantiles of the bootstrap distribution (over repeated attempts for "these tasks")."""
+    """Quantiles of the bootstrap distribution, over repeated attempts for "these tasks"."""
     if sample.draws is not None:
         low, high = np.quantile(sample.draws, [tail, 1 - tail])
         return float(low), float(high)
@@ -542,9 +539,7 @@ def _percentile(sample: IntervalData, tail: float) -> Limits:
 
 
 def _bca(sample: IntervalData, tail: float) -> Limits:
-    """The bias-corrected and accelerated bootstrap.  Source: Efron & Tibshirani 1993, chapter
-    14.
-    """
+    """Bias-corrected and accelerated bootstrap limits.  Source: Efron & Tibshirani 1993, ch. 14."""
     if sample.se is None:
         raise _too_few_units(sample)
     law, mean = sample.bootstrap, sample.mean
@@ -565,15 +560,15 @@ def _bca(sample: IntervalData, tail: float) -> Limits:
 
 
 def acceleration(sample: IntervalData) -> float:
-    """BCa's acceleration from the jackknife over tasks (or clusters).
+    """The acceleration of a BCa interval from the jackknife over tasks (or clusters).
 
-    Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each of them.
-    Without clusters d is proportional to x − x̄. It is 0 if all d are 0.
+    Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each estimate.
+    Without clusters d is proportional to x − x̄. The acceleration is 0 if all d are 0.
     """
     totals, sizes = sample.totals
     means = (totals.sum() - totals) / (sizes.sum() - sizes)
     d = means.mean() - means
-    # Values are in units of the largest, since squares and cubes of small numbers are 0.
+    # Squares and cubes of tiny numbers would be 0, so they are divided by the largest.
     largest = float(np.abs(d).max())
     if largest == 0.0:
         return 0.0
@@ -583,7 +578,7 @@ def acceleration(sample: IntervalData) -> float:
 
 
 def _student_t(sample: IntervalData, tail: float) -> Limits:
-    """Student's t with the (clustered) standard error; the limits may exceed the bounds."""
+    """Student's t with the (clustered) standard error; its limits may exceed the bounds."""
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None:
@@ -595,9 +590,7 @@ def _student_t(sample: IntervalData, tail: float) -> Limits:
 def _corrected(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    """Limits of values that labels correct: `_logit_t`, and the guarded quantiles of
-    `values_near_bound`.
-    """
+    """Limits of corrected values: `_logit_t`, extended to the limits of `values_near_bound`."""
     limits = [_logit_t(sample, tail) for sample in samples]
     few = {at: IntervalData(sample.values_near_bound, sample.low, sample.high)
            for at, sample in enumerate(samples)
@@ -610,10 +603,9 @@ def _corrected(
 
 
 def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
-    """Student's t on the logit scale, between the bounds.
+    """Student's t on the logit scale, with limits between the bounds.
 
-    The scale is taken at the estimate, or one standard error inside a bound that is nearer than
-    that.
+    The slope of the scale is taken at the estimate, or one standard error inside a closer bound.
     """
     from passk_cli.scipy_special import stdtrit
 
@@ -642,9 +634,9 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
 
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
-    """Limits of `HullInterval`, for one mean or for a difference of two.
+    """Limits of `HullInterval`, for one mean or for a difference of two means.
 
-    A difference uses the variances that the limits of both means imply, (limit − estimate)².
+    For a difference, (limit − estimate)² of each mean is used as a variance, one per direction.
     Source: Zou & Donner 2008 for differences.
     """
     limits = [passes.limits(tail) for passes in sample.passes]
@@ -679,7 +671,7 @@ def _clopper_pearson(sample: IntervalData, tail: float) -> Limits:
 def _paired_score(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    """Score intervals of means of −1, 0 and 1; see `discordance.score_limits`."""
+    """Score intervals for means of −1, 0 and 1; see `discordance.score_limits`."""
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     tables: dict[int, list[tuple[int, int, int]]] = {}
     for at, sample in enumerate(samples):
@@ -702,7 +694,7 @@ def _paired_score(
 
 
 def _discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
-    """Number of tasks, and numbers that only the first and only the second model passes."""
+    """Numbers of all tasks, of tasks that only the first and that only the second model passes."""
     d = sample.values
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
@@ -710,7 +702,7 @@ def _discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
 def difference_distributions(
     samples: Sequence[IntervalData],
 ) -> Iterator[tuple[list[int], DifferenceDistribution]]:
-    """Distributions of the mean differences, with their places, in batches over the same tasks."""
+    """Distributions of mean differences with the indices of their samples, in batches."""
 
     def tasks(sample: IntervalData) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
@@ -738,10 +730,7 @@ def difference_distributions(
 def _guarded_t(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    """Limits of mean differences from the distribution of their test.
-
-    See `difference_distribution`.
-    """
+    """Limits of mean differences from `difference_distribution`, which gives their p-values too."""
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
@@ -769,18 +758,20 @@ def _require_one_attempt(sample: IntervalData) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalMethod:
-    """One interval method: its limits and the question that it answers.
+    """An interval method: its function, its description and what it needs.
 
-    limits : sample, tail → its limits; raises _Undefined with the reason.
-    words : its name in a sentence about methods.  cites : keys of study/references.bib.
-    vectorised : whether `limits` takes many samples at once, and returns what it would raise.
-    needs_draws : whether it needs draws for clusters or for "these tasks".
-    steady : whether its limits rise with the values, or nearly so. The limits of other methods can
-        turn back, as a spread does: benchmarks/missing.md.
-    needs_bounds : whether it needs the bounds of values.
-    needs_counts : whether it needs the passes that values were computed from.
-    instead : the method that replaces it if bounds or counts are needed and unknown.
-    for_amounts : whether it can be used for amounts, which have no highest value.
+    limits : function of a sample and a tail probability. It raises _UndefinedLimitsError if there
+        are no limits.
+    description : its name in a sentence about methods.  cites : keys of study/references.bib.
+    populations : the populations that it is valid for.
+    vectorised : whether `limits` takes many samples at once; errors are then in its result.
+    needs_draws : whether it needs random draws for clusters or for "these tasks".
+    steady : whether its limits never or hardly fall if a value rises. The limits of other methods
+        can fall when the spread changes (benchmarks/missing.md).
+    needs_bounds : whether it needs the bounds of the values.
+    needs_counts : whether it needs the passes from which the values were computed.
+    alternative : the method that replaces it if bounds or counts are needed but unknown.
+    for_amounts : whether it can be used for amounts, which have no upper bound.
     for_differences : whether it is for differences of two models.
     for_binary : whether it is only for differences of −1, 0 and 1.
     """
@@ -800,7 +791,7 @@ class IntervalMethod:
     for_binary: bool = False
 
 
-# Name → method. A new method is one function and one line here.
+# Name → method. A new method needs one function and one entry here.
 METHODS: dict[str, IntervalMethod] = {
     "guard": IntervalMethod(
         _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
@@ -827,7 +818,7 @@ METHODS: dict[str, IntervalMethod] = {
     "jackknife": IntervalMethod(
         _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
 }  # fmt: skip
-# The methods that you can choose.
+# Names of the methods that users can choose.
 NAMES = (*(name for name in METHODS if name != LOGIT_T), "none")
-# Methods that put atoms on the bounds and therefore need to know them.
+# Names of the methods with guard atoms at the bounds, which must be known.
 GUARDED = tuple(name for name, method in METHODS.items() if method.needs_bounds)

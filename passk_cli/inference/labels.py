@@ -1,6 +1,4 @@
-"""A fallible judge: pass@k and pass^k of what is true, if labels give the truth of some
-attempts.
-"""
+"""Correction of pass@k and pass^k for a fallible judge, with labels of the truth of some attempts."""
 
 from __future__ import annotations
 
@@ -17,32 +15,33 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# The largest k whose interval holds if labels are scattered over attempts.
+# Largest k for which intervals have enough coverage if labels are scattered over attempts.
 MOST_SCATTERED = 2
-# Fewer labels of attempts, labelled tasks, or pairs of labels of one task than these do not
-# determine a judge's errors well enough (benchmarks/judge.md).
+# Minimum numbers of labels, of labelled tasks and of pairs of labels at the same task. With fewer,
+# the errors of a judge are not known well enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# Labelled tasks that a difference needs. With 20, equal models differ significantly in 7.3 % of
-# runs.
+# Minimum number of labelled tasks for a difference. With 20, equal models differ significantly in
+# 7.3 % of simulations.
 FEWEST_COMPARED = 30
-# Labelled tasks with a value off the bound. With fewer, intervals that rely on the judge cover 90
-# %.
+# Minimum number of labelled tasks with a value other than the bound. With fewer, intervals that
+# rely on the judge cover only 90 %.
 FEWEST_OFF = 5
-# Pairs of labels are not enough if two attempts of a task both pass, or both fail, less often than
-# this.
+# Minimum probability that two attempts at a task both pass, or both fail. Below it, pairs of labels
+# are too rare.
 RAREST = 0.07
-# A judge must pass true attempts more often than false ones by at least this much to be of use.
+# Minimum difference between a judge's pass rates of true and of false attempts. A judge with a
+# smaller difference is useless.
 _HARDLY = 0.1
 
 
 class CorrectedValues(NamedTuple):
-    """The value of each task without the judge's errors, and the uncertainty of their mean.
+    """Task values that are corrected for the judge's errors, and the uncertainty of their mean.
 
-    values : (tasks,). Labels can move a value outside the metric's bounds; the mean is unbiased.
-    hidden : added to the variance of the mean over tasks, for errors that a judge makes so rarely
-        that few labels, or none, show them.
+    values : (tasks,). A corrected value may exceed the metric's bounds, but the mean is unbiased.
+    hidden : variance that is added to the variance of the mean over tasks, for errors of the judge
+        that are so rare that few or no labels show them.
     degrees : degrees of freedom for Student's t.
-    few : the labelled tasks' values by their labels only, if hardly any of them is off a bound.
+    values_near_bound : values of the labelled tasks from labels only, if nearly all are at a bound.
     """
 
     values: Floats
@@ -52,10 +51,10 @@ class CorrectedValues(NamedTuple):
 
 
 class JudgeLabels(NamedTuple):
-    """Attempts by the judge's verdict and by their label, for each task.
+    """Numbers of attempts and labels per task, by the judge's verdict and by the true outcome.
 
-    n, c : attempts, and attempts that the judge passes: (tasks,).
-    table : labelled attempts by verdict (fails, passes) and truth: (tasks × 2 × 2).
+    n, c : (tasks,), attempts, and attempts that the judge passes.
+    table : (tasks × 2 × 2), labelled attempts by verdict (fail, pass) and truth (fail, pass).
 
     >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
     >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).table.tolist()
@@ -68,7 +67,7 @@ class JudgeLabels(NamedTuple):
 
     @classmethod
     def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> JudgeLabels:
-        """Labels from the truth of each attempt: 1, 0, or NaN if it has no label."""
+        """Labels from the truth of each attempt: 1, 0, or NaN if an attempt has no label."""
         table = np.zeros((len(n), 2, 2), dtype=np.int64)
         labelled = ~np.isnan(truth.value)
         cell, label = truth.cell[labelled], truth.value[labelled].astype(np.int64)
@@ -78,13 +77,13 @@ class JudgeLabels(NamedTuple):
 
     @property
     def label_counts(self) -> Ints:
-        """Number of labels of each task."""
+        """Number of labelled attempts of each task."""
         label_counts: Ints = self.table.sum(axis=(1, 2))
         return label_counts
 
     @property
     def passing_labels(self) -> Ints:
-        """Number of labels of each task that mark the attempt as passing."""
+        """Number of attempts of each task with a label that marks them as passing."""
         true: Ints = self.table[:, :, 1].sum(axis=1)
         return true
 
@@ -94,14 +93,14 @@ class JudgeLabels(NamedTuple):
         return bool(np.all(self.label_counts == self.n))
 
     def for_tasks(self, tasks: Ints) -> JudgeLabels:
-        """The labels of some tasks."""
+        """The labels of selected tasks."""
         return JudgeLabels(self.n[tasks], self.c[tasks], self.table[tasks])
 
     @property
     def labels_per_task(self) -> int:
         """The k up to which every labelled task has k labels, or labels for all its attempts.
 
-        It is 0 if labels are scattered over attempts: some task has one label and more attempts.
+        It is 0 if labels are scattered: some task has one label but more attempts.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
         >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
@@ -119,11 +118,10 @@ class JudgeLabels(NamedTuple):
 
     @property
     def weights(self) -> Floats:
-        """The number of attempts that a label represents, by task and verdict: (tasks × 2).
+        """Number of attempts that each label represents, by task and verdict: (tasks × 2).
 
-        It is 1 if whole tasks were labelled. Otherwise labels were drawn at a different rate in
-        each stratum, as `passk judge --list` draws them. If a stratum has no label, the rate is
-        that of the verdict.
+        It is 1 if whole tasks were labelled. Otherwise `passk judge --list` draws labels at a
+        different rate in each stratum. If a stratum has no label, the rate of its verdict is used.
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
@@ -137,9 +135,7 @@ class JudgeLabels(NamedTuple):
 
     @property
     def unlabelled_verdict(self) -> str:
-        """The verdict, "passes" or "fails", that has no label while the opposite one has some;
-        or "".
-        """
+        """The verdict, "passes" or "fails", that has no label although the other has some; or ""."""
         label_counts, size = (
             self.table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
@@ -149,7 +145,7 @@ class JudgeLabels(NamedTuple):
 
     @property
     def is_concentrated(self) -> bool:
-        """Whether scattered labels cover fewer than half as many tasks as a random draw would."""
+        """Whether scattered labels cover fewer than half as many tasks as random labels would."""
         label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
         if self.labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
             return False
@@ -158,12 +154,11 @@ class JudgeLabels(NamedTuple):
 
     @property
     def selection_p(self) -> float:
-        """p of the hypothesis that labels were drawn regardless of how often the judge passes a
-        task.
+        """p of the hypothesis that labels were drawn regardless of the judge's pass rate of a task.
 
-        Within each stratum, the statistic is the covariance of the labels with c/n of their tasks.
-        Its variance is that of the same number of labels drawn at random (hypergeometric). All
-        strata are added up.
+        The statistic is the covariance of the labels with c/n of their tasks within a stratum. Its
+        variance is the variance for the same number of random labels (hypergeometric). Both are
+        summed over strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.table.sum(axis=2), 0.0, 0.0
@@ -185,19 +180,19 @@ class JudgeLabels(NamedTuple):
 
     @property
     def label_pairs(self) -> int:
-        """Number of pairs of labels of one task."""
+        """Number of pairs of labels at the same task."""
         label_counts = self.label_counts
         return int((label_counts * (label_counts - 1) // 2).sum())
 
     @property
     def largest_k(self) -> int:
-        """The largest k that the labels can correct."""
+        """The largest k for which the labels can correct pass@k and pass^k."""
         if self.is_complete:
             return int(self.n.max())
         return self.labels_per_task or (MOST_SCATTERED if self.label_pairs >= FEWEST_PAIRS else 1)
 
     def refusal_reason(self, metric: Metric) -> str:
-        """Why these labels are not enough for a metric, and which labels would be; "" if they are.
+        """Why these labels are too few for a metric, and which are needed; "" if they are enough.
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
@@ -229,7 +224,7 @@ class JudgeLabels(NamedTuple):
         return ""
 
     def corrected(self, metric: Metric) -> CorrectedValues:
-        """The corrected values, by `correct_by_task` or else by `correct_scattered`."""
+        """The corrected values by `correct_by_task`, or by `correct_scattered` if scattered."""
         return (
             correct_by_task(metric, self)
             if self.labels_per_task
@@ -238,13 +233,13 @@ class JudgeLabels(NamedTuple):
 
 
 class JudgeStrata(NamedTuple):
-    """Strata of a judge: the verdict, and whether most verdicts of the task are passes.
+    """Strata of attempts: the judge's verdict, and whether most verdicts of the task are passes.
 
-    A verdict that contradicts the task's other attempts is wrong more often.
-    code : the stratum of each task's failing and passing attempts.
-    size : the number of these attempts; both are (tasks × 2).
-    mean, share, label_counts : of the labels in each stratum: their mean (½ without labels), the
-        share of the stratum's attempts that has one, and their number.
+    A verdict that differs from most verdicts of its task is wrong more often.
+    code : (tasks × 2), stratum of each task's failing and passing attempts.
+    size : (tasks × 2), number of these attempts.
+    mean, share, label_counts : for each stratum, the mean of its labels (½ without labels), the
+        share of its attempts with a label, and the number of labels.
     """
 
     code: Ints
@@ -255,7 +250,7 @@ class JudgeStrata(NamedTuple):
 
     @classmethod
     def from_labels(cls, labels: JudgeLabels) -> JudgeStrata:
-        """The strata of labels that were drawn at random."""
+        """The strata of attempts with randomly drawn labels."""
         size = np.stack([labels.n - labels.c, labels.c], axis=1)
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
         attempts, label_counts, true = (
@@ -267,11 +262,10 @@ class JudgeStrata(NamedTuple):
         return cls(code, size, mean, share, label_counts)
 
     def unlabelled(self, slope: Floats, variance: Floats) -> float:
-        """Σ (1 − π) W² variance / r: the variance of a mean over tasks due to attempts without
-        labels.
+        """Variance of a mean over tasks due to attempts without labels: Σ (1 − π) W² variance / r.
 
-        slope : derivative of a task's value by one of its attempts, (tasks × 2).
-        variance : of a label in each stratum; used as it is if the stratum has no labels.
+        slope : derivative of a task's value with respect to one of its attempts, (tasks × 2).
+        variance : variance of a label in each stratum; not divided by r if there are no labels.
         """
         weight = np.bincount(self.code.ravel(), (self.size * slope).ravel(), 4) / len(self.size)
         return float(
@@ -280,17 +274,17 @@ class JudgeStrata(NamedTuple):
 
 
 def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
-    """pass@k or pass^k with k ≤ 2, from labels of randomly drawn attempts.
+    """pass@k or pass^k for k ≤ 2, corrected by labels of randomly drawn attempts.
 
-    An attempt counts as ỹ = μ + (Y − μ)/π if it has a label Y, and as μ if it has none. μ and π are
-    the mean of the labels and the share of labelled attempts in its stratum. ỹ has the expectation
-    of Y, and the product of two independently drawn ỹ has that of the product. The value of a task
-    is Chen's formula with ỹ in place of passing: pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)), and pass@k
-    is 1 − pass^k of 1 − ỹ.
+    An attempt has the corrected outcome ỹ = μ + (Y − μ)/π if it has a label Y, and ỹ = μ if not. μ
+    is the mean of the labels in its stratum, and π is the share of labelled attempts. ỹ has the
+    expectation of Y, and the product of two independent ỹ has the expectation of the product of
+    their Y. The value of a task is Chen's formula with ỹ instead of the outcome: pass^2 = ((Σ ỹ)² −
+    Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
 
-    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels of which x are
-    true, with μ = x/r, μ′ = (x + ½)/(r + 1), and W the mean over tasks of the slope in ỹ. A stratum
-    without a label has ¼ in place of the last factor.
+    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels, of which x are
+    true. Here μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope in ỹ. In a
+    stratum without labels, ¼ replaces the bracket and the division by r.
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
@@ -325,14 +319,15 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
 
 
 def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
-    """Any metric of counts, from k or more labels in each of m randomly drawn tasks of T.
+    """Any metric of counts, corrected by k or more labels in each of m randomly drawn tasks of T.
 
-    λ g + mean(u − λ g), where g is the judge's value of a task and u the value of its labels. λ is
-    the slope of u in g among the m tasks, between 0 and 1. The residuals of the m tasks count T/√(m
-    (m − 2)) times in the values, so that their variance over tasks is that of the estimate.
+    The estimate is λ · mean(g) + mean(u − λ g). g is the judge's value of a task, and u is the
+    value from its labels. λ is the slope of u in g among the m tasks, limited to [0, 1]. In the
+    values, the residuals of the m tasks are multiplied by T/√(m (m − 2)), so that the variance of
+    the mean is the variance of the estimate.
 
-    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1), with p the mean of |u
-    − g|, or of u's distance from 0 or from 1 if that is smaller.
+    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). p is the mean of |u −
+    g|, of u or of 1 − u, whichever is smallest.
     Source: Angelopoulos, Duchi & Zrnic 2023.
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
@@ -356,11 +351,14 @@ def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
 
 
 def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
-    """pass@1 from a judge's error rates on other models or tasks; None if it hardly discriminates.
+    """pass@1 from a judge's error rates on other models or tasks; None if both rates are similar.
 
-    p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s, each (x + ½)/(r + 1).
+    p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
+    errors in r attempts is (x + ½)/(r + 1).
     hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p.
-    errors : as for `ReadFacts`.  Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
+    errors : numbers of wrong verdicts and of all verdicts, for attempts that truly fail and then
+        for attempts that truly pass.
+    Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
     >>> correct_by_rates(n, c, ((10, 100), (5, 100))).values.round(2)
@@ -377,30 +375,30 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
 
 
 def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
-    """The values of the tasks with k labels, by their labels only."""
+    """The values of the tasks with at least k labels, computed from their labels only."""
     full = labels.label_counts >= metric.k
     return metric.values(labels.label_counts[full], labels.passing_labels[full])
 
 
 def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
-    """The values, if fewer than `fewest` of them are above 0, or below 1; otherwise None."""
+    """The values, if fewer than `fewest` are above 0 or fewer than `fewest` below 1; or None."""
     off = min(np.count_nonzero(values > ROUNDING), np.count_nonzero(values < 1 - ROUNDING))
     return values if off < fewest else None
 
 
 def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
-    """The variance of an error that this many labels may hide.
+    """Variance of errors that a number of labels may fail to show.
 
-    [p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1).
+    [p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1), x errors and r labels.
     """
     rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
 
 def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | None:
-    """Share of the attempts with this truth that the judge gets wrong; None if there are none.
+    """Share of wrong verdicts among attempts with a given truth; None without such labels.
 
-    several : the labels of one model, or of several together.
+    several : labels of one or more models.  truth : 0 for failing attempts, 1 for passing attempts.
 
     >>> table = np.array([[[3, 0], [1, 0]], [[2, 1], [0, 1]]])
     >>> round(error_rate([JudgeLabels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
@@ -413,18 +411,19 @@ def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | Non
 
 
 def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
-    """Share of all attempts that have this verdict and this truth; None without labels."""
+    """Share of all attempts with a given verdict and a given truth; None without labels."""
     part = np.zeros((2, 2))
     part[verdict, truth] = 1
     return _weighted_share([labels], part, np.ones((2, 2)))
 
 
 def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
-    """Cohen's κ of judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
+    """Cohen's κ between judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
 
-    p_o is the share on which both agree, and p_e is that of two raters with the same rates that
-    decide at random. The tasks' values are linear in the table of shares (delta method). None
-    without labels, or if both always give the same verdict.
+    p_o is the share of attempts on which judge and label agree. p_e is the share on which two
+    raters with the same pass rates would agree at random. The task values are linear in the table
+    of shares (delta method). None without labels, or if judge and labels always give the same
+    verdict.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
@@ -455,11 +454,11 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
 def _weighted_share(
     several: Sequence[JudgeLabels], part: Floats, base: Floats
 ) -> IntervalData | None:
-    """Weighted labels in a part of the table of verdict × truth, divided by those in a base.
+    """Weighted share of labels in some cells of the table verdict × truth, out of base cells.
 
-    As a ratio of totals, each task with some labels has the value R + (part − R · base) / mean
-    base, so that the interval accounts for errors that occur together in a task.  part, base : (2 ×
-    2), 0 or 1.
+    Each task with labels in the base has the value R + (part − R · base) / mean base (a ratio of
+    totals), so the interval accounts for errors that occur together in a task.
+    part, base : (2 × 2), 1 for the selected cells and 0 otherwise.
     """
     tables = np.concatenate([labels.weights[:, :, None] * labels.table for labels in several])
     top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
@@ -474,9 +473,9 @@ def _weighted_share(
 
 
 def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
-    """Variance of a share due to truths that the labels of a verdict do not show.
+    """Variance of a share that is due to truths which no label of a verdict shows.
 
-    slope : of the share by the weighted label, times `total`: (2 × 2), verdict × truth.
+    slope : (2 × 2), verdict × truth, derivative of the share by a weighted label, times `total`.
     """
     hidden = 0.0
     for labels in several:
@@ -489,7 +488,7 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
 
 
 class ErrorClustering(NamedTuple):
-    """Pairs of errors of one task and truth, the number expected by chance, and p.
+    """Pairs of errors at the same task with the same truth: observed, expected by chance, and p.
 
     p is the probability of at least this many pairs if errors are independent of the task.
     """
@@ -500,10 +499,10 @@ class ErrorClustering(NamedTuple):
 
 
 def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClustering:
-    """Whether a judge's errors occur together within tasks.
+    """A permutation test of whether a judge's errors occur together within tasks.
 
-    Errors are dealt at random among the labelled attempts of each truth. The size is at most 0.05.
-    If nothing is rejected, this does not prove that errors are independent.
+    Errors are dealt at random to the labelled attempts of each truth. The size is at most 0.05. A
+    test that is not significant does not prove that errors are independent.
     """
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
@@ -518,8 +517,8 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
 class LabelNeed(NamedTuple):
     """How the variance of a corrected mean falls with labels: least + slope · (1/r − 1/most).
 
-    r : labels, or labelled tasks, of `most`.  per_task : labels in each task; 0 if labels are
-        scattered.
+    r : number of labels, or of labelled tasks, up to `most`; now it is `labelled`.
+    per_task : number of labels in each labelled task; 0 if labels are scattered.
     """
 
     least: float
@@ -529,10 +528,7 @@ class LabelNeed(NamedTuple):
     per_task: int
 
     def labels_for(self, variance: float) -> int | None:
-        """The number of labels, or labelled tasks, for this variance.
-
-        None if there are too few tasks for it, whatever is labelled.
-        """
+        """Number of labels, or labelled tasks, for a variance; None if there are too few tasks."""
         if variance <= self.least:
             return None
         return math.ceil(1 / ((variance - self.least) / max(self.slope, 1e-300) + 1 / self.most))
@@ -541,8 +537,7 @@ class LabelNeed(NamedTuple):
 def label_need(metric: Metric, labels: JudgeLabels) -> LabelNeed:
     """The precision that more labels of the same kind would give.
 
-    The labels are scattered for k = 1. For other metrics there are k in each task, as in the tasks
-    that have k.
+    For k = 1 the labels are scattered. For other metrics, each labelled task has k labels.
     """
     per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
