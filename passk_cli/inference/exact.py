@@ -72,7 +72,7 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
     cell = place + most * np.arange(rows)[:, None]
     counts = np.bincount(cell.ravel(), minlength=rows * most).reshape(rows, most)
     atoms = np.repeat(ordered[:, :1], most, axis=1)
-    # Of the merged values, the smallest is kept, because it is assigned last.
+    # The smallest of the merged values is kept, because it is assigned last.
     atoms.ravel()[cell[:, ::-1].ravel()] = ordered[:, ::-1].ravel()
     return atoms, counts.astype(np.float64)
 

@@ -29,7 +29,7 @@ from passk_cli.metrics.order import (
 # Maximum number of attempts per task that are compared in pairs (half a million pairs).
 MOST_POSITIONS = 1000
 # A pair of attempts looks like copies if it differs on at most this share of the expected number of
-# tasks, and if its pass rates alone lead to differences on at least _ENOUGH tasks.
+# tasks, and if its pass rates lead to differences on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # Smallest p-value of a test. Smaller p-values are set to it.
 SMALLEST = 1e-12

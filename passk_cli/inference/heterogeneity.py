@@ -219,7 +219,7 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class RateMomentEstimate:
-    """A moment of the success rates; a moment or limit that does not exist is None, with a reason."""
+    """A moment of the success rates, with a reason if the moment or a limit does not exist."""
 
     value: float | None
     se: float | None = None

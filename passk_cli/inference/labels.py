@@ -1,4 +1,4 @@
-"""Correction of pass@k and pass^k for a fallible judge, with labels of the truth of some attempts."""
+"""Correction of pass@k and pass^k for a fallible judge, with labels of some attempts."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class JudgeLabels(NamedTuple):
 
     @property
     def unlabelled_verdict(self) -> str:
-        """The verdict, "passes" or "fails", that has no label although the other has some; or ""."""
+        """The verdict, "passes" or "fails", without labels if the other verdict has some; or ""."""
         label_counts, size = (
             self.table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),

@@ -1,4 +1,4 @@
-"""Limits of the mean of amounts with long tails, such as costs, tokens and times."""
+"""Limits for the mean of amounts with a long upper tail, such as costs, tokens and times."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.weights import cluster_totals
 
-# Logarithms of amounts that are skewed to the left by the first number of standard errors are less
-# and less treated as normal, and by the second number no longer.
+# Negative skewness of log amounts, in standard errors. Up to the first number the logarithms are
+# treated as normal, from the second number on not at all, and in between partly.
 _LEFT = 1.0, 2.0
-# A lower limit at this many errors is half of the mean. Lower limits beyond it approach 0.
+# Distance of a lower limit from the mean, in units of the mean, above which the distance is
+# softened so that the limit approaches 0.
 _HALF = 0.5
 
 
 def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tuple[float, float]:
-    """How far the limits of the mean of amounts are below and above it.
+    """Distances of the lower and of the upper limit from the mean of amounts.
 
-    They come from `difference_distribution`, with a lower limit that is bent to stay above 0. The
-    upper limit is at least that of a lognormal mean (Cox), because a few tasks show too little of
-    the tail if amounts are as skewed as prices.
+    They come from `difference_distribution`, but the lower limit is softened to stay above 0. The
+    upper limit is at least the limit of a lognormal mean (Cox), because a few tasks show too little
+    of the upper tail if amounts are as skewed as prices.
 
-    values : (tasks,) ≥ 0.  quantile : Student's, at units − 1 degrees of freedom.
-    clusters : a code 0 … G−1 per task; clusters are then the units.
+    values : (tasks,) ≥ 0.  quantile : of Student's t, with units − 1 degrees of freedom.
+    clusters : a code 0 … G−1 per task; clusters are then the units. None for tasks.
     Source: Land 1972; Zou, Huo & Taleban 2009 (lognormal means); benchmarks/cost.md.
 
     >>> below, above = amount_reach(np.array([1.0, 1.0, 2.0, 8.0]), 3.182, None)
@@ -43,7 +44,7 @@ def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tupl
 
 
 def soften_lower_reach(off: float) -> float:
-    """How far a limit is below a positive mean, in units of the mean: below 1 for any `off`.
+    """Distance of a lower limit from a positive mean, in units of the mean; always below 1.
 
     >>> soften_lower_reach(0.3), round(soften_lower_reach(3.0), 4)
     (0.3, 0.9966)
@@ -55,8 +56,8 @@ def _lognormal(values: Floats, q: float) -> float:
     """The upper limit of the mean of lognormal amounts, divided by their mean, by Cox's method.
 
     exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms. If
-    the logarithms are skewed to the left, their median and the variance of the upper half are used
-    instead. Amounts of 0 are left out of both, and the result is multiplied by the share of other
+    the logarithms are skewed to the left, their median and the variance of their upper half replace
+    m and s². Amounts of 0 are excluded, and the result is multiplied by the share of positive
     amounts.
     """
     logs = np.log(values[values > 0])

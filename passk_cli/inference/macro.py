@@ -12,7 +12,7 @@ from passk_cli.arrays import ArrayLike, Floats
 
 
 class MacroAverage(NamedTuple):
-    """The mean of means, with its standard error and interval; NaN if a group has none."""
+    """The mean of group means, its standard error and its limits; NaN if a group has none."""
 
     mean: float
     se: float
@@ -26,23 +26,23 @@ def macro_average(
 ) -> MacroAverage:  # fmt: skip
     """The weighted mean of group means, Σ wᵢ mᵢ, with Σ wᵢ = 1.
 
-    For independent groups the variance is Σ wᵢ² seᵢ². Each limit adds up the distances of the
-    groups' limits from their means in the same way (method of variance estimates recovery):
+    For independent groups the variance is Σ wᵢ² seᵢ². The distances of the groups' limits from
+    their means are combined in the same way (method of variance estimates recovery):
 
-        low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and high alike
+        low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and the upper limit likewise
 
-    so that limits keep the shape of the groups' limits, inside Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0 and 1 a
-    group's distance is shorter than the normal one, z seᵢ. Squares of these short distances would
-    add up to too little, since a sum of groups is less skewed than each of them.
+    The limits are as asymmetric as the groups' limits and stay between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0
+    and 1 a group's limit is closer than the normal distance z seᵢ. Squares of these short distances
+    would add up to too little, because a sum of groups is less skewed than each group.
 
     Groups that share tasks are not independent. Their standard errors and distances are added
-    without squares, which is the result for full correlation and an upper bound for any.
+    without squares. This is exact for full correlation and an upper bound for any correlation.
 
-    means, ses, lows, highs : one per group, lows ≤ means ≤ highs. An error that is NaN is derived
-        from the limits, (u − l) / 2z.
-    weights : ≥ 0, equal if None.
-    level : level of the limits, 0 < level < 1; z is its normal quantile.
-    Errors: ValueError for no groups, or weights that are negative or all 0.
+    means, ses, lows, highs : one per group, lows ≤ means ≤ highs. A standard error of NaN is
+        derived from the limits, (u − l) / 2z.
+    weights : ≥ 0; None for equal weights.
+    level : confidence level of the limits, in (0, 1); z is its normal quantile.
+    Errors: ValueError if there is no group, or if weights are negative or all 0.
     Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for sums of limits.
 
     >>> macro_average([0.2, 0.6], [0.03, 0.04], [0.1, 0.5], [0.3, 0.7])._asdict()["se"]

@@ -1,4 +1,4 @@
-"""One level for several tests on the same tasks: the distribution of their smallest p."""
+"""Family-wise adjustment of tests on the same tasks, from the distribution of their smallest p."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, row_blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
-# With at most this many units, all sign patterns are counted.
+# Maximum number of units (tasks or clusters) for which all sign patterns are enumerated.
 _COUNTED = 13
-# Numbers held at once, so that they stay in the cache. It changes no result.
+# Maximum number of array elements in a block, so that it fits into the processor's cache.
 _TOGETHER = 1 << 16
-# While a verdict is within this many Monte-Carlo errors of the level, draws continue, up to _LONGER
-# times the resamples and up to _MOST numbers. Among thousands of pairs, some are always near the
-# level.
+# While an adjusted p is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
+# patterns, up to _LONGER times the resamples and up to _MOST elements. Without these limits,
+# thousands of pairs would never finish, because some of them are always close to the level.
 _CLEAR = 3.0
-# A p and the smallest p of a draw count as equal if they differ by less than this share.
+# Relative difference below which a p-value and the smallest p of a draw are treated as equal.
 _TIE = 1e-9
 _LONGER = 16
 _MOST = 1 << 26
 
 
 class PairwiseDifferences(NamedTuple):
-    """Column j is values[:, first_j] − values[:, second_j].
+    """Differences of pairs of models: column j is values[:, first_j] − values[:, second_j].
 
-    Signs are then multiplied by the values of m models and not by the differences of m² / 2 pairs:
+    Signs multiply the values of m models instead of the differences of m² / 2 pairs, because
     Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
 
-    values : (tasks × models).  first, second : places of models, (columns,).
+    values : (tasks × models).  first, second : indices of models, (columns,).
     """
 
     values: Floats
@@ -43,8 +43,8 @@ class PairwiseDifferences(NamedTuple):
 class MinP:
     """The distribution of the smallest of several p-values if no models differ.
 
-    tests : number of tests.  draws : the smallest p of each draw, ascending.
-    exact : whether the draws are all there are, so that there is no Monte-Carlo error.
+    tests : number of tests.  draws : smallest p-value of each draw, ascending.
+    exact : whether all sign patterns were enumerated, so that there is no Monte-Carlo error.
     """
 
     tests: int
@@ -52,9 +52,9 @@ class MinP:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """P(smallest ≤ p): from the draws, (b + 1)/(m + 1), at most tests·p and at least p.
+        """P(smallest ≤ p), estimated by (b + 1)/(m + 1), at most tests·p and at least p.
 
-        A draw that equals p up to rounding counts, since many values on a lattice are equal.
+        A draw that equals p up to rounding is included in b.
         """
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
@@ -66,10 +66,10 @@ class MinP:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """Adjusted one-sided p-values, with directions that may differ from test to test.
+        """Adjusted one-sided p-values; the directions of the tests may differ.
 
-        A one-sided p of x is half of a two-sided one, so the result is `adjusted` at 2p, and at
-        most tests·p. A single test keeps its p.
+        A one-sided p is half of a two-sided p, so the result is `adjusted` at 2p, and at most
+        tests·p. A single test is not adjusted.
         """
         p = np.asarray(p, dtype=np.float64)
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.tests, 1) * p)
@@ -85,9 +85,7 @@ class MinP:
         return np.where(simulated, noise, 0.0)
 
     def level_per_test(self, alpha: float) -> float:
-        """The largest p whose adjusted p is at most alpha, which is the level of each test and
-        interval.
-
+        """The level for each test and interval: the largest p with an adjusted p of at most alpha.
         >>> MinP(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
@@ -104,10 +102,12 @@ class MinP:
 
 
 class FamilyOfTests(NamedTuple):
-    """Tests of the mean differences in each column, which share one level.
+    """Tests of the mean difference in each column, which share one significance level.
 
-    differences : (units × columns), or `PairwiseDifferences`; units are tasks, or totals of
-    clusters. sizes : tasks of each unit.  shared : (units × columns), False if a pair lacks a task.
+    differences : (units × columns), or `PairwiseDifferences`. Units are tasks, or totals of
+        clusters.
+    sizes : number of tasks in each unit.
+    shared : (units × columns), False if a unit is missing for a pair; None if none is missing.
     p : the p-values to be adjusted.
     """
 
@@ -124,22 +124,21 @@ def draw_min_p(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[MinP]:
-    """The distribution of the smallest p of each of several families.
+    """The distribution of the smallest p-value of each of several families of tests.
 
-    Families with equally many units have the same signs. A draw multiplies e_tj, the differences
-    minus their means, by a sign s_t of each task, the same in all columns. z_j = |Σ s_t e_tj| / √(Σ
-    e_tj²) is converted to the p of Student's t, and the smallest p of a draw is one value of the
-    distribution. Columns are correlated in the draws as they are in the data, which costs less
-    power than counting tests. A column that few tasks carry reaches no small p and costs nothing.
+    A draw multiplies e_tj, the differences minus their means, by a random sign s_t for each task,
+    the same in all columns. z_j = |Σ s_t e_tj| / √(Σ e_tj²) is converted to the p of Student's t,
+    and the smallest p of the draw is one value of the distribution. Columns are as correlated in
+    the draws as in the data, so less power is lost than with Bonferroni's factor. A column with few
+    effective tasks cannot have a small p, so it does not raise the p-values of other columns.
 
-    alpha : the level that p is compared with. While it is within 3 Monte-Carlo errors of an
-        adjusted p, draws continue, up to 16 × resamples.
-    resamples : draws; with 13 units or fewer, all patterns are counted instead.  seed : integer ≥
-        0.
-    A unit's signs depend only on its differences, never on its name or place, and no distribution
-    depends on which other families there are.
-    Source: Westfall & Young 1993, single-step min-P; signs for unequal distributions: Liu 1988 (the
-    wild bootstrap).
+    alpha : significance level. While an adjusted p is within 3 Monte-Carlo errors of it, more draws
+        are made, up to 16 × resamples.
+    resamples : number of draws. With 13 units or fewer, all sign patterns are enumerated instead.
+    seed : integer ≥ 0. Families with the same number of units have the same signs.
+    The signs of a unit depend only on its differences, never on its name or position. The
+    distribution of a family does not depend on the other families.
+    Source: Westfall & Young 1993, single-step min-P; Liu 1988, wild bootstrap, for random signs.
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
     >>> draw_min_p([FamilyOfTests(together)])[0].adjusted([0.125, 0.6]).tolist()
@@ -153,7 +152,7 @@ def draw_min_p(
             by_units.setdefault(len(residuals.models), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _COUNTED:
-            # The first sign is always 1, since the other patterns are mirror images.
+            # The first sign is always the same, because the other patterns are mirror images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
@@ -192,11 +191,11 @@ def _column_count(tests: FamilyOfTests) -> int:
 
 @dataclass(frozen=True)
 class _Residuals:
-    """Differences minus their means, ready to be multiplied by signs.
+    """Differences minus their means, prepared for multiplication by signs.
 
-    models : (units × models), in an order that depends only on contents.
-    first, second : places of models per column; second is None if models are themselves columns.
-    scale : 1/√(Σ e²) per column, 0 if all are 0.  degrees : units of each column minus 1.
+    models : (units × models), sorted by content.
+    first, second : indices of models per column; second is None if the models are the columns.
+    scale : 1/√(Σ e²) per column; 0 if all e are 0.  degrees : number of units of each column − 1.
     """
 
     models: Floats
@@ -218,8 +217,8 @@ class _Residuals:
             np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * present
         )
         models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * present
-        # The order of rows must not depend on names or on the order of rows or columns. So columns
-        # are ordered by their moments, and rows are sorted by these columns.
+        # The order of rows must not depend on names or on the order of the input. So columns are
+        # ordered by their moments, and rows are sorted by these columns.
         moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
         columns = np.lexsort(moments)
         models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]
@@ -236,9 +235,7 @@ class _Residuals:
         return cls(models, first, second, scale, units - 1)
 
     def smallest(self, sums: Floats) -> Floats:
-        """The smallest p of each pattern, (patterns,), from the models' sums, (models ×
-        patterns).
-        """
+        """The smallest p of each sign pattern, from sums of the models (models × patterns)."""
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
@@ -258,13 +255,13 @@ class _Residuals:
 def _smallest_p(
     members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
-    """The smallest p of each family and sign pattern.
+    """The smallest p of each family for each sign pattern.
 
     bits : (patterns × units), 1 for a plus and 0 for a minus.
     """
     all_models = [residuals.models for _, residuals in members]
     models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
-    # Σ ±e = 2 Σ over pluses − Σ e.
+    # The sum with signs is Σ ±e = 2 Σ (e with a plus) − Σ e.
     sums = models.T @ bits.astype(np.float64).T
     sums *= 2.0
     sums -= models.sum(axis=0)[:, None]
@@ -274,7 +271,7 @@ def _smallest_p(
 
 
 def _student_p(z: Floats, degrees: int) -> Floats:
-    """Two-sided p by Student's t of z = Σ e / √(Σ e²), which is at most √(degrees + 1)."""
+    """Two-sided p of Student's t for z = Σ e / √(Σ e²), which is at most √(degrees + 1)."""
     from passk_cli.scipy_special import stdtr
 
     if degrees < 1:

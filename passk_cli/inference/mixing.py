@@ -1,9 +1,9 @@
-"""The mixing distribution of success rates, and the error of an estimate over repeated attempts.
+"""Mixing distribution of success rates, and errors of estimates over repeated attempts.
 
-The distribution is over rates on a logit grid that includes 0 and 1. It maximises the likelihood of
-the counts by expectation-maximisation, with the weight of one task spread evenly. Given it, every
-task has a posterior over the grid. The error of a mean over these tasks, estimate − truth, has mean
-0 and cumulants that are sums over tasks.
+The mixing distribution is on a logit grid of rates that includes 0 and 1. It maximises the
+likelihood of the counts by expectation-maximisation, with the weight of one task spread evenly for
+smoothness. Given this distribution, every task has a posterior on the grid. The error of a mean
+over these tasks, estimate − truth, has mean 0 and cumulants that are sums over tasks.
 """
 
 from __future__ import annotations
@@ -20,37 +20,35 @@ from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.hierarchy import CountHistogram
 from passk_cli.metrics.choice import binomial_probabilities
 
-# (n, c) → values of a statistic of one task; and p → its expectation.
+# A statistic of one task: function (n, c) → values, and function of the rate p → expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
-# Distance of neighbouring logits of the grid, and the smallest reach of the grid.
+# Distance between neighbouring logits of the grid, and smallest upper end of the grid.
 _STEP, _REACH = 0.3, 9.0
-# Steps of expectation-maximisation from an even start: enough for the variance, and few enough for
-# a smooth result.
+# Number of steps of expectation-maximisation from a uniform start: enough for an accurate variance,
+# and few enough for a smooth result.
 _STEPS = 80
-# A count is used as if it contained at most this many pass/fail pairs of information, so that it is
-# not narrower than the grid.
+# Maximum information about a logit that a count may contain. More would be narrower than the grid.
 _INFORMATION = 25.0
-# Logits of these counts within this distance count as equal.
+# Distance within which the logits of two counts are treated as equal.
 _NEARLY = 0.1
-# Strengths of the pull of the mixing distribution towards more variance, from mild to strong, and
-# the log-likelihood that this may cost.
+# Weights with which the search favours distributions with more variance, in increasing order, and
+# the log-likelihood that it may lose by this.
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6
 _PULLED_STEPS = 30
-# Numbers of attempts within a tenth of each other have the error of the smallest of them.
+# Maximum ratio of the largest to the smallest number of attempts in a group.
 _ALIKE = 1.1
-# The maximum number of outcomes of a task's attempts that are enumerated at each rate.
+# Maximum number of pass counts that are enumerated at each rate.
 _OUTCOMES = 160
 
 
 @dataclass(frozen=True)
 class MixingDistribution:
-    """Rates on a grid, and how likely the tasks are at each rate.
+    """Likelihoods of counts at the success rates of a grid, for the mixing distribution.
 
     rates : (rates,).
-    chances : (pairs × rates), the likelihood of each (n, c) of the histogram, relative to its
-        largest value.
+    chances : (pairs × rates), likelihood of each pair (n, c), divided by its maximum over rates.
     """
 
     tasks: CountHistogram
@@ -59,15 +57,12 @@ class MixingDistribution:
 
     @cached_property
     def most_likely_weights(self) -> Floats:
-        """The mixing distribution of greatest likelihood, a little smoothed: (rates,)."""
+        """The mixing distribution of maximum likelihood, slightly smoothed: (rates,)."""
         even = np.full((1, len(self.rates)), 1.0 / len(self.rates))
         return np.asarray(self._improved(even, np.zeros(even.shape), _STEPS)[0])
 
     def _improved(self, weights: Floats, pull: Floats, steps: int) -> Floats:
-        """Rows of weights after this many steps towards the largest objective.
-
-        The objective is the log-likelihood plus T · Σ w · pull.
-        """
+        """Rows of weights after steps that increase the log-likelihood + T · Σ w · pull."""
         count = self.tasks.tasks
         for _ in range(steps):
             share = (self.tasks.times / (weights @ self.chances.T)) @ self.chances / count
@@ -77,14 +72,14 @@ class MixingDistribution:
         return weights
 
     def with_most_variance(self, variance: Floats) -> Floats:
-        """The mixing distribution with more of a variance, as far as the counts allow.
+        """The mixing distribution with the most variance that the counts allow, (rates,).
 
-        n attempts determine the moments of the rates only up to order n, and the variance at k = n
-        needs those up to order 2n. The most likely distribution therefore gives a variance that is
-        too small as often as too large.
+        n attempts determine only the moments of the rates up to order n, but the variance at k = n
+        depends on moments up to order 2n. The variance under the most likely distribution is
+        therefore too small as often as too large.
 
-        variance : (rates,) of a task's value at each rate.  Returns (rates,): the distribution with
-            a log-likelihood 1.5 below the best.
+        variance : (rates,), variance of a task's value at each rate.
+        Returns the distribution with a log-likelihood 1.5 below the maximum.
         """
         top = variance.max()
         pulls = _PULLS[:, None] * (variance / top if top > 0 else variance)
@@ -115,14 +110,12 @@ class MixingDistribution:
 
 @lru_cache(maxsize=64)
 def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
-    """The grid of rates and the likelihoods of these tasks on it, from a cache for repeated
-    tasks.
-    """
+    """The grid of rates and the likelihoods of the tasks on it, from a cache."""
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    # Pairs (n, c) that contain more information than needed are merged if their n are similar and
-    # their logits are nearly equal.
+    # Pairs (n, c) with more information than needed are merged if their n are similar and their
+    # logits are nearly equal.
     many = _logit_information(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
@@ -142,16 +135,15 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
 
 
 def _logit_information(tasks: CountHistogram) -> Floats:
-    """c (n − c) / n, the information that counts contain about their logit."""
+    """c (n − c) / n, the information that each pair (n, c) contains about its logit."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
 def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[Floats, Floats]:
-    """Errors of n attempts at a task with each of these rates, and their probabilities.
+    """Errors of statistics of n attempts at each success rate, and their probabilities.
 
-    Only outcomes within 8 standard deviations are enumerated, and at most about 160 of them, evenly
-    spaced.
-    Returns (statistics × rates × outcomes) and (rates × outcomes).
+    Only pass counts within 8 standard deviations are enumerated, and at most about 160 of them,
+    evenly spaced.  Returns (statistics × rates × pass counts) and (rates × pass counts).
     """
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
@@ -171,7 +163,7 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
 
 
 def attempt_groups(n: Ints) -> list[tuple[int, Ints]]:
-    """Groups of numbers of attempts within a tenth of each other: (smallest number, places)."""
+    """Groups of tasks with similar numbers of attempts: the smallest number, and task indices."""
     groups = []
     remaining = np.unique(n)
     while len(remaining):
@@ -183,15 +175,13 @@ def attempt_groups(n: Ints) -> list[tuple[int, Ints]]:
 
 @dataclass(frozen=True)
 class ErrorDistribution:
-    """The distribution of an error: a gamma distribution with this variance and third moment,
-    mean 0.
-    """
+    """Distribution of an error with mean 0: a shifted gamma with given second and third moments."""
 
     variance: float
     third: float
 
     def quantile(self, p: float) -> float:
-        """Its quantile; that of the normal distribution if there is hardly any skewness."""
+        """The quantile, from a normal distribution if the skewness is close to 0."""
         from passk_cli.scipy_special import gammaincinv
 
         if self.variance <= 0:
@@ -208,7 +198,7 @@ class ErrorDistribution:
 def error_distribution(model: MixingDistribution, statistic: Statistic) -> ErrorDistribution:
     """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
-    Variance and third moment are expected values under the mixing distribution with the most
+    Its variance and third moment are expectations under the mixing distribution with the most
     variance that the counts allow.
     """
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
@@ -225,10 +215,10 @@ def error_distribution(model: MixingDistribution, statistic: Statistic) -> Error
 
 
 def error_covariance(model: MixingDistribution, statistics: Sequence[Statistic]) -> Floats:
-    """Covariances of estimate − truth of several statistics over these tasks: (s × s).
+    """Covariance matrix of the errors of several statistics over these tasks.
 
-    They are computed under the likeliest mixing distribution, since the correlation of errors
-    matters less than their size.
+    It is computed under the most likely mixing distribution, because correlations of errors are
+    less important than their size.
     """
     at_rates = model.tasks_at(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))

@@ -1,4 +1,4 @@
-"""How much of the noise comes from the choice of tasks, and how much from attempts at each task."""
+"""Noise of a mean difference: the part from the choice of tasks, and the part from attempts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from passk_cli.inference.design import cluster_excess
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.streams import named_generator
 
-# Values drawn at once, and resamples of tasks.
+# Maximum number of values in a block of draws, and number of resamples of tasks.
 _BLOCK, _RESAMPLES = 1 << 20, 2000
 
 
 class NoiseSplit(NamedTuple):
     """Variance of a mean difference of success rates, in two parts.
 
-    tasks : the variance that would remain with unlimited attempts at these tasks.
-    attempts : the variance that more attempts would remove.
+    tasks : the variance that would remain with infinitely many attempts at these tasks.
+    attempts : the variance that more attempts per task would remove.
     """
 
     tasks: float
@@ -28,7 +28,7 @@ class NoiseSplit(NamedTuple):
 
     @property
     def share_of_attempts(self) -> float:
-        """Share of the variance that comes from attempts; NaN if nothing varies."""
+        """Share of the variance that is due to attempts; NaN if the variance is 0."""
         total = self.tasks + self.attempts
         return self.attempts / total if total > 0 else math.nan
 
@@ -40,13 +40,13 @@ class NoiseSplit(NamedTuple):
 def noise_split(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], clusters: Ints | None = None
 ) -> NoiseSplit:
-    """The variance of the mean of d_t = c_t/n_t − c′_t/n′_t over T tasks, split.
+    """The variance of the mean of d_t = c_t/n_t − c′_t/n′_t over T tasks, in two parts.
 
-    total = s²/T, with s² the variance of d_t over tasks (clusters: see `cluster_excess`).
-    attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same of the second] / T², which is unbiased.
+    total = s²/T, with the variance s² of d_t over tasks (for clusters see `cluster_excess`).
+    attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same term of the second model] / T², unbiased.
     tasks = max(0, total − attempts).
 
-    first, second : (n, c) at the same T ≥ 2 tasks, n ≥ 2.
+    first, second : (n, c) of each model at the same T ≥ 2 tasks, n ≥ 2.
 
     >>> n = np.array([2, 2, 2])
     >>> split = noise_split((n, np.array([2, 2, 0])), (n, np.array([1, 0, 0])))
@@ -64,11 +64,11 @@ def noise_split(
 def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:
     """The difference of two runs' pass rates at the same tasks that chance rarely exceeds.
 
-    d = z √(2 Σ v_t / m) / T, at most 1. z is the normal quantile of (1 + level) / 2, there are m
-    attempts at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) is unbiased.
+    d = z √(2 Σ v_t / m) / T, at most 1. z is the normal quantile of (1 + level) / 2, m is the
+    number of attempts at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) is unbiased.
 
-    n, c : (T,), n ≥ 2, of earlier attempts of one model.  attempts : m.
-    level : the share of pairs of runs that differ by d or less; measured in benchmarks/noise.md.
+    n, c : (T,), n ≥ 2, attempts and passes of earlier attempts by one model.  attempts : m.
+    level : share of pairs of runs with a difference of at most d; simulated in benchmarks/noise.md.
 
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
     0.800152
@@ -77,7 +77,7 @@ def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) ->
 
 
 def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95) -> int:
-    """The fewest attempts per task with which the noise floor is at most a difference > 0.
+    """The smallest number of attempts per task for which the noise floor is at most a difference.
 
     >>> n, c = np.array([4, 4]), np.array([2, 4])
     >>> [round(noise_floor(n, c, attempts), 4) for attempts in (7, 8)]
@@ -89,7 +89,7 @@ def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95)
 
 
 def _reach(n: Ints, c: Ints, level: float) -> float:
-    """z √(2 Σ v_t) / T: the noise floor of one attempt per task, which may be above 1."""
+    """z √(2 Σ v_t) / T: the noise floor for one attempt per task, which may be above 1."""
     spread = float((c * (n - c) / (n * (n - 1.0))).sum())
     return NORMAL.inv_cdf((1.0 + level) / 2.0) * math.sqrt(2.0 * spread) / len(n)
 
@@ -97,18 +97,19 @@ def _reach(n: Ints, c: Ints, level: float) -> float:
 def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:
     """Intraclass correlation of the outcomes of a task, and its lower and upper limit.
 
-    ρ = (B − W) / (B + (m − 1) W): B is the mean square between tasks, Σ n_t (p_t − p)² / (T − 1), W
-    the one within, Σ n_t p_t (1 − p_t) / (N − T), with N = Σ n_t and p = Σ c_t / N, and
-    m = (N − Σ n_t² / N) / (T − 1).  The limits are quantiles over resamples of tasks.
+    ρ = (B − W) / (B + (m − 1) W). The mean square between tasks is B = Σ n_t (p_t − p)² / (T − 1).
+    The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). N = Σ n_t, p = Σ c_t / N, and
+    m = (N − Σ n_t² / N) / (T − 1). The limits are quantiles over resamples of tasks.
 
-    n, c : (tasks,), T ≥ 2.  NaN if no task has two attempts, or if all outcomes are the same.
+    n, c : (tasks,), T ≥ 2.  NaN if no task has two attempts, or if all outcomes are equal.
     Source: Ridout, Demétrio & Firth 1999, "Estimating intraclass correlation for binary data".
 
     >>> n = np.array([2, 2, 2, 2])
     >>> round(intraclass_correlation(n, np.array([2, 2, 0, 1]))[0], 6)  # B = 11/24, W = 1/8
     0.571429
     """
-    # Tasks with the same counts are drawn together, so that the time does not grow with the tasks.
+    # Tasks with equal counts are drawn together, so the time does not grow with the number of
+    # tasks.
     (n, c), repeats = np.unique(np.stack([n, c]), axis=1, return_counts=True)
     value = float(_correlations(n, c, repeats[None].astype(np.float64))[0])
     if math.isnan(value):
@@ -130,7 +131,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
 
 
 def _quantiles(values: Floats, shares: Floats) -> Floats:
-    """What `np.quantile` returns.  That imports numpy.ma, which takes as long as a small file.
+    """The result of `np.quantile`, without its slow import of numpy.ma.
 
     >>> _quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.0, 0.25, 1.0])).tolist()
     [1.0, 1.5, 3.0]
@@ -138,7 +139,7 @@ def _quantiles(values: Floats, shares: Floats) -> Floats:
     ordered, place = np.sort(values), shares * (len(values) - 1)
     below = np.floor(place).astype(np.int64)
     low, high, part = ordered[below], ordered[np.minimum(below + 1, len(values) - 1)], place - below
-    # Each half is computed from its nearer end, as numpy does it.
+    # Each half is interpolated from its nearer end, like in numpy.
     found: Floats = np.where(
         part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part)
     )
@@ -146,7 +147,7 @@ def _quantiles(values: Floats, shares: Floats) -> Floats:
 
 
 def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
-    """The correlation for each row of weights: the numbers of tasks with these counts."""
+    """The correlation for each row of weights, which are numbers of tasks with each pair (n, c)."""
     sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
     (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

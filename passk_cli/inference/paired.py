@@ -1,6 +1,6 @@
-"""Tests of no difference between two models on the same tasks.
+"""Tests of the hypothesis that two models do not differ on the same tasks.
 
-Sign flips and McNemar's test need the same number of attempts of both models at each task.
+Sign flips and McNemar's test need the same number of attempts by both models at each task.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.streams import named_generator
 
-# Resamples drawn from one stream. They are part of the meaning of a seed: another number changes
-# p-values.
+# Number of resamples from one random stream. Another number would change p-values for a given seed.
 BLOCK_RESAMPLES = 256
-# The next numbers bound memory and change no result: elements of a sign matrix per thread, columns
+# Limits on memory that change no result: elements of a sign matrix per thread, columns that are
 # multiplied by it at once, and threads.
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
-# Sign patterns are counted on a lattice with at most this many steps in all columns of a call. The
-# unit of the lattice is the smallest difference divided by 1, 2, 3, … up to the divisor below.
+# Maximum number of lattice steps in all columns of a call for which sign patterns are counted on a
+# lattice. The unit of the lattice is the smallest difference divided by 1, 2, 3, …
+# _LARGEST_DIVISOR.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
-# A sum that is smaller than the observed one by at most this share of Σ|d| is a tie.
+# A sum that is below the observed sum by at most this share of Σ|d| is treated as equal.
 _SLACK = 1e-9
 
 
@@ -38,9 +38,9 @@ class SignFlipResult:
     """Sign-flip p-values, one per column.
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
-    exact : True if p comes from all sign patterns and has no Monte-Carlo error.
-    smallest : the smallest p that differences of these sizes can have: 2^(1−t) if t of them are not
-        zero (half of that for mid-p).
+    exact : whether p comes from all sign patterns, so that it has no Monte-Carlo error.
+    smallest : smallest possible p for differences of these sizes: 2^(1−t) if t of them are not zero
+        (half of this for mid-p).
     """
 
     p: Floats
@@ -54,31 +54,32 @@ def sign_flip_test(
 ) -> SignFlipResult:  # fmt: skip
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
-    p is the share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ
-    d|. If two models are alike and attempt each task equally often, each task's difference is as
-    likely to be d as −d, whatever the differences of other tasks, and p ≤ α happens with
-    probability at most α for every T. With different numbers of attempts the two values have
-    different distributions and the signs may not be flipped: see `difference_distribution`.
+    p is the share of the 2^t sign patterns of the t nonzero differences with |Σ ±d| ≥ |Σ d|. If two
+    models are equal and attempt each task equally often, each task's difference is as likely to be
+    d as −d, whatever the differences of other tasks are. Then p ≤ α has a probability of at most α
+    for every T. With different numbers of attempts the two values have different distributions, and
+    the signs may not be flipped: use `difference_distribution`.
 
-    If the differences are multiples of one number, as for pass@1 with equal numbers of attempts,
-    all patterns are counted by convolution for any T. Otherwise, above `enumerate_up_to` nonzero
-    differences, p = (b+1)/(m+1), with b of m random sign patterns that reach the observed sum. This
-    p is as valid as the exact one. If Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is
-    below the smallest p that m patterns can show, the bound is used, since a large family of tests
-    could not be adjusted for otherwise.
+    If the differences are multiples of one number, as for pass@1 with equal numbers of attempts, a
+    convolution counts all patterns for any T. Otherwise, with more than `enumerate_up_to` nonzero
+    differences, p = (b+1)/(m+1) if b of m random sign patterns reach the observed sum. This p is as
+    valid as the exact p. If Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is below the
+    smallest p that m patterns can give, the bound is used, because a large family of tests needs
+    smaller p-values.
 
-    differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison.
+    differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison. Use 0
+        for a task that a pair does not have, which excludes it from the test.
     resamples : m ≥ 1.  seed : integer ≥ 0.
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
-    mid : whether patterns that only tie with the observed sum count half (mid-p). This gives more
-        power if sums often tie, but not the guarantee (benchmarks/comparison.md).
+    mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). This
+        gives more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
     Returns `SignFlipResult`, arrays of shape (columns,), one column for (tasks,).
 
     The random signs depend on the task's position, the number of tasks and the seed. Other columns
-    and threads do not change p at all. Sums within 1e-9 of Σ|d| of the observed one count as ties.
-    Edge cases: all zero, or no tasks: p = 1, exact.  A column with NaN or infinity: p = NaN. For a
-    task that a pair lacks, use 0, which leaves it out of the test.
-    Errors: ValueError for another number of dimensions, or a parameter out of its range.
+    and threads do not change p. Sums that differ by at most 1e-9 of Σ|d| are treated as equal.
+    Edge cases: p is 1 and exact if all differences are 0 or if there are no tasks. p is NaN for a
+        column with NaN or infinity.
+    Errors: ValueError if there are not 1 or 2 dimensions, or if a parameter is out of its range.
     Source: Fisher 1935; Pagano & Tritchler 1983 (convolution); Dwass 1957 (random patterns);
     Phipson & Smyth 2010, "Permutation p-values should never be zero" ((b+1)/(m+1)); Hoeffding 1963
     (the bound); Horowitz & Sahni 1974 (counting from two halves).
@@ -92,13 +93,13 @@ def sign_flip_test(
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must be between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    # Values are in units of the largest, so that squares neither overflow nor vanish.
+    # Differences are scaled by the largest, so that squares neither overflow nor become 0.
     scaled = np.where(finite, columns, 0.0)
     _, exponent = np.frexp(np.abs(scaled).max(axis=0, initial=0.0))
     room = 51 - math.ceil(math.log2(len(scaled) or 1))
     scaled = np.rint(np.ldexp(scaled, room - exponent))
     observed = np.abs(scaled.sum(axis=0))
-    # Rounding to whole numbers moves a sum by at most T/2, and the observed sum as well.
+    # Rounding to whole numbers changes each sum, including the observed sum, by at most T/2.
     slack = np.floor(_SLACK * np.abs(scaled).sum(axis=0)) + len(scaled)
     moving = np.count_nonzero(scaled, axis=0)
     exact = moving <= enumerate_up_to
@@ -124,9 +125,7 @@ def _share_reached(
     scaled: Floats, threshold: Floats, sampled: Bools,
     lattices: Sequence[float | None], resamples: int, seed: int,
 ) -> Floats:  # fmt: skip
-    """Share of sign patterns that reach each column's threshold, estimated from draws if
-    `sampled`.
-    """
+    """Share of sign patterns that reach each column's threshold, from draws if `sampled`."""
     p = np.empty(sampled.shape)
     for column in np.flatnonzero(~sampled).tolist():
         unit = lattices[column]
@@ -142,13 +141,13 @@ def _share_reached(
 def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
-    It is for one attempt per task. Only the first model passes b of the tasks, and only the second
-    passes c. Tasks on which both agree contain no information. The result equals the exact
+    The test is for one attempt per task. Only the first model passes b of the tasks, and only the
+    second passes c. Tasks with equal outcomes contain no information. The result equals the exact
     `sign_flip_test` of differences in {−1, 0, 1}.
 
-    b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of their shape, with a
-        relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
-    Errors: ValueError if a value is negative or not a whole number.
+    b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of the broadcast shape, with
+        a relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
+    Errors: ValueError if b or c is negative or not a whole number.
     Source: McNemar 1947, in its exact binomial form.
 
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
@@ -164,14 +163,15 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 def paired_t(differences: ArrayLike) -> Floats:
     """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
 
-    They are right for many tasks or normal differences; see `difference_distribution` for others.
+    They are valid for many tasks or for normal differences. `difference_distribution` is for few
+    tasks.
 
-    differences : (tasks,) or (tasks × columns) floats.  Returns floats in [0, 1], (columns,), one
-        column for (tasks,).
-    Edge cases: if all differences are zero, p is 1. If they are all the same other number (to a
-    relative 1e-12), p is NaN, because the spread is 0 and t is undefined. With fewer than two
-    tasks, or a value that is not finite, p is NaN.
-    Errors: ValueError for another number of dimensions.
+    differences : (tasks,) or (tasks × columns) floats.
+    Returns floats in [0, 1], (columns,), one column for (tasks,).
+    Edge cases: if all differences are 0, p is 1. If they are all equal but not 0 (to a relative
+        1e-12), p is NaN, because the spread is 0 and t is undefined. p is NaN with fewer than two
+        tasks, or if a difference is not finite.
+    Errors: ValueError if there are not 1 or 2 dimensions.
     Source: Student 1908, "The probable error of a mean".
 
     >>> paired_t([0.1, 0.2, 0.0, 0.3]).round(6).tolist()
@@ -185,7 +185,7 @@ def paired_t(differences: ArrayLike) -> Floats:
         return np.full(columns.shape[1], np.nan)
     finite = np.isfinite(columns).all(axis=0)
     largest = np.where(finite, np.abs(columns).max(axis=0), 1.0)
-    # Values are in units of the largest, so that squares neither overflow nor vanish.
+    # Differences are scaled by the largest, so that squares neither overflow nor become 0.
     scaled = np.where(finite, columns, 0.0) / np.where(largest > 0, largest, 1.0)
     spread = np.where(np.ptp(scaled, axis=0) <= 1e-12, np.nan, scaled.std(axis=0, ddof=1))
     t = scaled.mean(axis=0) / (spread / math.sqrt(tasks))
@@ -207,26 +207,27 @@ def _share_of_all(column: Floats, threshold: float) -> float:
         return 1.0
     first, second = np.zeros((2, 1))
     for size in sizes:
-        # The halves take turns, so that they grow equally.
+        # Tasks are added alternately to the two halves, so that both grow equally.
         first, second = second, np.concatenate([first - size, first + size])
     first.sort()
     second.sort()
     patterns = first.size * second.size
-    # For each sum of the first half, this counts the sums of the second that do not complete it.
-    # Both tails are mirror images.
+    # For each sum of the first half, `short` counts the sums of the second half with a total below
+    # the threshold. The lower tail is the mirror image of the upper tail.
     short = int(np.searchsorted(second, threshold - first).sum())
     return 2 * (patterns - short) / patterns
 
 
 def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
-    """Column → the unit of which its differences are multiples, if counting is cheap enough."""
+    """Column → the unit of which all its differences are multiples, if counting is fast enough."""
     lattices, steps = {}, 0.0
     for column in np.flatnonzero(candidates).tolist():
         sizes = np.abs(scaled[scaled[:, column] != 0, column])
         for divisor in range(1, _LARGEST_DIVISOR + 1):
             unit = sizes.min() / divisor
             multiples = sizes / unit
-            # Multiples of a rounded number are off by as much as it and they were rounded.
+            # The unit is rounded too, so multiples of it may be off by more than one rounding
+            # error.
             if np.abs(multiples - np.rint(multiples)).max() < 1e-6:
                 steps += len(sizes) * float(multiples.sum())
                 if steps <= _LATTICE_STEPS:
@@ -243,8 +244,8 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
     reach = int(steps.sum())
     chances = np.zeros(2 * reach + 1)
     chances[reach], so_far = 1.0, 0
-    # A difference of j units moves the sum by j up or down, each with probability ½. This is one
-    # addition of positive numbers per place, so that small shares keep their digits.
+    # A difference of j units moves the sum up or down by j, each with probability ½. Only positive
+    # numbers are added, so that small probabilities stay accurate.
     for step in np.sort(steps).tolist():
         halved = chances[reach - so_far : reach + so_far + 1].copy() / 2
         chances[reach - so_far : reach + so_far + 1] = 0.0
@@ -256,9 +257,9 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
 
 
 def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
-    """How many of the random sign patterns reach the threshold in each column."""
+    """The number of random sign patterns that reach the threshold in each column."""
     tasks, columns = scaled.shape
-    # With s ∈ {0, 1} for {−1, 1}: Σ ±d = Σ s·2d − Σ d, so bits need not be turned into signs.
+    # For bits s in {0, 1}, Σ ±d = Σ s·2d − Σ d, so bits need not be converted to signs.
     doubled, total = 2 * scaled, scaled.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))
 
@@ -282,10 +283,9 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
 
 
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
-    """A bit per task for every resample of a block, packed into (resamples × bytes).
+    """Random bits, one per task and resample of a block, packed into (resamples × bytes).
 
-    The bits are raw words of the bit generator, which numpy promises not to change between
-    versions.
+    They are raw words of the bit generator, which numpy promises not to change between versions.
     """
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator
@@ -296,8 +296,7 @@ def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
 def _binomial_two_sided(low: int, high: int) -> float:
     """min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½).
 
-    The largest term comes from exact integers, and the others from their ratios to it, which only
-    fall.
+    The largest term is computed with exact integers, and each other term by its ratio to it.
     """
     if low == high:
         return 1.0

@@ -1,4 +1,4 @@
-"""Test of no difference at any of these tasks: attempts permuted between models within tasks."""
+"""Permutation test of two models at fixed tasks: attempts are exchanged within each task."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# The maximum number of places of the lattice on which the distribution is computed exactly, and of
-# all strata together.
+# Maximum number of lattice cells for an exact distribution of one stratum, and of cells times
+# strata.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
-# The largest denominator of a common lattice, and the number of values of draws that are in memory
-# at once.
+# Largest denominator of a common lattice, and maximum number of drawn values in a block.
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
 
@@ -44,22 +43,23 @@ def permutation_test_within_tasks(
 ) -> PermutationResult:  # fmt: skip
     """Two-sided p-value of the mean difference, with attempts permuted between models within tasks.
 
-    Hypothesis: at every one of these tasks both models pass with the same probability. Then the n_A
-    + n_B attempts at a task are exchangeable. Given its C passes, those of the first model are
-    hypergeometric, for any numbers of attempts. Statistic: S = Σ_t f(n_A, c_A) − f(n_B, C − c_A). p
-    = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), with at most α/2 false verdicts on either side.
+    Hypothesis: at every one of these tasks, both models have the same pass probability. Then the
+    n_A + n_B attempts at a task are exchangeable. Given the C passes at a task, the passes of the
+    first model are hypergeometric, for any numbers of attempts. The statistic is S = Σ_t f(n_A,
+    c_A) − f(n_B, C − c_A). p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant result in
+    either direction has a probability of at most α/2.
 
     p is exact if the values are on a lattice (k = 1, most k ≤ n ≤ 10). Otherwise it comes from m
     random permutations, with (b+1)/(m+1) for each tail. If Chernoff's bound on the exact p, 2·min_θ
-    E exp(θ(S* − S)), is below the smallest p that m draws can show, the bound is used, since a
-    large family of tests could not be adjusted for otherwise.
+    E exp(θ(S* − S)), is below the smallest p that m draws can give, the bound is used, because a
+    large family of tests needs smaller p-values.
 
-    The test does not apply to new tasks: two models that are equal on average over them may differ
-    at each task.
+    The test is not valid for new tasks: two models with equal means over new tasks may differ at
+    each task.
 
     metric : a metric of counts.  first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
-    resamples : m ≥ 1.  seed : integer ≥ 0; draws do not depend on which other models there are.
-    Edge cases: without tasks, or if no task has more than one possible result, p = 1.
+    resamples : m ≥ 1.  seed : integer ≥ 0. The draws do not depend on other models in the analysis.
+    Edge cases: p = 1 without tasks, or if every task has only one possible difference.
     Errors: ValueError for a metric that needs more than counts.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
 
@@ -80,15 +80,15 @@ def permutation_test_of_attempts(
 ) -> PermutationResult:
     """`permutation_test_within_tasks` for a metric of scores, answers or solutions.
 
-    Hypothesis: at every one of these tasks the attempts of both models have the same distribution,
-    in everything that the metric uses. Two models that give different answers, each right as often,
-    violate it, although the metric may not show this: p is for the difference in the metric. Every
-    way to deal a task's attempts is counted if there are few, otherwise a sample that includes the
-    observed one (`differences_from_attempts`).
+    Hypothesis: at every one of these tasks, the attempts of both models have the same distribution
+    in everything that the metric uses. Two models with different answers that are equally often
+    right violate it, although the metric may not show this, because p is about the difference in
+    the metric. All deals of a task's attempts are enumerated if there are few. Otherwise passk uses
+    a sample of deals that includes the observed deal (`differences_from_attempts`).
 
-    metric : of the attempts' multiset (`kind.exchangeable`).
-    first, second : the attempts of each model at the same tasks, n ≥ k at each.
-    Errors: ValueError for a metric of counts, or of the order of attempts.
+    metric : must not depend on the order of attempts (`kind.exchangeable`).
+    first, second : attempts of each model at the same tasks, n ≥ k at each task.
+    Errors: ValueError for a metric that needs only counts, or the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> from passk_cli.outcomes.attempts import Attempts
@@ -111,7 +111,7 @@ def permutation_test_of_attempts(
 def _test_of_sum(
     deals: PossibleDifferences, observed: float, resamples: int, seed: int
 ) -> PermutationResult:
-    """Two-sided p of a sum over tasks, among all sums that deals of their attempts can give."""
+    """Two-sided p of a sum over tasks, compared with all sums that deals of attempts can give."""
     distribution = _SumDistribution(deals.strata)
     observed -= deals.fixed
     smallest = distribution.smallest
@@ -121,14 +121,14 @@ def _test_of_sum(
         return PermutationResult(max(p, smallest), smallest, exact=deals.complete)
     reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
-    # Chernoff's bound exp(K(θ) − θS) on the smaller tail, at its best θ.
+    # Chernoff's bound exp(K(θ) − θS) on the smaller tail is tightest at this θ.
     bound = 2 * math.exp(min(distribution.tilted(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return PermutationResult(p, min(p, smallest), exact=False)
 
 
 class _SumDistribution:
-    """The distribution of a sum of independent differences, one per task."""
+    """The distribution of a sum over tasks of independent possible differences."""
 
     def __init__(self, strata: list[DifferenceStratum]) -> None:
         self.strata = strata
@@ -144,7 +144,7 @@ class _SumDistribution:
 
     @property
     def smallest(self) -> float:
-        """The smallest p: every task at its highest difference, or every task at its lowest."""
+        """Smallest possible p, with the largest (or smallest) possible difference at every task."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
@@ -156,10 +156,10 @@ class _SumDistribution:
         return min(1.0, 2 * min(ends))
 
     def exact_tails(self, observed: float) -> tuple[float, float] | None:
-        """(P(S* ≤ S), P(S* ≥ S)) from the whole distribution; None if that takes too long.
+        """P(S* ≤ S) and P(S* ≥ S) by FFT; None if the exact computation takes too long.
 
-        The distribution is tilted until its mean is S and computed by FFT, which keeps the digits
-        of a small tail: P(S* = x) = exp(K(θ) − θx) P_θ(S* = x).
+        The distribution is tilted so that its mean is S, which keeps small tails accurate: P(S* =
+        x) = exp(K(θ) − θx) P_θ(S* = x).
         """
         if not self.strata:
             return 1.0, 1.0
@@ -183,7 +183,7 @@ class _SumDistribution:
         probabilities = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
-        # The tail on the tilted side is summed, and the other tail is the rest.
+        # Only the tail on the tilted side is summed. The opposite tail is 1 minus this sum.
         side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
             slice(None, at + 1), slice(None, at)
         )  # fmt: skip
@@ -193,10 +193,10 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def tilted(self, observed: float) -> tuple[float, float, Floats]:
-        """θ at which the mean is the observed sum, K(θ) − θS there, and the tilted chances.
+        """θ at which the tilted mean is the observed sum, K(θ) − θS, and the tilted probabilities.
 
-        θ is limited to exp(±30) for the largest difference of a task, since an observed sum at the
-        very end would need an infinite θ.
+        For the largest difference of a task, the tilting factor is limited to exp(±30), because the
+        largest possible sum would need an infinite θ.
         """
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
@@ -211,7 +211,7 @@ class _SumDistribution:
         return theta, cumulant - theta * observed, chances
 
     def _moments(self, theta: float) -> tuple[float, float, float, Floats]:
-        """Mean and variance of the tilted sum, K(θ), and the tilted chances of each task."""
+        """Mean and variance of the tilted sum, K(θ), and tilted probabilities of each task."""
         exponents = theta * self._values + self._logs
         tops = np.maximum.reduceat(exponents, self._starts)
         weights = np.exp(exponents - np.repeat(tops, self._sizes))
@@ -227,9 +227,7 @@ class _SumDistribution:
 def _count_reached(
     strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
-    """How many of the random permutations have a sum of at most, and of at least, the observed
-    one.
-    """
+    """Numbers of random permutations with a sum of at most, and of at least, the observed sum."""
     slack = SAME * sum(s.count * float(np.abs(s.values).max()) for s in strata)
     rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
     below = above = 0

@@ -1,4 +1,4 @@
-"""Power of the paired test of two models: what a design detects, and what a detection needs."""
+"""Power of the paired test of two models: the differences that a planned design can detect."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ import numpy as np
 from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
-# Points of the trapezoidal rule; and its range, which ends at exp(−_NEGLIGIBLE).
+# Number of points of the trapezoidal rule, and logarithm of the density at which its range ends.
 _POINTS, _NEGLIGIBLE = 2001, 40.0
+# Largest number of chosen attempts for which C(n, k) is computed, because it then fits into a
+# float.
 _MOST_CHOSEN = 30
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """The two-sided test that two models are alike on the same tasks, as it is planned.
+    """The planned two-sided test of the hypothesis that two models are equal on the same tasks.
 
-    It rejects with probability P(|t'| > t_{1−α/2, T−1}), where t' is noncentral t with T − 1
-    degrees of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
+    Its power is P(|t'| > t_{1−α/2, T−1}), where t' is noncentral t with T − 1 degrees of freedom
+    and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
 
-    variance : of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
-    step : 0 for the paired t-test. The sign-flip test loses power if sums of differences are on a
-        lattice, since ties count against it; its step is half the distance of two such sums,
-        `lattice_step`.
-    bend : how much the variance falls as the models move apart; 0 if it was measured on two models.
-        For similar models around a common value E it is 1 / (4 E (1−E)): the variance of values in
-        [0, 1] is proportional to their mean times its complement, which averages E (1−E) − δ²/4 at
-        E ± δ/2.
-    Source: Student's t; Miller 2024, section 5 (with the normal).
+    variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
+    step : 0 for the paired t-test. The sign-flip test has less power if sums of differences are on
+        a lattice, because equal sums are included in p. Its step is half the lattice distance
+        (`lattice_step`).
+    bend : relative decrease of the variance per squared difference; 0 if the variance was measured
+        on two models. For similar models with the common mean E it is 1 / (4 E (1−E)): the variance
+        of values in [0, 1] is proportional to m (1 − m) for the mean m, and the average of m (1 −
+        m) over both models is E (1−E) − δ²/4 if their means are E ± δ/2.
+    Source: Student's t; Miller 2024, section 5 (with the normal distribution).
 
     >>> test = PairedTest(1.0)
     >>> round(test.power(0.5, 34), 4), test.tasks_needed(0.5, 0.8)
@@ -46,10 +48,10 @@ class PairedTest:
     bend: float = 0.0
 
     def power(self, difference: float, tasks: int) -> float:
-        """P(rejected) if the models differ by this much in the mean.
+        """The probability that the test is significant if the models' means differ by this much.
 
-        NaN for fewer than two tasks or an unknown variance. 1 − level for a difference within
-        step/T of 0, for which the sign-flip test rejects less often.
+        It is NaN for fewer than two tasks or an unknown variance. For a difference within step/T of
+        0 it is 1 − level, although the sign-flip test is significant less often.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -60,7 +62,7 @@ class PairedTest:
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The fewest tasks with at least this power; None above a billion, or if it is unknown.
+        """The smallest number of tasks with this power; None above a billion, or if it is unknown.
 
         difference : δ > 0.  target_power : in (1 − level, 1).
         """
@@ -79,9 +81,9 @@ class PairedTest:
         return high
 
     def detectable_difference(self, tasks: int, target_power: float) -> float:
-        """The smallest difference that is rejected with this power; NaN as in `power`.
+        """The smallest difference that is detected with this power; NaN as in `power`.
 
-        target_power : in (1 − level, 1). The result may be larger than any possible difference.
+        target_power : in (1 − level, 1). The result may exceed the largest possible difference.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -89,7 +91,7 @@ class PairedTest:
         if self.variance == 0.0:
             return shift
         noncentrality = _noncentrality(tasks - 1, self.level, target_power)
-        # (δ − shift)² scale = 1 − bend δ²
+        # The equation to solve is (δ − shift)² scale = 1 − bend δ².
         scale = tasks / (self.variance * noncentrality**2)
         square_term = scale + self.bend
         inside = (scale * shift) ** 2 - square_term * (scale * shift**2 - 1.0)
@@ -97,25 +99,24 @@ class PairedTest:
 
 
 def lattice_step(n: int, k: int) -> float:
-    """Half the step of the test statistic for metrics that count subsets: 1 / C(n, k).
+    """Half the lattice distance of the test statistic for metrics that count subsets: 1 / C(n, k).
 
-    pass@k, pass^k and gpass@k are counts of subsets divided by C(n, k). With n attempts of either
-    model, a sum of ± differences therefore moves in steps of 2 / C(n, k). That is 2 for n = k (the
-    test is then McNemar's, and this its continuity correction), 2/n for k = 1, and next to nothing
-    otherwise.
+    pass@k, pass^k and gpass@k are numbers of subsets divided by C(n, k). With n attempts by each
+    model, a sum of ± differences therefore changes in steps of 2 / C(n, k). The step is 2 for n = k
+    (McNemar's test with its continuity correction), 2/n for k = 1, and otherwise tiny.
 
     >>> lattice_step(5, 5), lattice_step(5, 1)
     (1.0, 0.2)
     """
-    # For larger numbers C(n, k) exceeds any float, and the step is 0.
+    # For larger numbers C(n, k) is so large that the step is practically 0.
     return 1.0 / math.comb(n, k) if min(k, n - k) <= _MOST_CHOSEN else 0.0
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:
-    """P(|Z + away| > t·S), S² = χ²/degrees: |t'| beyond its critical value.
+    """P(|Z + away| > t·S) with S² = χ²/degrees: |t'| is beyond its critical value.
 
-    The mean of Φ(away − tS) + Φ(−away − tS) by the trapezoidal rule over u = log S, whose density
-    ∝ exp(ν (u − e^{2u}/2)) falls fast on both sides.  (`nctdtr` of scipy 1.17 is NaN in places.)
+    It is the mean of Φ(away − tS) + Φ(−away − tS), by the trapezoidal rule over u = log S with the
+    density ∝ exp(ν (u − e^{2u}/2)).  (`nctdtr` of scipy 1.17 is NaN for some arguments.)
     """
     from passk_cli.scipy_special import ndtr, stdtrit
 
@@ -128,7 +129,7 @@ def _rejection_chance(away: float, degrees: int, level: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _noncentrality(degrees: int, level: float, target_power: float) -> float:
-    """The noncentrality that is rejected with this power, from a cache, since designs share it."""
+    """The noncentrality for which the test has this power, cached because designs share it."""
 
     def lacking(away: float) -> float:
         return _rejection_chance(away, degrees, level) - target_power

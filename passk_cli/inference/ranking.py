@@ -1,4 +1,4 @@
-"""Rankings with uncertainty: letters of groups that tests cannot separate, ranks and crossings."""
+"""Rankings with uncertainty: letters for ties, limits of ranks, and crossings of curves over k."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _TIE = 1e-12
 
 
 def compact_letters(different: Bools) -> list[str]:
-    """Letters for models: two share a letter if and only if the test does not tell them apart.
+    """Letters for models: two models share a letter if and only if they tie.
 
-    different : (models × models) symmetric, True if a test tells two models apart; models in order
-        of their estimates, the best first.
+    different : (models × models) symmetric, True if two models differ significantly. Models are in
+        order of their estimates, best first.
     Returns one string of letters a, b, … per model.
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
     comparisons" (insert and absorb).
@@ -33,7 +33,7 @@ def compact_letters(different: Bools) -> list[str]:
         unsplit = [group for group in groups if group & pair != pair]
         split = [group for group in groups if group & pair == pair]
         parts = dict.fromkeys(group & ~(1 << model) for group in split for model in (i, j))
-        # No unsplit group is a subset of another group, so none is a subset of a part.
+        # No unsplit group is a subset of another group, so no unsplit group is a subset of a part.
         groups = unsplit + [
             part
             for part in parts
@@ -50,8 +50,7 @@ def compact_letters(different: Bools) -> list[str]:
 
 
 def letter_ranges(letters: str) -> str:
-    """Letters with three or more neighbours as a range, since ties of many models have many
-    letters.
+    """Letters as text, with three or more neighbouring letters as a range.
 
     >>> letter_ranges("abdefz"), letter_ranges("yza1b1")
     ('abd–fz', 'y–b1')
@@ -68,10 +67,9 @@ def letter_ranges(letters: str) -> str:
 
 
 def tied_places(ordered: Floats) -> tuple[Places, Places]:
-    """First and last place of the values that equal each value: two arrays of the shape of
-    `ordered`.
+    """First and last position of the values that equal each value: two arrays like `ordered`.
 
-    ordered : (rows × columns), ascending in each column; NaN equals nothing.
+    ordered : (rows × columns), ascending in each column. NaN equals no value.
 
     >>> [places.ravel().tolist() for places in tied_places(np.array([[1.0], [2.0], [2.0]]))]
     [[0, 1, 1], [0, 2, 2]]
@@ -85,11 +83,11 @@ def tied_places(ordered: Floats) -> tuple[Places, Places]:
 
 
 def lead_shares(draws: Floats) -> Floats:
-    """Share of the rows in which each column is the largest; ties are shared equally.
+    """Share of the draws in which each model has the largest value; equal values share the draw.
 
     It describes the draws. It is neither a test nor the probability that a model is the best.
 
-    draws : (resamples × models).  Returns (models,), summing to 1.
+    draws : (draws × models).  Returns (models,), which add up to 1.
 
     >>> lead_shares(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
@@ -100,10 +98,10 @@ def lead_shares(draws: Floats) -> Floats:
 
 
 def rank_limits(better: Bools) -> Ints:
-    """Best and worst rank of each model that the tests leave open: (models × 2).
+    """Best and worst rank of each model that is compatible with the tests: (models × 2).
 
-    1 + the number of significantly better models, and M − the number of significantly worse ones. A
-    model that ties with all others has 1 and M.
+    They are 1 + the number of significantly better models, and M − the number of significantly
+    worse models. A model that ties with all M − 1 models has the ranks 1 and M.
 
     better : (models × models), True if the model of the row is significantly better than the model
         of the column.
@@ -118,8 +116,9 @@ def rank_limits(better: Bools) -> Ints:
 def first_lead_change(gap: Floats) -> Floats:
     """The first k of each row at which the gap has the opposite sign from k = 1.
 
-    gap : (rows × k) difference of two curves at k = 1, 2, …; the lead at k = 1 is the first gap
-        that is not zero.  Returns floats (rows,); infinity if the lead never changes.
+    gap : (rows × k), difference of two curves at k = 1, 2, …. If the gap is 0 at k = 1, the first
+        gap that is not 0 is used instead.  Returns floats (rows,); infinity if the sign never
+        changes.
 
     >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
@@ -133,7 +132,7 @@ def first_lead_change(gap: Floats) -> Floats:
 
 
 class CodeSpan(NamedTuple):
-    """Neighbouring k's with the same code: their first and last place, and the code."""
+    """First and last index of neighbouring k's with the same code, and the code."""
 
     first: int
     last: int
@@ -141,7 +140,7 @@ class CodeSpan(NamedTuple):
 
 
 def code_spans(codes: Ints) -> list[CodeSpan]:
-    """The runs of equal codes, in order; an empty list for no codes.
+    """The spans of equal codes, in order; an empty list if there are no codes.
 
     >>> [tuple(run) for run in code_spans(np.array([1, 1, 0]))]
     [(0, 1, 1), (2, 2, 0)]
@@ -154,7 +153,7 @@ def code_spans(codes: Ints) -> list[CodeSpan]:
 
 
 class CrossingSet(NamedTuple):
-    """k's first … last at which the lead may change from k − 1 to k; certain if it must."""
+    """A range of k's, from first to last, in which the lead may change; certain if it must."""
 
     first: int
     last: int
@@ -162,14 +161,15 @@ class CrossingSet(NamedTuple):
 
 
 def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
-    """The k's at which two curves may cross, given a simultaneous band of their difference.
+    """The ranges of k in which two curves may cross, given a simultaneous band of their difference.
 
-    These are all k at which the lead may pass from one curve to the other between k − 1 and k: next
-    to a k whose sign the band leaves open, and between k's of opposite signs. If the band holds,
-    every crossing is in one of these sets, and each certain set contains at least one.
+    The lead may change between k − 1 and k if the band contains 0 at either of them, or if it has
+    opposite signs at them. If the band contains the true difference, every crossing is in one of
+    these ranges, and each certain range contains at least one crossing.
 
-    ks : increasing, the k's of the band; between two of them a curve has the sign of both ends.
-    signs : +1 if the whole interval is above 0, −1 if it is below, 0 if it contains 0.
+    ks : the k's of the band, increasing. Between two neighbouring k's with the same sign, the
+        difference is assumed to have this sign.
+    signs : +1 if the whole interval is above 0, −1 if it is below 0, 0 if it contains 0.
 
     >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
     [CrossingSet(first=2, last=4, certain=True)]

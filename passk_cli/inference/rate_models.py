@@ -1,8 +1,8 @@
-"""pass@k by an average of smooth models of tasks' success rates, for a point inside a range.
+"""pass@k by an average of smooth models of success rates, for a point estimate inside a range.
 
-A model is a smooth distribution of rates, beta or logit-normal, with one of three lumps: none,
-tasks that never pass, or tasks of one rate.  Models count by their evidence: the likelihood of the
-counts, averaged over the model's parameters, which are evenly distributed over wide boxes.
+A model is a smooth distribution of rates, beta or logit-normal, without a lump, with a lump of
+tasks that never pass, or with a lump of tasks of one rate. The weight of a model is its evidence:
+the likelihood of the counts, averaged over parameters that are uniform over wide ranges.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Tasks with more passes count as having this many more, so that easy tasks do not change a model of
-# hard tasks.
+# Largest number of passes that has its own bin. Tasks with more passes share a bin, so that easy
+# tasks do not influence the model of hard tasks.
 _PASSES = 2
-# Prior weights of the lumps.
+# Prior weights of the kinds of lump.
 _LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
-# Boxes of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
+# Ranges of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
 _BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
 _NORMAL = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
 PRIORS = (
@@ -29,26 +29,26 @@ PRIORS = (
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
     " tasks of one rate (1/4), weighted by their evidence"
 ).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
-# Points of the grid for each parameter, by the number of parameters. The grid closes in this often
-# on the points that are at most _DEPTH less likely than the best.
+# Number of grid points per parameter, by the number of parameters. The grid is computed _CLOSER
+# times, each time over the points with a log likelihood within _DEPTH of the maximum.
 _POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
-# Edges of cells of hardness, −logit of a rate.
+# Edges of cells of task difficulty, −logit of the rate.
 _EDGES = np.linspace(-8.0, 22.0, 121)
-# Rates of a lump go down to this share of one pass in all attempts.
+# Smallest rate of a lump, times the largest number of attempts.
 _RAREST_LUMP = 1e-3
-# At most this many different numbers of attempts are distinguished.
+# Maximum number of different numbers of attempts.
 _SIZES = 16
 _TINY = 1e-300
 
-# (first parameter, second, attempts, number of bins, ks) → chances of the bins (models × bins), and
-# the mean of (1 − p)^k (models × ks).
+# Function (first parameter, second parameter, attempts, number of bins, ks) → probabilities of the
+# bins (models × bins), and the mean of (1 − p)^k (models × ks).
 _Smooth = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
 class ModelAverage:
-    """pass@k by an average of models: mean and limits of the posterior, all (ks,)."""
+    """pass@k by an average of models: posterior mean and limits, each (ks,)."""
 
     values: Floats
     low: Floats
@@ -58,10 +58,10 @@ class ModelAverage:
 def average_models(
     n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0
 ) -> ModelAverage:
-    """pass@k at each of ks by the average of all models.
+    """pass@k at each k of `ks` by the average of all models.
 
-    n, c : (tasks,), attempts and passes.  worth : number of independent tasks that one task is
-        worth.
+    n, c : (tasks,), attempts and passes.
+    worth : number of independent tasks that one task is worth; below 1 with clusters.
 
     >>> result = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
     >>> bool(result.low[1] < result.values[1] < result.high[1])
@@ -88,7 +88,7 @@ def average_models(
 
 
 def _binned(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
-    """Numbers of attempts, each with how many tasks have 0, 1, … passes, and how many have more."""
+    """For each number of attempts, the number of tasks with 0, 1, … passes and with more."""
     if len(np.unique(n)) > _SIZES:
         steps = np.sort(n)[np.linspace(0, len(n) - 1, _SIZES).astype(np.int64)]
         n = steps[np.searchsorted(steps, n, side="right") - 1]
@@ -105,7 +105,7 @@ def _by_model(
     smooth: _Smooth, box: tuple[tuple[float, float], ...], lump: str,
     bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """pass@k (points × ks) at points of a model's parameters, and log weights (points,)."""
+    """pass@k (points × ks) at grid points of a model's parameters, and log weights (points,)."""
     extra = {"none": (), "never": ((0.0, 1.0),), "rate": ((0.0, 1.0), (rarest, 0.0))}[lump]
     prior = np.array((*box, *extra))
     counts = _POINTS[len(prior)]
@@ -129,7 +129,7 @@ def _by_model(
 def _on_grid(
     smooth: _Smooth, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
 ) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
-    """Log likelihood on a grid of parameters, and the mean of (1 − p)^k at places of the grid."""
+    """Log likelihood on a grid of parameters, and the mean of (1 − p)^k at given grid points."""
     shape = tuple(map(len, axes))
     first, second = (axis.ravel() for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
     share = axes[2] if len(axes) > 2 else np.zeros(1)
@@ -156,13 +156,13 @@ def _on_grid(
 
 
 def _with_more_passes(chance: Floats) -> Floats:
-    """Chances of the bins, with the chance of more passes as the last bin: (models × bins)."""
+    """Probabilities of the bins, with the probability of more passes as the last bin."""
     more_passes = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
     return np.concatenate([chance, more_passes], axis=1)
 
 
 def _log_choose(n: int, c: Ints) -> Floats:
-    """log C(n, c)."""
+    """Logarithm of the binomial coefficient C(n, c)."""
     from passk_cli.scipy_special import gammaln
 
     ways: Floats = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
@@ -170,7 +170,7 @@ def _log_choose(n: int, c: Ints) -> Floats:
 
 
 def _binomial(rates: Floats, n: int, bins: int) -> Floats:
-    """Chances of 0, 1, … passes of n at these rates, and of more: (rates × bins)."""
+    """Probabilities of 0, 1, … passes in n attempts at each rate, and of more: (rates × bins)."""
     from passk_cli.scipy_special import xlog1py, xlogy
 
     c = np.arange(bins - 1)
@@ -182,7 +182,7 @@ def _binomial(rates: Floats, n: int, bins: int) -> Floats:
 def _beta_model(
     log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
-    """Beta distributions with this a and this logit of the mean a / (a + b)."""
+    """Beta distributions of rates, from log a and the logit of the mean a / (a + b)."""
     from passk_cli.scipy_special import betaln
 
     a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
@@ -195,7 +195,7 @@ def _beta_model(
 def _logit_normal_model(
     log_sd: Floats, mean: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
-    """Normal distributions of the logit of the rate; beyond the last cell tasks never pass."""
+    """Normal distributions of the logit of the rate; tasks beyond the last cell never pass."""
     from passk_cli.scipy_special import expit, ndtr
 
     below = ndtr((_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])

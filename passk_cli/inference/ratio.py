@@ -1,4 +1,4 @@
-"""Cost per solved task: a ratio of two means over tasks, its limits, and two models compared."""
+"""Cost per solved task: a ratio of two means over tasks, with limits and a test of two models."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
 
-# The level at which the limits of success rates are compared with Student's t.
+# Confidence level at which limits of success rates are compared with Student's t limits.
 _USUAL = 0.95
-# If fewer tasks than this carry the costs, a warning is useful.
+# Effective number of tasks below which a message warns about the limits of costs.
 _CARRY = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class TaskCosts:
-    """Cost and pass rate of each task: one entry per task.
+    """Mean cost and pass rate of each task.
 
-    cost : mean cost of its attempts, ≥ 0; attempts without a cost count as 0.  rate : mean outcome.
-    attempts : n of each task, if cost and rate are means of n attempts; otherwise None.
-    within : (3 × tasks) variance of the mean cost, of the mean outcome, and their covariance, over
-        repeated attempts; NaN at n = 1; None if they are not means of attempts.
-    missing_cost : whether an attempt has no cost, so that `cost` is a lower bound.
+    cost : mean cost of the task's attempts, ≥ 0. A missing cost is counted as 0.
+    rate : mean outcome of the task's attempts.
+    attempts : number of attempts per task; None if cost and rate are not means of attempts.
+    within : (3 × tasks), variance of the mean cost, variance of the mean outcome, and their
+        covariance, over repeated attempts. NaN at n = 1; None if they are not means of attempts.
+    missing_cost : whether an attempt of the task has no cost, so that `cost` is a lower bound.
     clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
     """
 
@@ -47,8 +48,7 @@ class TaskCosts:
     def from_attempts(
         cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
     ) -> TaskCosts:
-        """Costs from the attempts of each task, as in `passk_cli.outcomes.attempts`; NaN is no
-        cost.
+        """Costs from attempts, in the form of `outcomes.attempts`; a cost of NaN is missing.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
         >>> spent = TaskCosts.from_attempts(*one)
@@ -80,15 +80,14 @@ class TaskCosts:
 
     @property
     def has_missing_cost(self) -> bool:
-        """Whether any cost is missing."""
+        """Whether the cost of any attempt is missing."""
         return self.missing_cost is not None and bool(self.missing_cost.any())
 
     @property
     def effective_tasks_if_few(self) -> int:
-        """Number of tasks that carry the costs, (Σx)² / Σx², if that is too few for the limits;
-        else 0.
+        """Effective number of tasks, (Σx)² / Σx², if it is too small for the limits; otherwise 0.
 
-        It is too few if it is below 10 and below a quarter of the tasks (benchmarks/cost.md).
+        It is too small below 10 if it is also below a quarter of the tasks (benchmarks/cost.md).
 
         >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
         2
@@ -99,9 +98,9 @@ class TaskCosts:
 
     @property
     def within_ratio(self) -> Floats:
-        """Variance, over repeated attempts, of what each task contributes to the cost per success.
+        """Variance over repeated attempts of each task's contribution to the cost per success.
 
-        NaN if it is unknown, or if nothing passed.
+        It is NaN if it is unknown, or if no attempt passed.
         """
         passing = float(self.rate.mean())
         if self.within is None or not passing:
@@ -123,7 +122,7 @@ class TaskCosts:
         return residuals
 
     def refusal_reason(self, population: str) -> str:
-        """Why there are no limits; "" if there are limits."""
+        """The reason why there are no limits; "" if there are limits."""
         if population == THESE_TASKS:
             if self.within is None or self.attempts is None:
                 return "unknown for these tasks, since it is not a mean of attempts"
@@ -132,9 +131,7 @@ class TaskCosts:
         return f"needs at least 2 {noun}" if self.unit_count < 2 else ""
 
     def student_quantile(self, level: float, population: str) -> float:
-        """Student's quantile, with units − 1 degrees of freedom, or attempts − tasks for these
-        tasks.
-        """
+        """Student's quantile; for these tasks, attempts − tasks are the degrees of freedom."""
         from passk_cli.scipy_special import stdtrit
 
         degrees = self.unit_count - 1
@@ -148,10 +145,9 @@ class RatioInterval:
     """A ratio or a difference of ratios, with its limits.
 
     value : None if a model passed no attempt.
-    upper : the upper end of the value if costs are missing, infinite if any cost may be; otherwise
-        None.
-    low, high : limits around both ends. high is infinite if there is none ("at least low"). None,
-        with the reason, if there are no limits.
+    upper : the largest possible value if costs are missing (infinite if there is none); or None.
+    low, high : limits that include both `value` and `upper`. If there is no upper limit, high is
+        infinite ("at least low"). None if there are no limits, with the reason.
     """
 
     value: float | None
@@ -163,10 +159,10 @@ class RatioInterval:
 
 @dataclass(frozen=True)
 class RatioComparison:
-    """Two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
+    """Comparison of two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
-    first, second : places of the models.
-    p : of θ₁ = θ₂, two-sided; NaN if there is no test.
+    first, second : indices of the models.
+    p : two-sided p of θ₁ = θ₂; NaN if there is no test.
     adjusted : p adjusted for all pairs of the family.  alpha : the largest significant p.
     """
 
@@ -180,7 +176,7 @@ class RatioComparison:
 
 
 class _MeanReach(NamedTuple):
-    """A mean over tasks, and how far its limits are below and above it."""
+    """A mean over tasks, and the distances of its lower and its upper limit."""
 
     mean: float
     below: float
@@ -190,20 +186,20 @@ class _MeanReach(NamedTuple):
 def cost_per_success(
     spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
-    """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failures.
+    """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failed attempts.
 
-    The limits come from Fieller's inversion, with separate limits on either side of both means. x̄
-    and ȳ are the means over tasks, r is their correlation, and X and Y are the distances of their
-    limits on the relevant side:
+    The limits come from Fieller's method with separate limits for each mean and direction. x̄ and ȳ
+    are the means over tasks, r is their correlation, and X and Y are the distances of their limits
+    in the relevant direction:
 
         (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
 
-    The lower root uses X below x̄ and Y above ȳ, and the upper root the reverse. The limits of ȳ
-    are those of the usual interval of pass@1 (`guard`, or `hull` for these tasks), which holds near
-    0: without any pass there is no value, and only a lower limit. The limits of x̄ come from
-    `amount_reach`.
+    The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
+    The limits of ȳ come from the default interval of pass@1 (`guard`, or `hull` for these tasks),
+    which is valid near 0. Without a pass there is no value, and only a lower limit. The limits of
+    x̄ come from `amount_reach`.
 
-    Limits are None with one task (cluster), and for these tasks if one of them has a single
+    Limits are None with one task (cluster). For these tasks, they are None if a task has a single
     attempt.
     Coverage: benchmarks/cost.md.
     Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
@@ -222,7 +218,7 @@ def mean_cost(
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt.
 
-    Its limits come from `amount_reach`, and for these tasks from the jackknife over attempts.
+    Its limits come from `amount_reach`, or for these tasks from the jackknife over attempts.
     """
     limits_over_tasks = _mean_cost_interval(spending, level, population, None)
     if population != THESE_TASKS or spending.within is None or limits_over_tasks.low is None:
@@ -235,7 +231,7 @@ def mean_cost(
 def _costs_per_success(
     spendings: Sequence[TaskCosts], level: float, population: str
 ) -> list[RatioInterval]:
-    """`cost_per_success` of each model; the limits of their pass rates are computed together."""
+    """`cost_per_success` of each model; the limits of the pass rates are computed together."""
     reaches = _rate_reaches(spendings, level, population)
     return [
         _mean_cost_interval(spending, level, population, reach)
@@ -246,7 +242,7 @@ def _costs_per_success(
 def _mean_cost_interval(
     spending: TaskCosts, level: float, population: str, passing: _MeanReach | None
 ) -> RatioInterval:
-    """The limits of the mean cost divided by `passing`; of the mean cost if that is None."""
+    """The mean cost divided by the pass rate `passing`, or only the mean cost if it is None."""
     y, r = passing or _MeanReach(1.0, 0.0, 0.0), 0.0
     value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
     upper = np.inf if spending.has_missing_cost else None
@@ -276,7 +272,7 @@ def _cost_reach(spending: TaskCosts, level: float, population: str) -> _MeanReac
 def _rate_reaches(
     spendings: Sequence[TaskCosts], level: float, population: str
 ) -> list[_MeanReach]:
-    """Distances of the limits of pass@1 from its mean; 0 if there are no limits."""
+    """Pass rates with distances of the limits of pass@1; the distances are 0 without limits."""
     reaches = [_MeanReach(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
     places, samples = (
         [at for at, one in enumerate(spendings) if not one.refusal_reason(population)],
@@ -305,9 +301,7 @@ def _correlation(spending: TaskCosts, population: str) -> float:
 
 
 def _ratio_roots(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
-    """The roots of (x − θ y)² = xx − 2 θ xy + θ² yy on either side of x/y; 0 and ∞ if there are
-    none.
-
+    """The roots θ of (x − θ y)² = xx − 2 θ xy + θ² yy below and above x/y; 0 and ∞ without roots.
     >>> [round(root, 3) for root in _ratio_roots(2.0, 1.0, 0.25, 0.0, 0.04)]
     [1.425, 2.742]
     """
@@ -322,23 +316,25 @@ def compare_costs(
     level: float = 0.95, population: str = NEW_TASKS, *, adjust: bool = True,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[RatioComparison]:  # fmt: skip
-    """Costs per solved task of pairs of models over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
+    """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
 
-    Both are Fieller's inversion of one statistic: x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and x̄₁ȳ₂ −
-    x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error comes from the tasks' contributions, by Student's
-    t. If the usual limits of a pass rate reach farther than Student's, the excess is added, so that
-    few passes do not look certain. At ρ = 1 and δ = 0 the statistic is the same, so there is one p.
+    Both limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
+    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. Its error comes from the tasks' contributions, with
+    Student's t. If the default limits of a pass rate are wider than Student's t limits, the excess
+    is added, so that few passes do not seem certain. The statistics are equal at ρ = 1 and δ = 0,
+    so there is one p.
 
-    If a limit does not exist, the models' own limits bound it. A difference reaches at least as far
-    as these limits imply, which are as skewed as costs (`_most_lead`).
+    If a limit does not exist, it follows from the limits of both models. The limits of a difference
+    are at least as far away as the models' limits imply, which are as skewed as costs
+    (`_most_lead`).
 
     spendings : one per model, over the same tasks in the same order.
-    pairs : places of two models per pair, all pairs if None.
+    pairs : indices of two models per pair; None for all pairs.
     adjust : whether all pairs are one family. Shared sign flips then give the distribution of the
-        smallest p (`draw_min_p`; for these tasks Bonferroni's bound), and intervals have its level.
-        Without adjustment, only the two models of a pair must have the same tasks.
-    If costs of a pair are missing, its limits are around both ends, and p is the largest that any
-    values in their place give, up to rounding.
+        smallest p (`draw_min_p`; Bonferroni's bound for these tasks), which sets the level of the
+        intervals. Without adjustment, only the two models of a pair need the same tasks.
+    If costs of a pair are missing, its limits include the smallest and the largest possible value,
+    and p is the largest p over all possible costs, up to rounding.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
     >>> costs = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
@@ -356,7 +352,7 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
         columns = np.stack([law.contributions for law in distributions], axis=1)
-        # The unit of money must not decide what counts as rounding.
+        # Rounding must not depend on the unit of money, so contributions are scaled.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
@@ -385,7 +381,7 @@ def compare_costs(
 def _pair_distributions(
     spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_PairDistribution]:
-    """The distribution of each pair of models whose limits are defined."""
+    """The distribution of each pair of models with defined limits."""
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
     reaches = _rate_reaches(tested, _USUAL, population)
@@ -397,12 +393,13 @@ def _pair_distributions(
 
 
 class _ModelMeans(NamedTuple):
-    """A model's means, and what its units add to their errors.
+    """A model's mean cost and pass rate, with the contributions of units to their errors.
 
-    x, y : mean cost and mean rate.
-    residuals : (units × 2), whose products are covariances of the means; for these tasks (2 × 2), a
-        root of the covariances.
-    below, above : variances of ȳ to be added.
+    x, y : mean cost and mean pass rate.
+    residuals : (units × 2), with products that are covariances of the means. For these tasks,
+        (2 × 2), a root of the covariance matrix.
+    below, above : variances that are added to the variance of ȳ for each direction.
+    degrees : degrees of freedom.  shared : whether units are common to all models.
     has_missing_cost : whether x may be larger.
     """
 
@@ -417,7 +414,7 @@ class _ModelMeans(NamedTuple):
 
     @classmethod
     def from_spending(cls, spending: TaskCosts, reach: _MeanReach, population: str) -> _ModelMeans:
-        """reach : of the pass rate, at the usual level."""
+        """The means of a model; reach : limits of its pass rate at the level `_USUAL`."""
         tasks = len(spending.cost)
         if population == THESE_TASKS and spending.within is not None:
             xx, yy, xy = (spending.within.sum(axis=1) / tasks**2).tolist()
@@ -440,14 +437,14 @@ class _ModelMeans(NamedTuple):
 
 
 class _PairDistribution(NamedTuple):
-    """Two models with means (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of its parts."""
+    """Two models with means (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of its terms."""
 
     first: _ModelMeans
     second: _ModelMeans
 
     @property
     def slopes(self) -> Floats:
-        """Derivatives of x₁y₂, x₂y₁ and y₁y₂ by the means: (3 × 4)."""
+        """Derivatives of x₁y₂, x₂y₁ and y₁y₂ with respect to the means: (3 × 4)."""
         (x1, y1, *_), (x2, y2, *_) = self
         return np.array([[y2, 0.0, 0.0, x1], [0.0, x2, y1, 0.0], [0.0, y2, 0.0, y1]])
 
@@ -466,7 +463,7 @@ class _PairDistribution(NamedTuple):
         if self.first.shared:
             covariances[:2, 2:] = first.T @ second
             covariances[2:, :2] = covariances[:2, 2:].T
-        # The statistics fall with y₁ and rise with y₂.
+        # The statistics decrease with y₁ and increase with y₂.
         covariances[1, 1] += self.first.above if lower else self.first.below
         covariances[3, 3] += self.second.below if lower else self.second.above
         slopes = self.slopes
@@ -474,7 +471,7 @@ class _PairDistribution(NamedTuple):
 
     @property
     def statistic(self) -> float:
-        """x₁y₂ − x₂y₁; a difference that is only rounding is 0."""
+        """x₁y₂ − x₂y₁; 0 if the difference is only a rounding error."""
         first, second = self.first.x * self.second.y, self.second.x * self.first.y
         return 0.0 if abs(first - second) <= 1e-12 * max(first, second) else first - second
 
@@ -492,14 +489,14 @@ class _PairDistribution(NamedTuple):
 
     @property
     def degrees(self) -> int:
-        """Degrees of freedom: the smaller of both models' numbers."""
+        """Degrees of freedom: the smaller number of the two models."""
         return min(self.first.degrees, self.second.degrees)
 
 
 def _without_limits(
     first: RatioInterval, second: RatioInterval, reason: str
 ) -> tuple[RatioInterval, RatioInterval]:
-    """Difference and ratio without limits."""
+    """The difference and the ratio of two models without limits."""
     values = _difference_and_ratio(first.value, second.value)
     difference, ratio = (RatioInterval(value, None, None, None, reason) for value in values)
     return difference, ratio
@@ -520,9 +517,9 @@ def _limits(
     first_limits: RatioInterval,
     second_limits: RatioInterval,
 ) -> tuple[RatioInterval, RatioInterval]:
-    """Difference and ratio with limits at alpha.
+    """The difference and the ratio with limits at alpha.
 
-    first_limits, second_limits : the limits of each model at the same level.
+    first_limits, second_limits : limits of each model at the same level.
     """
     from passk_cli.scipy_special import stdtrit
 
@@ -578,18 +575,18 @@ def _limits(
 
 
 def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> float:
-    """The least θ₁ − θ₂ with θ₁/θ₂ ≥ ratio, within both models' own limits."""
+    """The smallest θ₁ − θ₂ with θ₁/θ₂ ≥ ratio, for θ₁ and θ₂ within their own limits."""
     if ratio >= 1:
         return max(low_2 * (ratio - 1.0) if low_2 > 0 else 0.0, low_1 * (1.0 - 1.0 / ratio))
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
 
 
 def _most_lead(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
-    """How far θ₁ − θ₂ may reach if the first model is more expensive; −∞ if it is not.
+    """An upper limit of θ₁ − θ₂ if the first model is more expensive; −∞ if it is not.
 
-    The distances of high, the upper limit of θ₁, and of low, the lower limit of θ₂, add as squares,
-    minus what their errors share (MOVER). θ₁ is as skewed as costs are, and the difference of two
-    models shows too little of this.  Source: Zou & Donner 2008.
+    The distances of `high`, the upper limit of θ₁, and of `low`, the lower limit of θ₂, are
+    combined as squares, minus the covariance of their errors (MOVER). θ₁ is as skewed as costs are,
+    which the difference of two models does not show enough.  Source: Zou & Donner 2008.
     """
     if dear.y == 0 or cheap.y == 0 or dear.x * cheap.y <= cheap.x * dear.y:
         return -np.inf

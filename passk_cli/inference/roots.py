@@ -1,4 +1,4 @@
-"""Roots and peaks of functions of one number, without the slow import of `scipy.optimize`."""
+"""Roots and peaks of functions of one variable, without the slow import of `scipy.optimize`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_STEPS = 200
 
 
 def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
-    """The height of the parabola through three neighbours on a grid, if the middle is the highest.
+    """The height of the parabola through three neighbouring points, if the middle is the highest.
 
     >>> parabola_peaks(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
     [1.125, 2.0]
@@ -25,14 +25,14 @@ def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
 
 
 def find_root(function: Callable[[float], float], low: float, high: float, within: float) -> float:
-    """The place between low and high at which a continuous function changes its sign, to `within`.
+    """A point between low and high at which a continuous function changes its sign.
 
-    Regula falsi with the weights of Anderson and Björck, and the middle if that does not halve the
-    bracket in three steps. It needs few steps for a smooth function and not many for any.
+    The method is regula falsi with the weights of Anderson and Björck, and bisection if three steps
+    do not halve the bracket. It needs few steps for smooth functions.
 
-    function : with opposite signs at low and high, or 0 at one of them; it may be rough.
-    within : > 0; a bracket as narrow as doubles allow is accepted too.
-    Errors: ValueError if the signs are the same.
+    function : with opposite signs at low and high, or 0 at one of them. It need not be smooth.
+    within : accuracy of the point, > 0; limited by the precision of doubles.
+    Errors: ValueError if the function has the same sign at low and high.
     Source: Anderson & Björck 1973, BIT 13, 253–264.
 
     >>> round(find_root(lambda x: x * x - 2, 0.0, 2.0, 1e-12), 9) == round(2**0.5, 9)
@@ -51,7 +51,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
         step = b - height_b * (b - a) / (height_b - height_a)
         if slow >= 3 or not min(a, b) < step < max(a, b) or not math.isfinite(step):
             step = a + (b - a) / 2
-        # This close to an end, the step moves to the other side of the root.
+        # A step close to an end is moved to the opposite side of the root.
         elif abs(step - b) < within / 2:
             step = b + math.copysign(within / 2, a - b)
         height = function(step)

@@ -1,6 +1,7 @@
-"""Rounding in computed numbers, which differs from processor to processor.
+"""Rounding errors in computed numbers, which differ from processor to processor.
 
-A yes-or-no question (is there a spread, which of two is larger) must not depend on it.
+A decision (for example whether there is a spread, or which number is larger) must not depend on
+them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from passk_cli.arrays import Floats
 
-# A share of the numbers that a result was computed from.
+# Relative size below which a computed number is treated as a rounding error.
 ROUNDING = 1e-12
 
 
 def common_denominator(values: Floats, largest: int, within: float) -> int | None:
-    """The least d for which all values are multiples of 1/d; None if it is above `largest`.
+    """The smallest d for which all values are multiples of 1/d; None if d is above `largest`.
 
-    values : finite.  within : how far a value may be from a multiple.
+    values : finite.  within : largest distance of a value from a multiple.
 
     >>> import numpy as np
     >>> common_denominator(np.array([0.5, 1 / 3]), 100, 1e-12)

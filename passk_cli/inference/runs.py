@@ -1,6 +1,4 @@
-"""Repeated runs of one setup: whether the run itself moves pass@1, how much, and when it
-changed.
-"""
+"""Repeated runs of one setup: the effect of a run on pass@1, and changes of pass@1 over time."""
 
 from __future__ import annotations
 
@@ -13,33 +11,33 @@ from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import named_generator
 
-# The maximum number of cells of a test's draws, and the smallest and the largest number of draws.
+# Maximum number of array elements in a test's draws, and smallest and largest number of draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# The false-alarm rate is stated for a history of this many runs. Only the last ones of a longer
-# history are used.
+# Number of runs in a history for which the false-alarm rate is valid. If a history is longer, only
+# the last runs are used.
 HORIZON = 365
-# For each false-alarm rate, the deviate that some split on some night of a quiet history of HORIZON
-# runs exceeds with this probability. They are quantiles of 20,000 histories (`largest_deviate`).
+# False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
+# change exceeds with this probability. These are quantiles of 20,000 histories (`largest_deviate`).
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# The largest correlation between neighbouring runs that passk assumes. With more, runs would show
-# nothing.
+# Largest correlation between neighbouring runs that passk assumes. With a larger correlation, no
+# change could be detected.
 _MOST_CORRELATED = 0.95
-# If this many runs before and after a change do not overlap, they show it without further tests of
-# ranks.
+# Number of runs before and after a change that show it without a test of ranks if they do not
+# overlap.
 _FEWEST_APART = 4
 
 
 @dataclass(frozen=True)
 class RunEffect:
-    """Effect of the run on the mean of its tasks, beyond what chance within tasks explains.
+    """The effect of the run on the mean over tasks, beyond chance within tasks.
 
-    means, variances : (runs,), pass@1 of each run and its variance by chance within tasks.
-    p : of no effect on the means.
-    p_tasks : of no effect on single tasks; 1 with one attempt per task and run, which is not
-        informative.
-    variance, low, high : of the effect, in squared units of pass@1.
-    between, within : numbers of tasks on which two attempts differ, of two runs and of one; NaN if
-        no run attempts a task twice.
+    means, variances : (runs,), pass@1 of each run and its variance due to chance within tasks.
+    p : p-value of no effect on the means.
+    p_tasks : p-value of no effect on single tasks; 1 with one attempt per task and run, which is
+        not informative.
+    variance, low, high : variance of the effect and its limits, in squared units of pass@1.
+    between, within : expected number of tasks with different outcomes in two attempts of different
+        runs, and of the same run; NaN if no run attempts a task twice.
     """
 
     means: Floats
@@ -56,16 +54,17 @@ class RunEffect:
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
     """Test, size and limits of the effect of a run, from repeated runs of one setup.
 
-    Hypothesis: the attempts at a task are exchangeable over runs. Then, given a task's passes,
-    those of each run are multivariate hypergeometric, for any numbers of attempts. The statistic of
-    the means is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and the variance s_t² of
-    all attempts at task t. The statistic of single tasks is Σ_tr n_rt (c_rt / n_rt − C_t / N_t)². p
-    = (b + 1)/(m + 1) over m draws. The size is the variance τ² for which Q(τ²) = Σ (m_r − m̄)² /
-    (v_r + τ²) equals R − 1. At the limits it equals the quantiles of χ² with R − 1 degrees of
-    freedom (Q-profile). They are at most ¼, the largest variance of values in [0, 1].
+    Hypothesis: the attempts at a task are exchangeable over runs. Given the passes at a task, the
+    passes in each run are then multivariate hypergeometric, for any numbers of attempts. The
+    statistic for means is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and the
+    variance s_t² of all attempts at task t. The statistic for single tasks is Σ_tr n_rt (c_rt /
+    n_rt − C_t / N_t)². p = (b + 1)/(m + 1) over m draws. The size is the variance τ² for which
+    Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1. At its limits, Q(τ²) equals quantiles of χ²
+    with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼, the largest variance of
+    values in [0, 1].
 
-    n, c : (runs, tasks), R ≥ 2, every task attempted in every run.  level in (0, 1).
-    Edge cases: if all attempts of every task agree, there is no effect: p = 1 and limits of 0.
+    n, c : (runs, tasks), R ≥ 2, with attempts at every task in every run.  level : in (0, 1).
+    Edge cases: if all attempts of each task agree, there is no effect: p = 1 and limits of 0.
     Errors: ValueError for fewer than two runs, or a task without an attempt in a run.
     Source: Paule & Mandel 1982; Viechtbauer 2007 (Q-profile).
 
@@ -125,7 +124,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
 
 
 def draw_count(n: Ints) -> int:
-    """Number of draws behind the p-values of `run_effect`.
+    """Number of random draws for the p-values of `run_effect`.
 
     n : (runs, tasks), attempts.
 
@@ -136,9 +135,7 @@ def draw_count(n: Ints) -> int:
 
 
 def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
-    """p of the means and of the tasks, from attempts dealt at random to the runs within each
-    task.
-    """
+    """p of the means and of the tasks; attempts are dealt at random to runs within each task."""
     runs, tasks = n.shape
     draws = draw_count(n)
     random = named_generator(seed, "runs")
@@ -159,7 +156,7 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
             dealt = random.multivariate_hypergeometric(sizes, passes, size=draws) / sizes
             totals += dealt
             of_tasks += (dealt - centre) ** 2 @ sizes
-    # Sums that are equal up to the order of adding count as ties.
+    # Sums that differ only by the order of addition are treated as equal.
     slack = 1 - 1e-9
     observed = float(spread((c / n).mean(axis=1)))
     of_means = 1 + int((spread(totals / tasks) >= observed * slack).sum())
@@ -170,11 +167,11 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
 def run_variances(values: Floats) -> tuple[float, float]:
     """Variance of the means of runs, and the part of it that chance explains: M_r / T, M_tr / T.
 
-    M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs, and M_tr = Σ_tr (v_tr − v_t· −
-    v_·r + v)² / ((R − 1)(T − 1)) that of the residuals. They can be computed for any metric.
+    M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs. M_tr = Σ_tr (v_tr − v_t· − v_·r +
+    v)² / ((R − 1)(T − 1)) is the mean square of residuals. Both are defined for any metric.
 
-    values : (runs, tasks), R ≥ 2, T ≥ 2, of the same tasks.
-    Errors: ValueError for fewer.
+    values : (runs, tasks), values of the same tasks in each run, R ≥ 2, T ≥ 2.
+    Errors: ValueError for fewer runs or tasks.
     Source: Searle, Casella & McCulloch 1992, two-way crossed random effects.
     """
     runs, tasks = values.shape
@@ -187,9 +184,10 @@ def run_variances(values: Floats) -> tuple[float, float]:
 
 
 def run_variance(values: Floats) -> float:
-    """Variance of the effect of a run on the mean of its tasks, at least 0.
+    """Variance of the effect of a run on the mean over its tasks, at least 0.
 
-    It is what a run does to all tasks alike, beyond what attempts and single tasks explain.
+    This effect is common to all tasks of a run, in addition to random attempts and effects on
+    single tasks.
 
     values : as for `run_variances`.
 
@@ -202,11 +200,11 @@ def run_variance(values: Floats) -> float:
 
 
 def run_difference_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
-    """How far a single run and the mean of several may differ only by the effect of the run.
+    """Largest difference between a run and the mean of several runs that run effects explain.
 
-    The variance of their difference due to runs is σ² (1 + 1/R), so h = t_{H−1} σ √(1 + 1/R).
+    The variance of this difference due to runs is σ² (1 + 1/R), so h = t_{H−1} σ √(1 + 1/R).
 
-    variance : σ², estimated from H runs (history).  runs : R, the runs that are averaged.
+    variance : σ², estimated from H runs.  runs : R, the number of averaged runs.  history : H.
     Errors: ValueError for H < 2.
 
     >>> round(run_difference_reach(0.02**2, 5, 20), 4)
@@ -222,8 +220,8 @@ def run_difference_reach(variance: float, runs: int, history: int, level: float 
 def widen_limits(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
     """Limits of a difference, widened by the effect of the run.
 
-    The distances from the estimate and the reach of runs add in squares (variances recovered from
-    limits).
+    The distance of each limit from the estimate and the reach of runs are combined as squares
+    (variances recovered from limits).
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
     >>> low, high = widen_limits(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
@@ -238,8 +236,10 @@ def widen_limits(estimate: float, low: float, high: float, reach: float) -> tupl
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change of level: the first run after it, the run that showed it, and the means around
-    it.
+    """A change of the mean of runs.
+
+    first : index of the first run after the change.  detected : run that first showed the change.
+    before, after : means before and after the change.
     """
 
     first: int
@@ -249,14 +249,14 @@ class ChangePoint:
 
 
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
-    """Variance of the mean of a run by chance within tasks, as known after each run.
+    """Variance of the mean of a run due to chance within tasks, estimated after each run.
 
-    After run r it is Σ_t s_t² h_t / T², with the variance s_t² of all attempts at task t so far and
-    the mean h_t of their 1 / n.
+    After run r it is Σ_t s_t² h_t / T². s_t² is the variance of all attempts at task t so far, and
+    h_t is the mean of 1/n over these runs.
 
-    n, c : (runs, tasks), attempts, and sums of the averaged values (passes if these are 0 and 1).
-    squares : sums of their squares; None for passes, which equal their squares.
-    Returns (runs,); 0 after one run of one attempt.
+    n, c : (runs, tasks), attempts, and sums of the averaged values (passes for outcomes 0 and 1).
+    squares : sums of the squared values; None for passes, which equal their squares.
+    Returns (runs,); 0 after one run with one attempt per task.
 
     >>> chance_variances(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
     [0.0625, 0.0417, 0.0375]
@@ -271,16 +271,16 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
 
 
 def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """Mean logarithm of the amounts of each run, with a floor of its variance for `change_points`.
+    """Mean logarithm of the amounts of each run, with lower bounds for its variance.
 
     m_r = ā + mean_t (L_rt − a_t). L_rt is the mean logarithm of the amounts of run r at task t, and
-    a_t is its mean over the runs that have one. Amounts are skewed to the right, as prices are.
-    Means of few amounts jump with a single attempt, but means of logarithms are nearly normal. A
-    mean of logarithms does not depend on the number of attempts, and the logarithm of a mean does.
+    a_t is its mean over the runs with an amount. Amounts such as prices are skewed to the right, so
+    a mean of few amounts can jump with a single attempt. Means of logarithms are nearly normal, and
+    unlike logarithms of means they do not depend on the number of attempts.
 
     n : (runs, tasks), number of amounts above 0; every run and every task has one.
-    logs, squares : sums of their logarithms, and of the squared logarithms.
-    Returns two of (runs,): means, and `chance_variances` of logarithms.
+    logs, squares : sums of the logarithms, and of the squared logarithms.
+    Returns means and `chance_variances` of logarithms, (runs,) each. Both are for `change_points`.
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
@@ -295,13 +295,12 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the middle of its task, for `exact_change_p`.
 
-    The middle is the value above which the share of attempts is closest to a half. For example, if
-    27 attempts have 30 turns and one has 29, 27 are above the middle. It is computed from all runs
-    together, so that attempts stay exchangeable.
+    The middle is the amount above which the share of attempts is closest to one half. For example,
+    if 27 attempts have 30 turns and one attempt has 29, then 27 are above the middle. All runs are
+    used for the middle, so that attempts stay exchangeable.
 
-    tasks, amounts, counts : the code of the task, the amount and its number of attempts,
-        (amounts,).
-    Edge cases: a task whose amounts are all equal has none above.
+    tasks, amounts, counts : (amounts,), code of the task, amount, and its number of attempts.
+    Edge cases: if all amounts of a task are equal, none is above the middle.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
     >>> above_task_middle(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
@@ -312,8 +311,8 @@ def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     total = np.bincount(task, weight)[task]
     share = (np.cumsum(weight) - np.cumsum(np.bincount(task, weight))[task] + total) / total
     last = np.append((task[1:] != task[:-1]) | (amount[1:] > amount[:-1]), True)
-    # The middle amount of a task is the one with a cumulative share closest to one half. If two are
-    # equally close, it is the first.
+    # The middle of a task is the amount with a cumulative share closest to one half. If two amounts
+    # are equally close, the smaller amount is used.
     away = np.where(last, np.abs(share - 0.5), np.inf)
     best = np.lexsort((away, task))[np.searchsorted(task, np.arange(int(task[-1]) + 1))]
     above = np.empty(len(tasks), dtype=bool)
@@ -325,33 +324,38 @@ def change_points(
     means: Floats, floors: Floats | float = 0.0, *, counts: tuple[Ints, Ints] | None = None,
     alpha: float = 0.05,
 ) -> list[ChangePoint]:  # fmt: skip
-    """Changes of the mean over a history of runs, with one false-alarm rate for all its nights.
+    """Changes of the mean in a history of runs, with one false-alarm rate for the whole history.
 
-    After each run r, the split s of the runs since the last change is sought for which t = (mean
-    after − mean before) / (sd √(1/s + 1/(r−s))) is largest. sd is pooled, with r − 2 degrees of
-    freedom, and t is converted to the normal scale. A split is a change if its deviate exceeds the
-    1 − α quantile of the largest deviate over all splits of all nights of a history of `HORIZON`
-    runs without a change, and if four checks agree:
+    After each run r, the runs since the last change are split at the s with the largest t = (mean
+    after − mean before) / (sd √(1/s + 1/(r−s))). sd is pooled, with r − 2 degrees of freedom, and t
+    is converted to a normal deviate. A split is a change if its deviate exceeds the 1 − α quantile
+    of the largest deviate over all splits and all runs of a history of `HORIZON` runs without a
+    change, and if four checks agree:
 
-    - sd is at least what chance within tasks causes, even if runs are nearly equal by accident.
-    - Runs may be correlated with earlier runs, and drift: `correlated_t` must exceed the threshold,
+    - sd is at least the standard deviation due to chance within tasks. Runs that are nearly equal
+    by
+      accident therefore show no change.
+    - Runs may be correlated with earlier runs and drift, so `correlated_t` must exceed the
+    threshold
       too.
-    - Means of runs near 0 or 1 are skewed, and a few low ones are not a change. The normal scores
-      of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the same threshold at the same split.
-      If there are too few runs for that, four runs or more on both sides must not overlap.
-    - A few attempts may be the whole change: the exact p of the counts of the runs before and after
+    - Means of runs near 0 or 1 are skewed, and a few low means are not a change. So the normal
+    scores
+      of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the same split. If
+      there are too few runs for this, four or more runs on each side must not overlap.
+    - A few attempts may cause the whole change. So the exact p of the counts before and after
       (`exact_change_p`) must be as small as the threshold implies.
 
-    So among twenty histories without a change at most one has a false alarm, however often it was
-    checked. benchmarks/trend.md shows when correlated runs raise this rate. Only the last `HORIZON`
-    runs of a longer history are used.
+    At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
+    the history is checked. benchmarks/trend.md shows when correlated runs raise this rate. Only the
+    last `HORIZON` runs of a longer history are used.
 
     means : (runs,).
-    floors : the least variance of a run's mean, one or one after each run, from `chance_variances`.
-    counts : attempts and passes, two of (runs × tasks); None to skip the last check.
-    alpha : one of 0.1, 0.05, 0.01.
+    floors : smallest variance of a run's mean, one for all runs or one after each run, from
+        `chance_variances`.
+    counts : attempts and passes, each (runs × tasks); None to skip the last check.
+    alpha : 0.1, 0.05 or 0.01.
     Edge cases: there is no change with fewer than five runs since the last change, or if all runs
-    are equal.
+        are equal.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
     >>> level = np.array([0.8, 0.81, 0.79, 0.8, 0.82, 0.79, 0.8, 0.6, 0.61, 0.59, 0.6])
@@ -391,7 +395,7 @@ def change_points(
 
 
 def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
-    """Whether the ranks of the runs show a change at a split, too."""
+    """Whether the ranks of the runs confirm a change at a split."""
     from passk_cli.scipy_special import ndtri
 
     runs = len(means)
@@ -412,14 +416,14 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
 def correlated_t(means: Floats, split: int) -> float:
     """|t| of a change of the mean if runs may be correlated with earlier runs.
 
-    Generalized least squares for runs whose correlation falls as r^lag, divided by √f. r is the
-    lag-1 correlation of the residuals around the means before and after, + 2/R for its bias, +
-    1/√R, its standard error, from 0 to 0.95, since a few runs cannot rule out correlation. f ≥ 1 if
-    correlation falls more slowly than r^lag, as for a lasting effect with chance within tasks on
-    top: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r), with φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two
-    standard errors above 0, and φ = r otherwise.
+    Generalized least squares for runs with correlation r^lag, divided by √f. r is the lag-1
+    correlation of the residuals from the means before and after, plus 2/R for its bias and 1/√R for
+    its standard error, limited to [0, 0.95]. These terms are added because a few runs cannot
+    exclude correlation. f ≥ 1 if the correlation decreases more slowly than r^lag, for example for
+    a lasting effect plus chance within tasks: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r). φ = (r₂ +
+    r₃) / (r₁ + r₂) if r₁ is two standard errors above 0, and otherwise φ = r.
 
-    means : (runs,), R ≥ 5.  split : runs before, from 1 to R − 1.
+    means : (runs,), R ≥ 5.  split : number of runs before the change, from 1 to R − 1.
     Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
 
     >>> drift = np.sin(np.arange(60) / 10)  # plain t: 11.9
@@ -431,10 +435,10 @@ def correlated_t(means: Floats, split: int) -> float:
 
 
 def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
-    """A change of the mean of runs that may be correlated, and its standard error.
+    """A change of the mean of correlated runs, and its standard error; see `correlated_t`.
 
-    See `correlated_t`. The error does not depend on the change, and it is 0 if runs are equal on
-    both sides.
+    The error does not depend on the change. It is 0 if all runs before are equal, and all runs
+    after.
     """
     runs = len(means)
     residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
@@ -461,14 +465,14 @@ def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
 def least_detectable_change(
     means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05
 ) -> float:
-    """The least change of a history that its last run could have shown, at any run.
+    """The smallest change of the mean that could be detected at the last run of a history.
 
-    At a split that ranks can show, it is what exceeds the threshold by t and by `correlated_t`,
-    with the noise around the means before and after it. The result is the least over splits. The
-    exact test of counts and the ranks of the runs may require more.
+    At a split that ranks can confirm, the change must exceed the threshold by t and by
+    `correlated_t`, with the noise of the runs before and after. The result is the minimum over
+    splits. The exact test of counts and the ranks of the runs may require a larger change.
 
-    means, floors, alpha : as for `change_points`, of the runs since the last change.
-    Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and there is no floor.
+    means, floors, alpha : as for `change_points`, for the runs since the last change.
+    Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and the floor is 0.
 
     >>> nights = np.random.default_rng(1).normal(0.8, 0.02, 100)
     >>> [round(least_detectable_change(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
@@ -491,7 +495,7 @@ def least_detectable_change(
 
 
 def run_correlation(means: Floats) -> float:
-    """Lag-1 correlation of runs, + 1/R for its bias; 0 for fewer than five runs, or equal ones.
+    """Lag-1 correlation of runs, plus 1/R for its bias; 0 for fewer than five runs or equal runs.
 
     >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
     0.792
@@ -506,12 +510,13 @@ def run_correlation(means: Floats) -> float:
 def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     """Exact two-sided p of equal pass rates before and after a split, given each task's passes.
 
-    The attempts at a task are then exchangeable over the runs, and its passes after the split are
-    hypergeometric. Those of all tasks are a sum of independent numbers, whose distribution is a
-    convolution. p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
+    Under the hypothesis, the attempts at a task are exchangeable over the runs, and its passes
+    after the split are hypergeometric. The sum over tasks has a distribution by convolution. p =
+    min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
-    n, c : (runs × tasks), attempts and passes; for amounts, those above the task's middle.
-    start, split, end : runs start … split − 1 are before, split … end − 1 after.
+    n, c : (runs × tasks), attempts and passes. For amounts, c are the amounts above the task's
+        middle.
+    start, split, end : runs start … split − 1 are before the split, runs split … end − 1 after.
     Accuracy: 1e-9, absolute.  Source: Fisher 1935.
 
     >>> n, c = np.full((28, 1), 3), np.full((28, 1), 3)
@@ -529,7 +534,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     least, most = np.maximum(0, after + total - size), np.minimum(after, total)
     mean = after * total / size
     spread = np.sqrt(mean * (size - total) * (size - after) / (size * np.maximum(size - 1, 1)))
-    # Beyond twelve standard deviations and forty passes, the probability of a task is negligible.
+    # A task's passes beyond 12 standard deviations plus 40 have a negligible probability.
     least = np.maximum(least, np.floor(mean - 12 * spread - 40).astype(np.int64))
     most = np.minimum(most, np.ceil(mean + 12 * spread + 40).astype(np.int64))
     away = np.arange(int((most - least).max()) + 1)
@@ -538,7 +543,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     logs = -sum(gammaln(part + 1.0) for pair in ways for part in pair)
     task_chances = np.exp(logs - logs.max(axis=1, keepdims=True)) * (least + away <= most)
     task_chances /= task_chances.sum(axis=1, keepdims=True)
-    # The circle of places contains the observed sum, and all but 1e-30 of the others.
+    # The cyclic convolution covers the observed sum, and all sums but a probability of 1e-30.
     at, middle = int(passed_after.sum()), float(mean[:, 0] @ times)
     reach = 12 * float(np.sqrt(spread[:, 0] ** 2 @ times)) + abs(at - middle) + 40
     first, sum_range = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1
@@ -553,7 +558,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest deviate over all splits of all nights of one history, without any reset.
+    """The largest deviate over all splits and all runs of one history without a change.
 
     history : (runs,), R ≥ 5.  floors : as for `change_points`.
 
@@ -583,9 +588,10 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
 
 
 def _deviate(t: float, degrees: int) -> float:
-    """The normal deviate with the same tail as t, accurate far out (Wallace's approximation).
+    """The normal deviate with the same tail probability as t, by Wallace's approximation.
 
-    It is within 0.02 of the exact deviate for 3 degrees of freedom or more.
+    It is within 0.02 of the exact deviate for 3 degrees of freedom or more, even far out in the
+    tail.
     """
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -1,20 +1,20 @@
-"""A test of whether sampling stopped because of outcomes, so that the number of attempts is a
-result.
+"""A test of whether sampling stopped because of outcomes, so that n depends on the outcomes.
 
-If attempts at a task end with its first pass, easy tasks have few attempts and a rate of 1/n or
-more. pass@1 by c/n is then, for example, 0.36 although only 0.20 of the attempts pass. These data
-still show the share of tasks solved within k attempts.
+If attempts at a task end with its first pass, easy tasks have few attempts and a pass rate of at
+least 1/n. The mean of c/n is then, for example, 0.36 although only 0.20 of the attempts pass. The
+share of tasks that are solved within k attempts can still be estimated.
 
-Let m be the largest number of attempts at a task. Sampling is taken to have stopped
+Let m be the largest number of attempts at a task. passk assumes that sampling stopped
 
-- at the first pass, if every task has at most one pass, the tasks with fewer than m attempts have
+- at the first pass, if every task has at most one pass, all tasks with fewer than m attempts have
   one, and no pass is known to be followed by another attempt;
-- once a task had passed (as in batches), if the tasks with fewer than m attempts have passes;
-- with failures replaced by retries, if attempt numbers have gaps, and the last attempt passed at
-  every task whose numbers end below m;
+- once a task had passed (for example in batches), if all tasks with fewer than m attempts have
+passes; - with failures replaced by retries, if attempt numbers have gaps, and the last attempt
+passed at
+  every task with attempt numbers that end below m;
 
-and if attempts whose number did not depend on outcomes would look like this with a chance below
-`LEVEL`. Equal numbers of attempts without gaps never do.
+and if such data have a probability below `LEVEL` when n does not depend on outcomes. Data with
+equal numbers of attempts and without gaps never meet these conditions.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
-# Below this chance, a relation between numbers of attempts and outcomes is not an accident.
+# Largest probability at which a relation between n and outcomes is treated as evidence.
 LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
-# The value for a task whose last attempt is unknown.
+# Value for a task with an unknown last attempt.
 UNKNOWN = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OptionalStopping:
-    """How sampling seems to have stopped, and what can still be estimated.
+    """The way in which sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
-    chance : an upper bound of the probability of these data if the number of attempts is fixed
-        beforehand.
-    most : m, the largest number of attempts at a task.  short : tasks with fewer.
-    at_once : share of tasks whose first attempt passed; None if it is unknown.
+    chance : upper bound for the probability of these data if n is fixed beforehand.
+    most : m, the largest number of attempts at a task.
+    short : number of tasks with fewer than m attempts.
+    at_once : share of tasks with a pass in the first attempt; None if it is unknown.
     solved : share of tasks solved within m attempts.
-    beyond : tasks in which an attempt is known to follow a pass.
+    beyond : number of tasks with an attempt that is known to follow a pass.
     """
 
     kind: str
@@ -60,23 +60,24 @@ class OptionalStopping:
 def detect_optional_stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> OptionalStopping | None:
-    """How sampling seems to have stopped, with its chance; None if nothing suggests that it did.
+    """The way in which sampling seems to have stopped; None if there is no sign that it did.
 
-    n, c : (tasks,), attempts kept and passes; n ≥ 1, 0 ≤ c ≤ n.
-    numbered : (tasks,), attempts made according to their numbers, ≥ n; n if these are unknown.
+    n, c : (tasks,), attempts in the data and passes; n ≥ 1, 0 ≤ c ≤ n.
+    numbered : (tasks,), attempts according to their numbers, ≥ n; n if there are no numbers.
     last : (tasks,), whether the last attempt passed: 1, 0, or UNKNOWN.
 
-    Three bounds of the chance hold for any rates of the tasks:
+    Three bounds for the probability of the data are valid for any success rates:
 
-    - Fisher: S of T tasks have a pass, and all s short ones are among them: C(T−s, S−s) / C(T, S).
-      It is exact for numbers of attempts unrelated to outcomes, and too large for honest ones, as
-      more attempts solve more tasks.
-    - One pass at each of the solved tasks: Π (1 − 1/n)^(n−1), the largest probability with n
-      attempts, times the C(T−s, T−S) ways to choose the unsolved tasks among those with m attempts.
-    - If the order is known, one pass in the last place: Π 1/n, given n and c.
+    - Fisher: S of T tasks have a pass, and all s short tasks are among them: C(T−s, S−s) / C(T, S).
+      It is exact if n is unrelated to solved tasks. If n is fixed beforehand, it is conservative,
+      because more attempts solve more tasks.
+    - One pass at each solved task: Π (1 − 1/n)^(n−1), the largest probability with n attempts,
+    times
+      C(T−s, T−S), the number of ways to choose the unsolved tasks among the tasks with m attempts.
+    - If the order is known, the only pass is the last attempt: Π 1/n, given n and c.
 
-    The smaller of the first two is multiplied by the third. If tasks have several passes, the
-    chance is that of `_missing_zeros_p` instead.
+    The smaller of the first two bounds is multiplied by the third. If tasks have several passes,
+    the result of `_missing_zeros_p` replaces the first two.
 
     >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
     >>> evidence = detect_optional_stopping(n, c)
@@ -90,7 +91,7 @@ def detect_optional_stopping(
     solved = c > 0
     early, passed = numbered < numbered.max(), last == 1
     if np.any(numbered > n) and early.any() and np.all(passed[early]):
-        # At every task whose numbers end early, the last attempt passed.
+        # At every task with attempt numbers that end early, the last attempt passed.
         chance, first = math.exp(_log_fisher(early, passed)), (numbered == 1) & solved
         return OptionalStopping(
             REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
@@ -106,7 +107,7 @@ def detect_optional_stopping(
         return None
     logs = 0.0
     if passes_only and single:
-        # This is the largest probability that no task has two passes and the short ones have one.
+        # Largest probability that no task has two passes and all short tasks have one pass.
         several = n[solved & (n > 1)].astype(np.float64)
         one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
         one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
@@ -126,8 +127,7 @@ def detect_optional_stopping(
 def stopped_on_outcome(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> bool:
-    """Whether sampling stopped because of outcomes, beyond reasonable doubt; see
-    `detect_optional_stopping`.
+    """Whether sampling stopped because of outcomes: `detect_optional_stopping` finds evidence.
 
     >>> stopped_on_outcome(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
     True
@@ -139,10 +139,10 @@ def stopped_on_outcome(
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
     """p of the hypothesis that these tasks, all with passes, had n fixed beforehand.
 
-    The statistic is twice the gain in log-likelihood from leaving out counts of 0, Σ log P(c)/P(c ≥
-    1) − Σ log P(c), each with the distribution of rates that fits best. It is treated as half a χ²
-    of one degree (benchmarks/stopping.md). p is ½ if next to no zeros would be missing at rates of
-    c/n.
+    The statistic is twice the gain in log-likelihood from a model without counts of 0,
+    Σ log P(c)/P(c ≥ 1) − Σ log P(c). Each model has the distribution of rates that fits best. The
+    statistic is compared with half a χ² of one degree of freedom (benchmarks/stopping.md). p is ½
+    if almost no counts of 0 are expected at the rates c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5
@@ -161,7 +161,7 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
 
 
 def _log_fisher(short: Bools, passed: Bools) -> float:
-    """log C(T−s, S−s) / C(T, S): that all s short tasks are among the S of T that passed."""
+    """log C(T−s, S−s) / C(T, S): log P(all s short tasks are among the S of T that passed)."""
     tasks, short_tasks, passing_tasks = len(short), int(short.sum()), int(passed.sum())
     return _log_choose(tasks - short_tasks, passing_tasks - short_tasks) - _log_choose(
         tasks, passing_tasks

@@ -1,4 +1,4 @@
-"""Randomness named by its purpose, so that another model or metric changes no other number."""
+"""Random generators named by their purpose, so that one purpose does not change another's draws."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 
 
 def named_generator(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
-    """The generator for one purpose (and one block of its draws) under a seed.
+    """A random generator for one purpose (and one block of its draws) under a seed.
 
-    seed : any integer ≥ 0; 0 is an ordinary seed.
-    purpose : what is drawn; different purposes are independent.
-    block : a part of the draws that can be made separately, in any order and on any thread.
+    seed : integer ≥ 0.  purpose : text; generators for different purposes are independent.
+    block : index of a part of the draws, which can be drawn in any order and on any thread.
 
     >>> bool(named_generator(0, "tasks").random() == named_generator(0, "tasks").random())
     True

@@ -1,8 +1,8 @@
 """A test of whether groups of tasks explain part of the variance between tasks.
 
 The null hypothesis is that tasks are assigned to groups at random. The statistic is the sum of
-squares between groups, Σ_g (Σ_{t∈g} y_t)² / m_g, where m_g is the number of tasks in group g and
-y_t is the value of task t minus the mean.
+squares between groups, Σ_g (Σ_{t∈g} y_t)² / m_g, for the number m_g of tasks in group g and the
+value y_t of task t minus the mean.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.streams import named_generator
 
-# All deals are counted if there are at most this many.
+# Maximum number of assignments of tasks to groups that are enumerated.
 MOST_COUNTED = 20_000
-# If F is fewer standard deviations than this above its mean, p is not small enough to be reported.
+# Number of standard deviations that F must be above its mean for a p-value to be computed.
 _NOTABLE = 2.0
-# Draws per test and level, so that the smallest p-value is half the level; values drawn at once.
+# Number of draws times the level, so that the smallest p-value is half the level, and maximum
+# number of values in a block.
 _DRAWS, _BLOCK = 2, 1 << 19
-# More tasks than this only cost time.
+# Maximum number of tasks in a test. More tasks would only take time.
 _MOST_TASKS = 2000
 
 
 def group_p(values: Floats, groups: Ints, level: float) -> float:
-    """P-value of the sum of squares between groups, over deals of the tasks to these groups.
+    """p-value of the sum of squares between groups, over random assignments of tasks to groups.
 
-    All deals are counted if there are few.  Otherwise p is (b + 1) / (m + 1) from m = 2 / level
-    draws, of which b are at least as large as what was observed; it has its level exactly.  Drawing
-    stops once p exceeds the level.  If F is not 2 standard deviations above its mean,
-    nothing is drawn and p is 1.
+    If there are few assignments, all of them are enumerated. Otherwise p is (b + 1) / (m + 1) if b
+    of m = 2 / level random assignments have at least the observed statistic; the test then has
+    exactly its level. Drawing stops once p exceeds the level. If F is not 2 standard deviations
+    above its mean, nothing is drawn and p is 1.
 
-    values : (T,).  groups : (T,) codes 0 … G−1, 1 < G < T.  level : the largest p of interest.
+    values : (T,).  groups : (T,), codes 0 … G−1, 1 < G < T.  level : the largest p of interest.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
 
     >>> group_p(np.array([0.0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 0.1)
@@ -68,9 +69,9 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
 
 
 def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats:
-    """Σ_g (Σ y)² / m_g of each row.
+    """Sum of squares between groups, Σ_g (Σ y)² / m_g, for each row of values.
 
-    values : (rows, T), ordered by group.  starts, sizes : of the groups.
+    values : (rows, T), ordered by group.  starts, sizes : first index and size of each group.
     """
     sums = np.add.reduceat(values, starts, axis=1)
     squares: Floats = (sums**2 / sizes).sum(axis=1)
@@ -78,7 +79,7 @@ def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats
 
 
 def _group_assignments(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """All ways to deal tasks to groups of these sizes; the tasks of a group are consecutive."""
+    """All assignments of tasks to groups of given sizes; the tasks of a group are consecutive."""
     if len(sizes) == 1:
         yield tasks
         return

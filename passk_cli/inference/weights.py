@@ -1,4 +1,4 @@
-"""Bootstrap weights, drawn once for all models, metrics and k's, and the means under them."""
+"""Bootstrap weights, drawn once for all models, metrics and k's, and means with these weights."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
-# Cells of one block of weights, which stays in the processor's cache. A block's rows depend only on
-# the number of tasks, and each block has its own stream, so neither memory nor threads change a
-# result.
+# Maximum number of elements in a block of weights, so that it fits into the processor's cache. The
+# rows of a block depend only on the number of tasks, and each block has its own random stream, so
+# neither memory nor threads change a result.
 _BLOCK_CELLS = 1 << 18
-# At most this many bytes of weights are cached, until others are drawn.
+# Maximum size of cached weights in bytes.
 _KEPT = 1 << 26
 
 
 def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
-    """Fill rows with weights of the ordinary bootstrap, how often each unit is drawn."""
+    """Fill rows with weights of the ordinary bootstrap: how often each unit is drawn."""
     rows, units = out.shape
     cells = rng.integers(0, units, out.shape)
     cells += np.arange(0, rows * units, units)[:, None]
@@ -41,7 +41,7 @@ KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": fill_multinomial_weights,
     "dirichlet": fill_dirichlet_weights,
 }
-# The types in which weights are cached.
+# Array types of cached weights. Multinomial weights are whole numbers below 256.
 _STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
@@ -49,12 +49,12 @@ def _use_weight_blocks(
     use: Callable[[slice, Floats], None],
     kind: str, units: int, resamples: int, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
-    """Draw each block of the weights and use it, on several threads."""
+    """Draw each block of the weights and pass it to `use`, on several threads."""
     places, purpose = list(row_blocks(resamples, units, _BLOCK_CELLS)), f"{kind} {units}"
     workers = min(threads or os.cpu_count() or 1, len(places))
 
     def work(first: int) -> None:
-        # One array per worker is reused, since fresh memory pages cost more than the draws.
+        # Each worker reuses one array, because new memory pages take longer than the draws.
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
             KINDS[kind](named_generator(seed, purpose, block), weights)
@@ -71,10 +71,7 @@ def _use_weight_blocks(
 def _cached_weights(
     kind: str, units: int, resamples: int, seed: int, threads: int | None
 ) -> NDArray[Any]:  # fmt: skip
-    """The weights themselves, since the next model or metric of the same tasks needs them again.
-
-    Whole numbers take a byte each. One unit of hundreds is never drawn 256 times.
-    """
+    """All weights, cached because the next model or metric of the same tasks needs them again."""
     weights = np.empty((resamples, units), dtype=_STORED[kind])
     _use_weight_blocks(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
@@ -86,13 +83,16 @@ def bootstrap_means(
 ) -> Floats:  # fmt: skip
     """Means of each column over resampled tasks: (resamples × columns).
 
-    mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the least and the largest value. The same seed, kind
-    and number of units give the same weights w for any columns and threads, so that the difference
-    of two columns is a paired one.
+    mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the smallest and the largest value. The weights w
+    depend only on the seed, the kind and the number of units, so differences between columns are
+    paired.
 
-    values : (tasks × columns).  clusters : a code 0 … G−1 per task; whole clusters are then drawn.
-    Peak memory in addition to the result is 64 MB of weights, cached for the next call, or a few
-    blocks of 2 MB if there are more.  Errors: ParameterError for more than 1 GB of means.
+    values : (tasks × columns).
+    clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
+    Memory, in addition to the result: 64 MB of weights, cached for the next call, or a few blocks
+    of
+        2 MB if there are more weights.
+    Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
     >>> sorted(set(means.ravel().tolist()))
@@ -114,22 +114,22 @@ def bootstrap_means(
         weights = _cached_weights(*arguments)
         for rows in row_blocks(resamples, len(sizes), _BLOCK_CELLS):
             average(rows, weights[rows].astype(np.float64))
-    # Rounding may move the mean of equal values past them.
+    # Rounding may move the mean of equal values outside their range.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
 def repeated_attempt_means(
     n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
-    """Means over fixed tasks whose n attempts are repeated: (resamples × metrics).
+    """Means over fixed tasks with repeated attempts: (resamples × metrics).
 
     c* ~ Binomial(n, c/n) in every task. The values are shifted by the bias of resampling with
-    replacement, so that the draws are centred on the estimate.
+    replacement, so that the draws are centred on the estimate. Models with equal counts have equal
+    draws, whatever their names.
 
     n, c : (tasks,).
-    tables : per metric the value of each (n, c), concatenated over the distinct n in increasing
-        order; c runs from 0 to n within each.
-    Models with other counts have their own draws, which no name changes.
+    tables : for each metric, its values at c = 0 … n for each distinct n, concatenated in
+        increasing order of n.
     """
     purpose = f"attempts {zlib.crc32(np.stack([n, c]).tobytes())}"
     distinct, where = np.unique(n, return_inverse=True)
@@ -165,9 +165,7 @@ def _expected(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
 
 
 def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
-    """Sums of each column per cluster, and cluster sizes; if None, every task is its own
-    cluster.
-    """
+    """Sums of each column over clusters, and cluster sizes; each task is a cluster if None."""
     if clusters is None:
         return values, np.ones(len(values))
     totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
@@ -175,11 +173,11 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
 
 
 def unit_values(values: Floats, clusters: Ints | None) -> Floats:
-    """Contribution of each cluster to the means of the columns: (clusters × columns), equal means.
+    """Contribution of each cluster to the means of the columns: (clusters × columns).
 
-    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. It is the
-    cluster's mean if all G clusters have one size, and otherwise the linear part of the ratio Σ S_g
-    / Σ m_g. Without clusters it is the values themselves.
+    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. Their mean is
+    x̄. If all G clusters have the same size, x_g is the cluster's mean. Otherwise it is the linear
+    part of the ratio Σ S_g / Σ m_g. Without clusters, x_g are the values.
 
     values : (tasks × columns).
 
