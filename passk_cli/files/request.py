@@ -1,4 +1,4 @@
-"""The options of reading, which mean the same in every command, and what commands add."""
+"""The options for reading files, which mean the same in every command, as one request."""
 
 from __future__ import annotations
 
@@ -37,31 +37,30 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
-# Columns of most outputs. A group must not have the same name.
+# Names of columns that passk writes to most outputs, so a column of --by must not have them.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
-# What a missing outcome counts as. With the last one, it may pass or fail, and numbers are
-# ranges.
+# Choices of --missing. With bounds, a missing outcome may pass or fail, and estimates are ranges.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
-# Fixes if a metric has no range for a missing outcome.
+# Fixes if a metric does not support --missing bounds.
 MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
     SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
-# A fix if there are no labels, or too few.
+# Fix if there are no labels or too few labels.
 MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
-# Fixes if some attempts have no amount.
+# Fixes if some attempts have no cost.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "takes means over the attempts that have one"),
 )
-# What a missing cost counts as. With the last one, it may be any amount, and numbers are ranges.
+# Choices of --missing-cost. With bounds, a missing cost may be any amount.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
-# A missing outcome or cost stays missing when attempts are written to a table.
+# With this value, a missing outcome or cost stays missing, for example in a converted table.
 KEEP = "keep"
-# Formats of tables → the place that describes them.
+# Format of a table → the specification of the format.
 TABLES = {
     "jsonl": "jsonlines.org",
     "json": "RFC 8259: an array of records, or records one after another",
@@ -75,9 +74,7 @@ ATTEMPTS = (*ATTEMPT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
-    """Map roles to columns, from ["task=id"] or a mapping. A ParameterError names the known
-    roles.
-    """
+    """Map roles to columns, from ["task=id"] or a mapping. Errors: ParameterError."""
     if isinstance(value, Mapping):
         value = [
             f"{role}={','.join(column) if isinstance(column, list | tuple) else column}"
@@ -112,7 +109,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
 
 
 def parse_aliases(value: Any) -> Mapping[str, str]:
-    """Map names in the data to the names that they count as, from ["new=old"] or a mapping.
+    """Map the names of models in the data to their aliases, from ["new=old"] or a mapping.
 
     >>> parse_aliases(["agent-v2=agent-v1"])
     {'agent-v2': 'agent-v1'}
@@ -135,10 +132,10 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
 
 
 class ListedTask(str):
-    """The name of a task on a line of a file.
+    """The name of a task from a line of a file.
 
-    file : the path of the file. If the data has none of its names, it may be the wrong file, so no
-    message shows them.
+    file : the path of the file. It may be the wrong file if the data contains none of its names, so
+        messages then do not show the names.
     """
 
     __slots__ = ("file",)
@@ -146,16 +143,17 @@ class ListedTask(str):
 
     @classmethod
     def from_line(cls, line: str, file: str) -> ListedTask:
-        """The name on a line of a file."""
+        """Create the task name from a line of a file."""
         name = cls(line.strip())
         name.file = file
         return name
 
 
 def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
-    """Map the path of each list of tasks to its number of names, if the data has none of them.
+    """Map the path of each list of tasks that the data does not contain to its number of names.
 
-    names : all names that were given. absent : names that the data does not have.
+    names : all names that the user gave.
+    absent : names that the data does not contain.
     """
     names_by_file: dict[str, list[str]] = {}
     for name in names:
@@ -171,10 +169,10 @@ def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[
 def require_existing_names(
     names: Sequence[tuple[str, str]], similar: Mapping[tuple[str, str], str]
 ) -> None:
-    """Raise an error for the first name that the data does not have.
+    """Raise an error for the first name that the data does not contain.
 
-    names : pairs of an option and a name. near : pair → a suggestion for the name. Names that the
-        data has are missing there, or "".
+    names : pairs of an option and a name.
+    similar : pair → a suggestion for the name. There is none if the data contains the name.
     """
     absent = [pair for pair in names if similar.get(pair)]
     if not absent:
@@ -193,7 +191,7 @@ def require_existing_names(
 
 
 def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
-    """Names of tasks, from texts like "a,b" or from files with one name per line.
+    """The names of tasks, from texts like "a,b" or from files with one name per line.
 
     Errors: ParameterError for a file that cannot be read, is too long or names no task.
     """
@@ -225,9 +223,9 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
 
 
 def parse_thresholds(value: Any) -> tuple[float, ...]:
-    """Sorted thresholds, from numbers or texts like "0.2,0.5".
+    """The sorted thresholds, from numbers or texts like "0.2,0.5".
 
-    0,5 and 7,5 are probably numbers with a decimal comma, so they raise a ParameterError.
+    Errors: ParameterError for 0,5 and 7,5, which are probably numbers with a decimal comma.
     """
     text = ",".join(map(str, value))
     comma = re.fullmatch("([0-9]+),([0-9]+)", text) if len(value) == 1 else None
@@ -247,7 +245,7 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
 
 
 def parse_words(value: Sequence[str]) -> tuple[str, ...]:
-    """Words of outcomes. Raise ValueError if there are none."""
+    """The words of outcomes. Raise ValueError if there are no words."""
     words = split_at_commas(value)
     if not words:
         raise ValueError
@@ -255,7 +253,7 @@ def parse_words(value: Sequence[str]) -> tuple[str, ...]:
 
 
 def parse_where(value: Any) -> str:
-    """Join several conditions, which must all be true, into one expression."""
+    """Join several conditions with AND into one expression."""
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
             OptionValue("--where"),
@@ -267,7 +265,7 @@ def parse_where(value: Any) -> str:
 
 
 def matches_pattern(model: str, pattern: str) -> bool:
-    """Whether a model has this name, or a name that matches the pattern.
+    """Whether the name of a model is equal to a pattern or matches the pattern.
 
     >>> matches_pattern("gpt-4", "gpt-*"), matches_pattern("m[1]", "m[1]")
     (True, True)
@@ -279,12 +277,13 @@ def matches_pattern(model: str, pattern: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """The attempts as a table.
+    """A table of attempts that passk writes.
 
-    file : what is written.  form : "csv", "jsonl" or "parquet".
-    columns : columns of the data that it contains in addition to the usual ones.
-    labels : whether its outcomes are labels, which are joined to the attempts later.
-    amounts : whether it contains costs, tokens, durations and turns if the files have them.
+    file : path of the table.
+    form : "csv", "jsonl" or "parquet".
+    columns : columns of the data that the table contains in addition to the usual columns.
+    labels : whether the outcomes are labels, which passk later joins to the attempts.
+    amounts : whether the table contains the costs, tokens, durations and turns in the files.
     """
 
     file: str
@@ -296,26 +295,27 @@ class Conversion:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A request to read attempts.
+    """The options for reading attempts from files.
 
     cluster : the column that groups the tasks.
-    attempts : the facts of attempts that are needed in addition to outcomes: "score", "answer",
-        "solution", "cost" and other amounts, "attempt" (a number or time that orders them) or
-        "line" (their order in the files).
+    attempts : the facts about attempts that are needed in addition to outcomes: "score", "answer",
+        "solution", "cost" and other amounts, "attempt" (a number or time that orders the attempts)
+        or "line" (the order of attempts in the files).
     scores_only : whether only the scores matter, and not which attempts pass.
-    normalise : the form in which solutions are compared: "none" (their text), "space" or "python".
-    similarity : the overlap of shingles from which two solutions are the same; None if they must be
-        equal.
-    conversion : the table that the attempts are written to; None for none.
+    normalise : the form in which solutions are compared: "none" (the text), "space" or "python".
+    similarity : the share of common shingles from which two solutions count as one, or None if
+        solutions must be equal.
+    conversion : the table that passk writes the attempts to, or None.
     ends : whether a missing outcome can count as a pass and as a failure.
-    order : whether the order of the attempts is needed if the files contain it.
+    order : whether passk needs the order of attempts if the files contain it.
     sampled : whether sampled rows are kept for tests of independence.
-    lowest : the score of a missing outcome that counts as a failure; None: 0, if none is less.
-    labelling : the seed of the random order of attempts without a label; None if it is not needed.
-    suits : raises an error if a question cannot be answered from these counts. Suggested fixes must
-        pass it.
-    given_options : the fields that the caller set, which take precedence over a map. is_mapped :
-        whether a map defines the columns, so that all of them must exist.
+    lowest : the score of a missing outcome that counts as a failure. None means 0, and passk stops
+        if any score is lower.
+    labelling : the seed for the random order of attempts to label, or None if no order is needed.
+    suits : a function that raises an error if a command cannot use the counts. passk suggests only
+        fixes for which it raises none.
+    given_options : the fields that the user set, which take precedence over a map.
+    is_mapped : whether a map defines the columns, so that all of the columns must exist.
     """
 
     title: ClassVar[str] = "Input"
@@ -327,26 +327,28 @@ class Request:
         " (labels of some attempts, if the outcome is a judge's verdict); cost (in dollars),"
         " tokens_in, tokens_out, tokens, duration (in seconds), turns; minutes (that a human"
         " expert needs for the task) and date (of the model's release). A dot names a nested"
-        " field: a.b. In a list, a.b reads every entry, and a.b[].c shows that b is a list. A"
-        " comma joins columns: task=year,day. outcome=run1,run2 is one column per attempt, or one"
-        " column per model with model=@column. outcome=given==gold passes if two columns agree:"
-        " numbers by value, a letter and a number by the letter's place (from 0), and texts"
-        " without regard to case and to a final full stop. outcome=old|new reads the column that"
-        " a row has. scores[name=correct].value reads the list entry with this name."
-        " task=@position is the place in a list, and task=@value:TEXT is the same for all rows."
-        " Amounts are added up, over lists (cost=iterations[].cost_usd) and over columns"
-        " (cost=agent_cost+user_cost). Their unit is in the column's name or after a colon:"
-        " cost_cents, wallMs, duration=latency:ms. Repeatable.",
+        " field: a.b. If a is a list, a.b is the field b of every entry, and a.b[].c means that b"
+        " is a list. A comma joins columns: task=year,day. outcome=run1,run2 names one column per"
+        " attempt, or one column per model with model=@column. With outcome=given==gold, an"
+        " attempt passes if two columns agree. passk compares numbers by value, a letter and a"
+        " number by the position of the letter in the alphabet (from 0), and texts without case"
+        " and without a final full stop. outcome=old|new uses the column that has a value in the"
+        " row. scores[name=correct].value is the value of the list entry with this name."
+        " task=@position is the position in a list, and task=@value:TEXT is the same for all rows."
+        " passk adds up amounts over lists (cost=iterations[].cost_usd) and over columns"
+        " (cost=agent_cost+user_cost). The unit of an amount is in the name of the column or after"
+        " a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
     map: Annotated[Any, Option(
         "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
         file="read",
-        detail="Its tables [data] or [[data]] have roles and these options as keys, e.g. task ="
-        " \"case\". Without --map, passk reads passk.toml next to the data. Options on the command"
-        " line take precedence over a map. `passk describe FILE --init passk.toml` writes one.",
+        detail="The tables [data] or [[data]] of the file have roles and these options as keys,"
+        " e.g. task = \"case\". Without --map, passk reads passk.toml next to the data. Options on"
+        " the command line take precedence over a map. `passk describe FILE --init passk.toml`"
+        " writes a map.",
     )] = None
     all_of: Annotated[tuple[str, ...], Option(
-        "--all", "COLUMN[,COLUMN…]", "An attempt passes if all of these columns pass.",
+        "--all", "COLUMN[,COLUMN…]", "Columns that must all pass for an attempt to pass.",
         parse=split_at_commas,
         detail="\"not COLUMN\" means that the column must not pass: --all compiles,tests_ok,\"not"
         " slow\".",
@@ -354,19 +356,21 @@ class Request:
     truth: Annotated[Any, Option(
         "--truth", "FILE|OUTCOME", "Labels of some attempts, if the outcome is a judge's verdict.",
         file="read",
-        detail="A file whose column truth (or --field truth=COLUMN) says whether an attempt passes,"
-        " joined by model, task and attempt; or another outcome of these files, as a second scorer."
-        " If the same file has a column of labels, use only --field truth=COLUMN. An empty value"
-        " means that the attempt has no label. Numbers are then corrected.",
+        detail="A file with a column truth (or --field truth=COLUMN) that contains whether an"
+        " attempt passes. passk joins the file by model, task and attempt. Or another outcome of"
+        " these files, from a second scorer. If a column of the same file contains the labels, use"
+        " only --field truth=COLUMN. An empty value means that the attempt has no label. passk"
+        " corrects the estimates with the labels.",
     )] = None
     truth_from: Annotated[Any, Option(
         "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.", file="read",
         rare=True,
-        detail="A file with outcome and truth. passk assumes the same error rates for your files.",
+        detail="A file with the columns outcome and truth. passk assumes that the judge has the"
+        " same error rates in your files.",
     )] = None
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score of at least X passes.", parse=parse_thresholds,
-        detail="With several thresholds, every number is printed for each.",
+        detail="With several thresholds, passk prints every estimate once per threshold.",
     )] = ()
     passes: Annotated[tuple[str, ...], Option(
         "--passes", "WORD[,WORD…]", "Outcomes that pass, if passk does not know the words.",
@@ -380,20 +384,22 @@ class Request:
     )] = ()
     missing: Annotated[str, Option(
         "--missing", help="What a missing outcome counts as.", choices=MISSING,
-        detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
+        detail="With bounds, passk counts a missing outcome as a failure and as a pass, and every"
+        " estimate becomes a range.",
     )] = "error"
     missing_cost: Annotated[str, Option(
         "--missing-cost", help="What a missing cost counts as.", choices=MISSING_COST,
-        detail="This applies to tokens, durations and turns, too. A missing cost is never 0. drop:"
-        " the attempt counts for outcomes only. mean: it gets the mean of the model's other"
-        " attempts at the task. bounds: it may be any amount, and every number becomes a range.",
+        detail="This applies to tokens, durations and turns, too. A missing cost is never 0. With"
+        " drop, passk uses only the outcome of an attempt without a cost. With mean, the attempt"
+        " gets the mean cost of the model's other attempts at the task. With bounds, the cost may"
+        " be any amount, and every estimate becomes a range.",
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
         "--price", "FILE", "Prices of tokens in TOML, to compute costs from.",
         parse="passk_cli.files.attempts.prices:parse_prices", file="read",
-        detail="The file has one table per model or pattern, in dollars per million tokens:"
-        " ['gpt-5*'] with input = 1.25, output = 10 and, for cached input, cached = 0.125. passk"
-        " computes costs from tokens_in and tokens_out, even if the files contain costs.",
+        detail="The file has one table per model or pattern of models, in dollars per million"
+        " tokens: ['gpt-5*'] with input = 1.25, output = 10 and, for cached input, cached = 0.125."
+        " passk computes costs from tokens_in and tokens_out, even if the files contain costs.",
     )] = field(default_factory=dict)
     duplicates: Annotated[str, Option(
         "--duplicates", help="What to do with a repeated attempt.", choices=DUPLICATES,
@@ -409,13 +415,14 @@ class Request:
     pool: Annotated[tuple[str, ...], Option(
         "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.",
         parse=split_at_commas,
-        detail="Without it, passk warns you that it pools attempts with different settings, or"
+        detail="Without --pool, passk warns you that it pools attempts with different settings, or"
         " stops and asks you. Repeatable.",
     )] = ()
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",
         parse=parse_where, several=True,
-        detail="A DuckDB expression, e.g. \"difficulty = 'hard'\". Repeatable: all must hold.",
+        detail="A DuckDB expression, e.g. \"difficulty = 'hard'\". Repeatable: a row must satisfy"
+        " all conditions.",
     )] = ""
     models: Annotated[tuple[str, ...], Option(
         "--model", "NAME", "Keep matching models, e.g. 'gpt-*'.", of_models=True,
@@ -428,14 +435,15 @@ class Request:
     alias: Annotated[Mapping[str, str], Option(
         "--alias", "NEW=OLD", "Count NEW as OLD: one name for two spellings.",
         parse=parse_aliases, of_models=True,
-        detail="Use it for a model that was renamed, or that two tools spell differently. passk"
-        " renames before it applies other options, also in baselines and histories. Repeatable.",
+        detail="Use --alias for a model that was renamed, or that two tools spell differently."
+        " passk renames models before it applies other options, also in baselines and histories."
+        " Repeatable.",
     )] = field(default_factory=dict)
     exclude_tasks: Annotated[tuple[str, ...], Option(
         "--exclude-task", "TASKS|FILE", "Leave tasks out, for example contaminated ones.",
         parse=partial(parse_tasks, "--exclude-task"),
-        detail="Names like a,b or a file with one name per line and no comments. It applies to"
-        " baselines and histories, too. Repeatable.",
+        detail="Write names like a,b or a file with one name per line and no comments. passk also"
+        " leaves the tasks out of baselines and histories. Repeatable.",
     )] = ()
     only_tasks: Annotated[tuple[str, ...], Option(
         "--only-task", "TASKS|FILE", "Keep only these tasks.",
@@ -453,11 +461,12 @@ class Request:
     records: Annotated[str | None, Option(
         "--records", "KEY", "Key of the records in a JSON document or line.",
         detail="A dot names a nested key: a.b. The records are a list, or a mapping from tasks to"
-        " records. A name in braces stands for every key and becomes a column: results.{model}.",
+        " records. A name in braces means every key, and the keys become a column:"
+        " results.{model}.",
     )] = None
     path: Annotated[str | None, Option(
         "--path", "TEMPLATE", "Columns from paths, for example '{model}/{task}.json'.",
-        detail="The template is matched with the end of each path, e.g."
+        detail="The template must match the end of each path, e.g."
         " '{model}/{task}/run-{attempt}.json'.",
     )] = None
     # fmt: on
@@ -525,9 +534,7 @@ class Request:
 
     @property
     def required_attempt_facts(self) -> tuple[str, ...]:
-        """The facts of attempts that files must contain. For a computed cost, these are the
-        tokens.
-        """
+        """The facts about attempts that files must contain. A cost from --price needs tokens."""
         if not self.price or "cost" not in self.attempts:
             return self.attempts
         other_roles = (role for role in self.attempts if role != "cost")
@@ -535,19 +542,18 @@ class Request:
 
     @property
     def used_attempt_facts(self) -> tuple[str, ...]:
-        """The facts of attempts that are read: the required ones, and amounts that a table
-        keeps.
-        """
+        """The facts about attempts that passk reads: required facts, and amounts for a table."""
         amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
         return tuple(dict.fromkeys((*self.required_attempt_facts, *amounts)))
 
     def assign_roles(
         self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
     ) -> Roles:
-        """Find the role of each column of a file, including the amounts that a table keeps.
+        """Find the column with each role in a file, including the amounts for a converted table.
 
-        kinds : column → the kinds of its values.  fields : role → the column named for it.
-        Errors: DataError at `place` when a needed role has no column, or two.
+        kinds : column → the kinds of its values.
+        fields : role → the column that the user named for the role.
+        Errors: DataError at `place` if no column, or two columns, can have a needed role.
         """
         required, by = self.required_attempt_facts, self.by
         kept_roles = [
@@ -562,17 +568,17 @@ class Request:
                     place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
                 )
             except DataError:
-                # For example, one amount next to a list of outcomes does not belong to one
-                # attempt.
-                pass
+                pass  # For example, a record contains one cost for a list of outcomes.
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def for_reading(self) -> Request:
-        """The request in the form that files are read with: labels are added, and several
-        thresholds read only the scores, which are judged later.
+        """The request for reading files. It includes labels if they are used.
 
-        Errors: ParameterError if --missing bounds is used with more than outcomes, or several
-        thresholds with facts that they do not judge.
+        With several thresholds, passk reads only scores and compares them with the thresholds
+        later.
+
+        Errors: ParameterError if --missing bounds is used for facts other than outcomes, or several
+        thresholds for facts other than scores.
         """
         request = self
         if self.has_labels and TRUTH not in self.attempts:
@@ -599,7 +605,7 @@ class Request:
 
     def _require_passes(self) -> None:
         problem = ""
-        # Amounts are known even if the outcome is not.
+        # A cost can be known although the outcome is missing.
         other_roles = [role for role in self.attempts if role not in UNITS]
         if len(self.threshold) > 1:
             problem = "a missing score passes every threshold or none; give one threshold"
@@ -608,7 +614,7 @@ class Request:
             fact = {TRUTH: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
-            # With labels the metric is already one of passes.
+            # With labels, the metric already uses only passes.
             problem += "; use metrics of passes, for example pass@k and pass^k" * (
                 not self.has_labels
             )
@@ -618,29 +624,29 @@ class Request:
 
     @property
     def label_column(self) -> str:
-        """The column or the outcome that contains the labels, or ""."""
+        """The column or the outcome with the labels, or ""."""
         label_column = self.fields.get(TRUTH, "") if self.truth is None else self.truth
         return label_column if isinstance(label_column, str) else ""
 
     @property
     def has_labels(self) -> bool:
-        """Whether labels of attempts correct a judge's verdicts."""
+        """Whether labels of attempts correct the verdicts of a judge."""
         return self.truth is not None or (TRUTH in self.fields and self.truth_from is None)
 
     @property
     def joins_labels(self) -> bool:
-        """Whether attempts are joined to labels, so that each one needs a name."""
+        """Whether passk joins attempts to labels, so that each attempt needs a name."""
         of_labels = self.conversion is not None and self.conversion.labels
         return of_labels or self.truth is not None or self.labelling is not None
 
     def with_model(self, model: str | None) -> Request:
-        """The request that keeps this model, too, if it does not keep all models."""
+        """The request that keeps a model in addition to the models of --model."""
         if not self.models or model is None or self.keeps_model(model):
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
 
     def with_all_models(self) -> Request:
-        """The request for all models."""
+        """The request without --model and --exclude-model."""
         return replace(self, models=(), exclude_models=())
 
     def keeps_model(self, model: str) -> bool:
@@ -657,18 +663,18 @@ class Request:
         )
 
     def alias_of(self, name: str) -> str:
-        """The name that a model counts as."""
+        """The name of a model after --alias."""
         return self.alias.get(name, name)
 
     @property
     def named_columns(self) -> dict[str, str]:
-        """Map each role to the column that an option names for it."""
+        """Map each role to the column that --field or --outcome names for it."""
         outcome = {} if self.outcome is None else {"outcome": self.outcome}
         return {**self.fields, **outcome}
 
     @property
     def chosen_names(self) -> set[tuple[str, str]]:
-        """Pairs of an option and a name of a model or task that must be in the data."""
+        """Pairs of an option and the name of a model or task that the data must contain."""
         return {
             *(("--alias", name) for name in self.alias),
             *(("--exclude-task", name) for name in self.exclude_tasks),
@@ -676,7 +682,7 @@ class Request:
         }
 
     def with_fix(self, settle: SuggestedFix) -> Request:
-        """The request with the options of a suggested fix. None removes an option.
+        """The request with the options of a suggested fix. The value None removes an option.
 
         >>> Request(by=("x",)).with_fix(SuggestedFix({"--by": ("y",),
         ...     "--field": {"task": "case"}})).by
@@ -691,10 +697,10 @@ class Request:
         return replace(self, **changes)
 
     def with_exact_models(self, models: Sequence[str]) -> Request:
-        """The request in which a model's name with brackets is not a pattern.
+        """The request in which the name of a model with brackets is not a pattern.
 
-        Errors: ParameterError if a model to keep or to leave out does not exist, or no model is
-        left.
+        Errors: ParameterError if a model in --model or --exclude-model does not exist, or if no
+        model is left.
 
         >>> Request(models=("gpt-4[1]", "gpt-*")).with_exact_models(["gpt-4[1]", "gpt-41"]).models
         ('gpt-4[[]1]', 'gpt-*')
@@ -712,19 +718,19 @@ class Request:
 
     @cached_property
     def template(self) -> Template | None:
-        """The template of columns in paths. Raise ParameterError for an invalid one."""
+        """The template of --path, or None. Raise ParameterError for an invalid template."""
         return None if self.path is None else Template(self.path)
 
     @property
     def carried_columns(self) -> tuple[str, ...]:
-        """Columns that are written as they are, if they are there."""
+        """Columns of the data that passk copies to a converted table, if the columns exist."""
         return (
             () if self.conversion is None else ("suite", "run", "reason", *self.conversion.columns)
         )
 
     def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
-        """Map each joined column to its parts, as `roles.joined_columns` does."""
-        # With several outcomes, an unknown word has no verdict, even if other words are named.
+        """Map each joined column to its parts, like `roles.joined_columns`."""
+        # With several outcome columns, a word that no option names has no verdict.
         judged = partial(
             verdict_sql,
             threshold=self.passing_score,
@@ -732,20 +738,18 @@ class Request:
             fails=self.fails,
             strict=True,
         )
-        # Groups, and keys that --records names, separate lists from each other.
+        # Columns of --by, and the keys in --records, separate lists from each other.
         within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
         return joined_columns(self.named_columns, columns, judged, within)
 
     @property
     def judges_no_score(self) -> bool:
-        """Whether reading judges no score, because none is needed or there are several
-        thresholds.
-        """
+        """Whether passk compares no score with a threshold while it reads files."""
         return self.passing_score == math.inf
 
     @property
     def passing_score(self) -> float | None:
-        """The smallest score that passes; infinity if reading does not judge scores."""
+        """The minimum score of a pass. Infinity if passk compares no score while it reads."""
         if self.scores_only and not self.threshold:
             return math.inf
         return self.threshold[0] if self.threshold else None

@@ -1,4 +1,4 @@
-"""Find what each column means, and which values count as a pass."""
+"""Find the role of each column, such as the task or the outcome, and which values are passes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from passk_cli.text import shortened
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Role:
-    """A part that a column plays, and the names it usually has.
+    """The meaning of a column, such as the task or the outcome, with the usual column names.
 
-    usual, generic : names between spaces.  A generic name is a candidate only if there is no usual
-        one, because a record often has an `id` or a `seed` next to the column that is meant.
-        Generic names before a bar rank above names after it.
-    words : words that suggest the role if the column has none of its names.
-    doubtful : names that may mean something else. A column with such a name plays the role only if
-        no other column does and its values show it (`checks.attempt_number_column`).
-    values : the kind of values of a fact of attempts, which is read only if a metric needs it: a
-        "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether the attempt
-        truly passes, if that is known), the "length" of its task, the "date" of its model, or an
-        "amount" that the attempt used, in the unit of UNITS. It is "" for other roles.
+    usual : column names that mean this role, separated by spaces.
+    generic : column names that mean this role only if no column has a usual name, because many
+        records contain an `id` or a `seed`. Names before a bar rank above names after the bar.
+    words : words in column names that suggest the role.
+    doubtful : column names that often mean something else. passk uses a column with such a name
+        only if no other column has the role and the values fit (`checks.attempt_number_column`).
+    values : the kind of values of a fact about attempts, or "" for other roles. passk reads these
+        columns only if a metric needs them. The kinds are "number" (or a verdict, as 1 and 0),
+        "text", "solution", "label" (whether an attempt truly passes), "length" (of a task), "date"
+        (of a model's release) and "amount" (in the unit of UNITS).
     """
 
     usual: str
@@ -39,23 +39,22 @@ class Role:
 
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """The usual names, then the generic ones, the likelier ones first."""
+        """The column names in order of likelihood: usual names first, then generic names."""
         return tuple(
             tuple(name_list.split()) for name_list in (self.usual, *self.generic.split("|"))
         )
 
     @cached_property
     def ranks(self) -> Mapping[str, int]:
-        """Map each name to its rank: 0 for a usual name."""
+        """Map each column name to its rank, which is 0 for a usual name."""
         ranked_names = [*enumerate(self.names)]
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Names of tasks that any file may have, with or without results.
+# Names of task columns that also occur in files without results.
 LOOSE = "id name user_input message_id nodeid row_number"
-# The role of labels: whether an attempt truly passes, if the outcome is a judge's verdict.
+# The role of labels, which show whether an attempt truly passes if the outcome is from a judge.
 TRUTH = "truth"
-# A new fact of attempts is a line here; metrics ask for it by `needs`.
 ROLES: dict[str, Role] = {
     "task": Role(
         "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
@@ -149,7 +148,7 @@ ROLES: dict[str, Role] = {
     ),
     "minutes": Role("human_minutes expert_minutes", values="length"),
     "date": Role("release_date", values="date"),
-    # A column with this name is usually the right answer, so only --field makes it the label.
+    # A column named "truth" usually contains the right answer, so this role needs --field.
     TRUTH: Role("", values="label"),
     "n": Role(
         "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
@@ -161,15 +160,15 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# Endings of names of what a model has or gives, for example system_output_hash.
+# Last words of names of columns about a model that do not name it, such as system_output_hash.
 _MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
-# Roles that are read only when something asks for them.
+# Roles of columns that passk reads only if a metric or an option needs them.
 ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
-# Amounts that an attempt uses: role → its unit, and the units that column names end in, with the
-# SQL that converts a number in such a unit.
+# Role of an amount, such as a cost → its unit, and units in column names with the SQL that converts
+# a number in each unit.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -191,21 +190,21 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# The columns of every table of `passk convert`. They are named like their roles.
+# Columns of the tables that `passk convert` writes. They are named like their roles.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
-# The columns of every table of `passk convert --counts`.
+# Columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
-# The columns of every history of `passk record`.
+# Columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles that identify the attempt of a row. A column with one of them plays no other role.
+# Roles that identify an attempt. A column with one of these roles has no other role.
 _NAMING = {"task", "attempt", "model"}
-# Settings that make several models of one, so passk reports when it pools them.
+# Names of settings under which a model behaves differently. passk warns if it pools a setting.
 SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
-# True and false, yes and no are also known in German, French, Spanish, Italian, Portuguese,
-# Chinese, Japanese and Korean.
+# Words for passes and failures, also in German, French, Spanish, Italian, Portuguese, Chinese,
+# Japanese and Korean.
 PASS_WORDS = (
     *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
     *"won win ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
@@ -217,41 +216,40 @@ FAIL_WORDS = (
     *"错误 錯誤 未通过 失败 失敗 否 错 不正解 불합격 오류 오답 실패".split(),
     "not resolved",
 )
-# Attempts that ended before they were judged: each word is the kind of a missing outcome.
+# Words for attempts that ended without a verdict. Each word is a reason for a missing outcome.
 ENDED_WORDS = (
     *"error errored exception crash crashed timeout timed_out killed aborted".split(),
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# Words in names of columns that contain how an attempt ended.
+# Words in names of columns about the end of an attempt.
 ENDINGS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 THRESHOLD_SLACK = 1e-9
-# The texts that replace a number that a threshold judged. No word of a file is equal to them.
+# These texts replace scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# The longest text that may distinguish the rows of a task like a name does.
+# Maximum length of texts that can be names. Longer texts are questions or answers.
 SHORT = 100
-# Columns that every report in csv and json has, but no file of results.
+# Columns that passk writes to csv and json, but that no file with results contains.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "the file contains counts"
-# A step into every entry of a list, in the path of a nested field.
+# In the path of a nested field, these brackets mean every entry of a list.
 EACH = "[]"
-# A step into the entry of a list that another of its keys names: scores[name=correct].value.
+# This pattern matches the choice of one list entry by a key: scores[name=correct].value.
 PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
-# Dots separate the keys of a path, except in brackets.
+# A dot separates the keys of a path, except in brackets.
 _DOT = re.compile(r"\.(?![^\[\]]*\])")
-# This sign compares two columns. The outcome passes if they agree.
+# "a==b" is an outcome that passes if the columns a and b agree.
 EQUAL = "=="
-# This sign separates columns if each row has a value in one of them.
+# "a|b" is an outcome with a value in column a or in column b.
 EITHER = "|"
-# Signs between columns that must all pass, and before a column that must not pass.
+# "a and not b" is an outcome that passes if the column a passes and the column b fails.
 ALL, NOT = " and ", "not "
-# A comma separates columns, except in brackets.
 _COMMA = re.compile(r",(?![^\[\]]*\])")
 _BETWEEN = re.compile(rf"(?:,|{EQUAL}|\{EITHER}|{ALL})(?![^\[\]]*\])")
 _PLURALS = {
@@ -262,22 +260,22 @@ _PLURALS = {
     "minutes": "lengths of tasks",
 }
 
-# The beginning of the names of evaluator columns in tables of LangSmith.
+# In LangSmith tables, the names of evaluator columns begin like this.
 # Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
 FEEDBACK = "feedback."
-# Columns with plain names in LangSmith tables. There, too, a status only shows that the run ended.
+# A table with all of these columns is from LangSmith. Its status only shows that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
-# Result files of human-eval contain `passed` and the column `result` with the same in words
-# ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
+# Result files of human-eval contain `passed`, and repeat it in words ("passed", "failed: …") in the
+# column `result`. Source: github.com/openai/human-eval, execution.py.
 _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The column that plays each role, or None.
+    """The column with each role, or None if no column has the role.
 
     shape : "attempts" (one row per attempt), "lists" (a list of outcomes per record) or "counts".
-    of_attempts : (role, column) of the facts of attempts that are read.
+    of_attempts : (role, column) of further facts about attempts that passk reads, such as the cost.
     """
 
     shape: str
@@ -290,11 +288,11 @@ class Roles:
     of_attempts: tuple[tuple[str, str], ...] = ()
 
     def column(self, role: str) -> str | None:
-        """The column of a role."""
+        """The column with a role, or None."""
         return self.columns().get(role)
 
     def columns(self) -> dict[str, str]:
-        """Role → column, for the roles that have one."""
+        """Map each role to its column. Roles without a column are left out."""
         columns = vars(self) | dict(self.of_attempts)
         return {role: columns[role] for role in ROLES if columns.get(role) is not None}
 
@@ -307,14 +305,15 @@ def assign_roles(
     scores_only: bool = False,
     by: Sequence[str] = (),
 ) -> Roles:
-    """Find the role of each column, from usual names and from the overrides.
+    """Find the column with each role, from the usual column names and from --field.
 
-    columns : column → the kinds of values seen in it (bool, number, text, list, record, null).
-    attempt_roles : the facts of attempts that are needed in addition to outcomes: score, answer,
+    columns : column → the kinds of its values (bool, number, text, list, record, null).
+    overrides : role → the column that the user named for the role.
+    attempt_roles : facts about attempts that are needed in addition to outcomes: score, answer,
         solution, attempt, line.
-    scores_only : whether only scores matter, so that they take the place of the outcomes.
-    by : columns that make groups. They play a role only if no other column can.
-    Errors: DataError at `place` if a needed role has no column, or two.
+    scores_only : whether scores replace the outcomes.
+    by : columns of --by. Such a column has a role only if no other column can have the role.
+    Errors: DataError at `place` if no column, or two columns, can have a needed role.
     """
     for role, column in overrides.items():
         absent = (
@@ -384,18 +383,19 @@ def _role_choices(
     scores_only: bool,
     by: Sequence[str],
 ) -> tuple[dict[str, list[str]], bool]:
-    """Map each role to its possible columns, the likeliest first; and whether the table contains
-    counts.
+    """Map each role to its possible columns, and find whether the table contains counts.
+
+    The likeliest column of a role comes first.
     """
     choices: dict[str, list[str]] = {}
     for role in ROLES:
         if role in attempt_roles or role not in ATTEMPT_ROLES:
-            # sample_id, for example, is the task if no other column is.
+            # A column such as sample_id is the task only if no other column is.
             task = choices["task"] if role == "attempt" else []
             used_columns = {*task} if len(task) == 1 else set[str]()
             choices[role] = _role_columns(role, columns, overrides, used_columns, by)
     if "score" in choices:
-        # The score is also the outcome if no other column is.
+        # If no column is the outcome, the score is also the outcome.
         choices["score"] = choices["score"] or [*choices["outcome"]]
         if "outcome" not in overrides:
             other_outcomes = [c for c in choices["outcome"] if c not in choices["score"]]
@@ -416,13 +416,12 @@ def _role_choices(
             _require_counts_or_outcome(place, choices)
         return choices | {"outcome": [], "attempt": []}, True
     if "score" in overrides and not choices["outcome"]:
-        # The score is the outcome, and only a threshold is missing.
         choices["outcome"] = [overrides["score"]]
     outcomes = _outcomes_by_likelihood(choices["outcome"], columns)
     if "attempt" not in overrides:
-        # An object cannot number attempts.
+        # A nested object cannot be an attempt number.
         choices["attempt"] = [c for c in choices["attempt"] if "record" not in columns[c]]
-    # Texts may be names, for example of models, so columns of numbers come first.
+    # Columns of text may contain names, for example of models, so columns of numbers come first.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices | {"n": [], "c": [], "outcome": outcomes}, False
 
@@ -434,9 +433,9 @@ def _role_columns(
     used_columns: Container[str],
     by: Sequence[str],
 ) -> list[str]:
-    """The column that is named for a role, or the columns with a usual name of it.
+    """The column that the user named for a role, or the columns with a usual name of the role.
 
-    used_columns : columns that play another role.
+    used_columns : columns that already have another role.
     """
     if role in overrides:
         return [overrides[role]]
@@ -444,7 +443,7 @@ def _role_columns(
     named_columns = {
         column for other_role, column in overrides.items() if naming & {role, other_role}
     }
-    # A column of nulls names no model.
+    # A column that contains only null cannot be the model.
     empty = {c for c, kinds in columns.items() if kinds == {"null"}} if role == "model" else set()
     usual = usual_columns(
         role, [c for c in columns if not (c in named_columns or c in used_columns or c in empty)]
@@ -457,9 +456,9 @@ def _role_columns(
 def _model_columns(
     place: str, choices: Sequence[str], columns: Mapping[str, set[str]]
 ) -> list[str]:
-    """The columns that name models. Raise DataError if only an object has such a name."""
+    """The columns that contain model names. Raise DataError if only a nested object is left."""
     name_columns = [column for column in choices if "record" not in columns[column]]
-    # A column whose name begins differently may be a machine or a configuration.
+    # An object named "system" or "engine" may be a machine, so only "model" raises the error.
     objects = [column for column in choices if spelled_name(column).startswith("model")]
     if objects and not name_columns:
         problem = f"{objects[0]!r} is an object and not the name of a model"
@@ -471,7 +470,7 @@ def _model_columns(
 
 
 def _require_counts_or_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
-    """Raise DataError if a table contains counts and outcomes."""
+    """Raise DataError if a table contains counts and also outcomes."""
     pair = {"n": choices["n"][0], "c": choices["c"][0]}
     sizes = choices["n"] + choices["c"]
     for outcome in (column for column in choices["outcome"] if column not in sizes):
@@ -481,8 +480,9 @@ def _require_counts_or_outcome(place: str, choices: Mapping[str, list[str]]) -> 
 
 
 def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The possible outcomes, truth values first. Records are left out unless there is nothing
-    else.
+    """The possible outcome columns, with columns of true and false first.
+
+    Nested objects are left out if there is any other column.
     """
     if columns.keys() >= _HUMAN_EVAL and set(choices) == {"passed", "result"}:
         return ["passed"]
@@ -497,19 +497,19 @@ def _require_attempt_roles(
     shape: str,
     columns: Mapping[str, set[str]],
 ) -> None:
-    """Raise DataError for a needed fact of attempts that has no column."""
+    """Raise DataError if a needed fact about attempts has no column."""
     for role in attempt_roles:
         if shape == "counts":
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
         if role in ("line", TRUTH, "tokens_cached") or role in by_role:
-            # Cached tokens are optional, and labels without a column are joined later.
+            # Cached tokens are optional, and labels in a second file are joined later.
             continue
         if role != "attempt":
             derived = _derived_columns(columns)
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
             lists = [column for column in lists if column not in derived]
-            # Solutions are compared as texts, so an answer may be used as a solution.
+            # passk compares solutions as texts, so a column of answers can be the solution.
             answer_columns = [column for column in columns if role == "solution"
                       and spelled_name(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
@@ -535,15 +535,15 @@ def _require_attempt_roles(
 
 
 def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
-    """The fix for a role without a column. column : the likeliest one, if there is any."""
+    """The fix that names a column for a role."""
     return SuggestedFix({"--field": {role: column}}, "names it")
 
 
 def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
-    """Find a column, or a dotted path into a nested one: (column, keys below it), or None.
+    """Find a column or a nested field: (column, keys inside of the column), or None.
 
-    The key EACH stands for every entry of a list. It is written as in "a.b[].c", and it may be left
-    out, as in "a.b", if a is known to be a list.
+    The key "[]" means every entry of a list, for example in "a.b[].c". You can leave it out, like
+    in "a.b", if a is a list.
 
     >>> (find_column("a.b[].c", {"a": {"record"}}), find_column("a.b", {"a": {"list"}}),
     ...  find_column("b", {}))
@@ -563,14 +563,15 @@ def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list
 
 
 def is_list_column(column: str, columns: Mapping[str, set[str]]) -> bool:
-    """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
+    """Whether a column or a nested field is a list with one value per attempt."""
     base, keys = find_column(column, columns) or (column, [])
     return EACH in keys or ("list" in columns[base] and not keys)
 
 
 def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
-    """The columns that make up the value of a role. For example, "year,day", "given==gold",
-    "old|new" and "compiles and not slow" have two parts, unless a column has that name.
+    """The columns in the value of a --field, such as "year,day", "given==gold" or "old|new".
+
+    columns : the columns of the data. A column with the whole name is not divided.
 
     >>> (column_parts("year,day"), column_parts("year,day", ["year,day"]),
     ...  column_parts("given==gold"))
@@ -585,7 +586,7 @@ def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
 
 
 def split_columns(column: str) -> list[str]:
-    """The columns of a text, as they are written: a name in brackets may contain a comma.
+    """The columns in the value of a --field, with "not". Text in brackets is not divided.
 
     >>> split_columns("given==gold,a"), split_columns("compiles and not slow")
     (['given', 'gold', 'a'], ['compiles', 'not slow'])
@@ -594,7 +595,7 @@ def split_columns(column: str) -> list[str]:
 
 
 def first_key(column: str) -> str:
-    """The first key of a path.
+    """The first key of the path of a nested field.
 
     >>> first_key("a.b"), first_key("scores[name=v1.2].value"), first_key("a[].b")
     ('a', 'scores', 'a')
@@ -607,16 +608,17 @@ def _path_keys(column: str) -> list[str]:
 
 
 def list_key_index(keys: Sequence[str]) -> int:
-    """The index of the first key that looks into a list, or the number of keys."""
+    """The index of the first key that means entries of a list, or the number of keys."""
     into = (at for at, key in enumerate(keys) if key == EACH or PICK.fullmatch(key))
     return next(into, len(keys))
 
 
 def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
-    """The columns that add up to an amount, with the SQL that converts each number to the unit of
-    the role. For other roles it is the column itself.
+    """The columns that passk adds up to a cost or another amount, each with SQL for its unit.
 
-    The unit is the last part of the column's name that is a unit, or the text after a colon.
+    The SQL converts a number to the unit of the role. The unit of a column is the text after a
+    colon, or the last word of the column name that is a unit. For other roles, the result is only
+    the column itself.
 
     >>> amount_addends("cost", "agent_cost+judge_cents"), amount_addends("duration", "meta.wallMs")
     ([('agent_cost', ''), ('judge_cents', ' / 100')], [('meta.wallMs', ' / 1000')])
@@ -637,7 +639,7 @@ def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list
 
 
 def field_columns(fields: Mapping[str, str]) -> list[str]:
-    """The columns that are named for roles, and the parts of these columns."""
+    """The columns that the user named for roles, and the parts of joined columns."""
     sums_by_role = (
         amount_addends(role, column) for role, column in fields.items() if role in UNITS
     )
@@ -646,13 +648,14 @@ def field_columns(fields: Mapping[str, str]) -> list[str]:
 
 
 class JoinedColumns(NamedTuple):
-    """The columns that make up the values of another column.
+    """A column that passk computes from other columns.
 
-    parts : the columns. relation : what each of them contains: "a part" of a text, "an attempt", "a
-        model", "an answer" that is compared with the other part, "the one there is" (the only value
-        of a row), a verdict ("all" must pass, or "the opposite"), or what separates "a place" from
-        other places.
-    kinds : kinds of the values. verdict_of : SQL of an outcome → SQL of its verdict.
+    parts : the columns that it is computed from.
+    relation : the meaning of each part: "a part" of a text, "an attempt", "a model", "an answer"
+        that is compared with the second part, "the one there is" (the only value of a row), a
+        verdict ("all" must pass, or "the opposite"), or a separator of lists ("a place").
+    kinds : kinds of the computed values.
+    verdict_of : a function from SQL of an outcome to SQL of its verdict.
     """
 
     parts: list[str]
@@ -661,17 +664,17 @@ class JoinedColumns(NamedTuple):
     verdict_of: Callable[[str], str] | None = None
 
 
-#: The model if each model has a column of outcomes: the name of that column.
+#: In "model=@column", the model is the name of the outcome column.
 COLUMN = "@column"
 # Words in names of lists that contain only failures.
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
-# Words in keys of lists with one record per model, or another summary of attempts.
+# Words in keys of lists with summaries, for example with one record per model.
 SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
-#: The number of a row in its file, which is the task of rows that name none.
+#: In "task=@line", the task is the line number of a row in its file.
 LINE = "@line"
-#: The place of a row among the rows of its file, model, attempt and group, used as the task.
+#: In "task=@position", the task is the position of a row among the rows of one run of a model.
 POSITION = "@position"
-#: The sign before a value that all rows have: "@value:libero".
+#: In "task=@value:libero", all rows have the value after the colon.
 VALUE = "@value:"
 
 
@@ -681,10 +684,10 @@ def joined_columns(
     judged: Callable[[str], str],
     within: Sequence[str] = (),
 ) -> dict[str, JoinedColumns]:
-    """Map each joined column to its parts, for outcomes and for the names of attempts.
+    """Map the name of each joined column, such as "year,day" or "given==gold", to its parts.
 
-    judged : as `verdict_of` of JoinedColumns, for the columns of an outcome.
-    within : columns that separate lists. Places are counted from 1 in each list.
+    judged : a function from SQL of an outcome to SQL of its verdict.
+    within : columns that separate lists. "@position" counts from 1 in each list.
     """
     columns_by_name: dict[str, JoinedColumns] = {}
     for role, column in fields.items():
@@ -744,8 +747,10 @@ def joined_columns(
 def without_absent_fields(
     fields: Mapping[str, str], columns: Mapping[str, set[str]]
 ) -> dict[str, str]:
-    """Leave out fields of the task, the attempt or the model if the file has none of their columns
-    but another column with a usual name. Files of one reading may have different columns.
+    """The fields without those of a task, an attempt or a model that the file does not contain.
+
+    Files of one reading may have different columns. A field is left out only if the file contains
+    another column with a usual name of the role.
 
     >>> fields = {"task": "case", "model": "agent,llm"}
     >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
@@ -762,17 +767,18 @@ def without_absent_fields(
 
 
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The columns that fields name for the task, the attempt or the model and that do not exist."""
+    """The columns that the user named for the task, attempt or model but that do not exist."""
     naming_columns = (column for role, column in fields.items() if role in _NAMING)
     with_parts = (c for column in naming_columns for c in (column, *column_parts(column, columns)))
     return [column for column in with_parts if not find_column(column, columns)]
 
 
 def agreement_sql(left: str, right: str) -> str:
-    """SQL that is the text true if two answers are equal, and NULL if one of them is missing.
-    Numbers are compared by value, a letter and a number by the letter's place (from 0), and texts
-    without regard to case, spaces around them and a final full stop. A list with one entry counts
-    as this entry.
+    """SQL that is the text true if two answers agree, and NULL if an answer is missing.
+
+    Numbers are compared by value. A letter and a number are compared by the position of the letter
+    in the alphabet, from 0. Texts are compared without case, outer spaces and a final full stop. A
+    list with one entry is compared like this entry.
     """
     only = r"""^\s*\[\s*["'']?([^\[\]"'',]*)["'']?\s*\]\s*$"""
     left, right = (f"regexp_replace({text}, '{only}', '\\1')" for text in (left, right))
@@ -797,16 +803,16 @@ def verdict_sql(
 ) -> str:
     """SQL for the verdict on the text of an outcome: 1 pass, 0 fail, NULL missing, -1 unknown.
 
-    passes, fails : words that pass and fail, in place of the known ones. If only passing words are
-        given, every other word fails, and so does every number if there is no threshold.
+    passes, fails : words that pass and words that fail. They replace the words that passk knows. If
+        only `passes` is given, every other word fails. Without a threshold, numbers fail, too.
     graded : whether the verdict is 3 for a number other than 0 and 1 if there is no threshold.
     strict : whether the given words are added to the known words instead of replacing them.
     """
     only = bool(passes) and not strict
-    # trim removes only spaces, so other white space becomes spaces first.
+    # The function trim removes only spaces, so tabs and line breaks first become spaces.
     word = f"lower(trim(translate({outcome}, chr(9) || chr(10) || chr(13), '   ')))"
     number = f"TRY_CAST({outcome} AS DOUBLE)"
-    # The words of nearly all files come first, so that few rows need the other cases.
+    # The words in nearly all files come first, so that DuckDB rarely evaluates the slower cases.
     usual = ""
     if threshold is None:
         if not (passes or fails):
@@ -821,7 +827,7 @@ def verdict_sql(
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
         bar = reaches_sql(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
-    # The words contain no quotes, so SQL and Python write their tuples in the same way.
+    # The words contain no quotes, so a tuple of words is written in SQL like in Python.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
     words = "" if only else words
@@ -836,15 +842,15 @@ def verdict_sql(
 
 
 def _quoted(word: str) -> str:
-    """A word as SQL text, in the form that verdicts are compared in."""
+    """A word as quoted SQL text, in lower case and without outer spaces."""
     return "'" + word.strip().lower().replace("'", "''") + "'"
 
 
 def amount_sql(text: str, unit: str) -> str:
-    """SQL for a text as a number in the unit of its role, or NULL.
+    """SQL that converts a text to a number in the unit of its role, or NULL for a missing amount.
 
-    A text that is not a number becomes minus infinity, which is refused later. Spark has the same
-    SQL.
+    A text that is not a number becomes minus infinity, which later raises an error. The SQL is
+    valid in Spark, too.
     """
     number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
     missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
@@ -852,17 +858,17 @@ def amount_sql(text: str, unit: str) -> str:
 
 
 def reaches_sql(number: str, threshold: float) -> str:
-    """SQL for whether a number passes the threshold."""
+    """SQL for whether a number is at least the threshold."""
     return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# Only the end of a longer name is read, because a whole text may be a key.
+# Maximum length of a name that passk compares. A key may be a long text.
 _LONGEST = 200
 
 
 def spelled_name(column: str) -> str:
-    """A column's name in the spelling of ROLES.
+    """The name of a column in the spelling of ROLES: in lower case, with underscores.
 
     >>> spelled_name("Row Number"), spelled_name("instanceId"), spelled_name("task-id")
     ('row_number', 'instance_id', 'task_id')
@@ -877,7 +883,7 @@ def _spelled(column: str) -> str:
 
 @lru_cache(maxsize=8192)
 def spelled_last_key(column: str) -> str:
-    """The last key of a column's path, in the spelling of ROLES.
+    """The last key of the path of a column, in the spelling of ROLES.
 
     >>> spelled_last_key("config.promptVersion")
     'prompt_version'
@@ -886,7 +892,7 @@ def spelled_last_key(column: str) -> str:
 
 
 def parent_path(column: str) -> str:
-    """The path above the last key of a column, or "".
+    """The path of a column without its last key, or "".
 
     >>> parent_path("config.promptVersion"), parent_path("task")
     ('config', '')
@@ -896,7 +902,7 @@ def parent_path(column: str) -> str:
 
 @lru_cache(maxsize=8192)
 def name_words(column: str) -> set[str]:
-    """The words in the last key of a column.
+    """The words in the last key of the path of a column.
 
     >>> sorted(name_words("meta.startedAt"))
     ['at', 'started']
@@ -905,11 +911,11 @@ def name_words(column: str) -> set[str]:
 
 
 def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
-    """The columns with a usual name of a role, or with a generic name if there are none."""
+    """The columns with the likeliest names of a role: usual names, otherwise generic names."""
     columns = list(columns)
     feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
-        # In these tables, a status only shows that the run ended.
+        # In LangSmith tables, a status only shows that the run ended.
         usual = {*ROLES[role].names[0]} - {"status"}
         return [column for column in columns if spelled_name(column) in usual] + feedback
     ranks = {column: ROLES[role].ranks.get(spelled_name(column)) for column in columns}
@@ -919,7 +925,7 @@ def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def name_strength(role: str, path: str) -> float:
-    """How strongly a column's name suggests a role: 3 for a usual name, 0 for no relation.
+    """How strongly the name of a column suggests a role: 3 for a usual name, 0 for no relation.
 
     >>> (name_strength("task", "task_id"), name_strength("task", "doc.id"),
     ...  name_strength("outcome", "is_ok"))
@@ -944,7 +950,7 @@ def name_strength(role: str, path: str) -> float:
 
 
 def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
-    """The columns that are made of other ones."""
+    """The columns that passk computed from other columns."""
     several = {
         name
         for name in columns

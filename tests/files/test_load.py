@@ -121,7 +121,7 @@ def test_a_duplicate_column_is_refused(tmp_path: Path, duplicate: str, words: st
     fields = {"outcome": "passed"}
     assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1)}
     assert cells(renamed, fields=fields) == {("model", "a"): (1, 1)}
-    with pytest.raises(DataError, match="passed and passed_1 both judge an attempt"):
+    with pytest.raises(DataError, match="passed and passed_1 are both verdicts on an attempt"):
         read(renamed)
 
 

@@ -1,8 +1,8 @@
-"""Check a reading by six rules, and warn about errors in place of answers.
+"""Check whether the rows of the files contradict the roles that passk gave to their columns.
 
-A check is one declaration: its message, severity, condition, test, and the options that settle it.
-A certain finding is an error, and passk stops and asks you. A likely finding is a warning. No other
-code guesses.
+Each check is declared once, with a message, a severity, a condition, a test and the options that
+answer the question. If a finding is certain, passk stops and asks you. If it is only likely, passk
+prints a warning.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number_colum
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find_column
 
-# The number of tasks that a test needs in files larger than a sample.
+# Number of complete tasks that passk reads to check files that are larger than its sample.
 ENOUGH_TASKS = 500
-# passk asks about the first certain finding, so the order matters.
+# passk asks only about the first certain finding, so the order of the modules matters.
 _RULES = (verdicts, statements, amounts, names, repeats, errors, settings, files)
 CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 
@@ -37,7 +37,6 @@ __all__ = [
     "CHECKS",
     "DISTINGUISHING",
     "ENOUGH_TASKS",
-    "Check",
     "CheckContext",
     "Finding",
     "attempt_number_column",
@@ -48,13 +47,13 @@ __all__ = [
 
 
 def find_contradictions(context: CheckContext) -> Iterator[Finding]:
-    """Find what contradicts a reading, or makes it unlikely."""
+    """Find the contradictions between the rows of the files and the roles of their columns."""
     for test in dict.fromkeys(check.test for check in CHECKS):
         yield from test(context)
 
 
 def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
-    """The error for a finding, at its file or at the first file with its column."""
+    """The error for a certain finding. It names the first file that contains the column."""
     diagnostic, column = (
         finding.message(**finding.fields),
         finding.fields.get("column", "").strip("'"),
@@ -65,5 +64,5 @@ def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
 
 
 def finding_warning(finding: Finding) -> Diagnostic:
-    """The warning that reports a finding."""
+    """The warning for a likely finding."""
     return replace(finding.message(**finding.fields), settles=finding.settles)

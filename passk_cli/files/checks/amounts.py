@@ -1,4 +1,4 @@
-"""Rule 4, amounts: a number next to the outcome shows that a row is not one attempt."""
+"""Find rows that are not single attempts, by a number of attempts, points or tests in the row."""
 
 from __future__ import annotations
 
@@ -15,62 +15,66 @@ from passk_cli.files.roles import EQUAL, name_words, parent_path, spelled_last_k
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words in names of weights, numbers of attempts, rates, highest scores, passed tests, and all
-# tests.
 _WEIGHT_WORDS = frozenset("count times weight weights".split())
 _SIZE_WORDS = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
 _RATE_WORDS = AVERAGE_WORDS | {"accuracy", "acc", "score"}
 _MAXIMUM_WORDS = frozenset("max score points possible out of total".split())
 _PASS_COUNT_WORDS = frozenset("passed passes correct successes tests num n".split())
 _TOTAL_WORDS = frozenset("total tests count num n".split())
-# The numbers of decimals to which rates are usually rounded.
+# Numbers of decimals to which harnesses usually round rates.
 _ROUNDED_DIGITS = (2, 3, 4, 5)
-# The fewest rows that can show that costs only grow.
+# Minimum number of rows that can show that costs only grow.
 _ENOUGH_GROWING_ROWS = 10
 
 WEIGHTED_ROWS = DiagnosticType(
     "weighted-rows", WARNING,
-    "{column} is not read and may be the number of attempts of a row ({values})",
+    "passk does not read {column}, which may be the number of attempts in each row ({values})",
     meaning="Each row seems to be a task and an outcome, with the number of attempts that had this"
     " outcome.",
     why="passk counts each row as one attempt, so n would be too small.",
     advice="Write one row per attempt, or one row per task with n attempts and c passes.",
-    example="warning[weighted-rows]: count is not read and may be the number of attempts of a row"
-    " (3, 12, 7)",
+    example="warning[weighted-rows]: passk does not read count, which may be the number of"
+    " attempts in each row (3, 12, 7)",
 )  # fmt: skip
 RATES_OF_SEVERAL = DiagnosticType(
     "rates-of-several", WARNING,
-    "{outcome} is the share of {column} attempts ({values}) and would count as one attempt",
+    "{outcome} is a pass rate of {column} attempts ({values}), but each row would count as one"
+    " attempt",
     "write the number of passes as a column c",
-    meaning="A row contains the pass rate of several attempts at its task, next to their number.",
-    why="passk would count one attempt that passes or fails in place of all of them.",
+    meaning="A row contains the pass rate of several attempts at a task and the number of these"
+    " attempts.",
+    why="passk would count the row as one attempt that passes or fails, and not as several"
+    " attempts.",
     advice="Write a column c with the number of passes (rate × n) next to n, or one row per"
     " attempt.",
-    example="warning[rates-of-several]: accuracy is the share of n attempts (5, 10) and would"
-    " count as one attempt; write the number of passes as a column c",
+    example="warning[rates-of-several]: accuracy is a pass rate of n attempts (5, 10), but each"
+    " row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
 PARTIAL_SCORES = DiagnosticType(
     "partial-scores", WARNING,
     "{outcome} is a score out of {column} ({values}), so 1 is not a pass",
     meaning="A row contains a score and the highest possible score.",
-    why="Without a threshold a score of 1 passes, which is right only if 1 is the highest score.",
-    advice="Set the score from which an attempt passes, for example with --threshold 3.",
+    why="Without a threshold, a score of 1 is a pass. This is right only if 1 is the highest"
+    " possible score.",
+    advice="Set the minimum score of a pass, for example with --threshold 3.",
     example="warning[partial-scores]: score is a score out of max_score (5), so 1 is not a pass",
 )  # fmt: skip
 COUNTED_TESTS = DiagnosticType(
     "counted-tests", WARNING,
-    "{outcome} next to {column} ({values}) counts tests, and an attempt passes if all tests do",
+    "{outcome} is a number of tests, like {column} ({values}), and an attempt passes only if all"
+    " tests pass",
     meaning="A row contains the number of tests that passed, and the number of all tests or of the"
     " tests that failed.",
-    why="An attempt that passes 1 of 5 tests is not a pass, but the number 1 reads like one.",
+    why="An attempt that passes 1 of 5 tests is not a pass, but passk would read the number 1 as a"
+    " pass.",
     advice="Compare the two columns, for example with --field outcome=passed==total.",
-    example="warning[counted-tests]: passed next to total (5, 8) counts tests, and an attempt"
-    " passes if all tests do",
+    example="warning[counted-tests]: passed is a number of tests, like total (5, 8), and an"
+    " attempt passes only if all tests pass",
 )  # fmt: skip
 SUMMED_COSTS = DiagnosticType(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}) and may be a running total",
-    meaning="The cost of each row seems to contain the cost of all rows before it.",
+    meaning="The cost in each row seems to include the costs of all rows before.",
     why="The sum of running totals is far higher than the real cost.",
     advice="Write the cost of each attempt, which is the difference between two rows.",
     example="warning[summed-costs]: cost only grows from row to row (0.02 to 1.9) and may be a"
@@ -79,7 +83,7 @@ SUMMED_COSTS = DiagnosticType(
 
 
 def row_count_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find numbers of attempts, points or tests next to the outcome of a row."""
+    """Find columns with a number of attempts, points or tests that change the meaning of a row."""
     profile, outcome = context.profile, context.column("outcome")
     if outcome not in profile.columns or context.is_known_format:
         return
@@ -92,14 +96,11 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
     for name in names:
         numbers, is_integer = profile.numbers(name), profile.kind(name).is_integer
         highest = float(np.nanmax(numbers, initial=0))
-        fields = {
-            "column": quote(name),
-            "values": profile.texts(name, 20),
-            "outcome": quote(outcome),
-        }
+        fields = {"column": quote(name), "values": profile.texts(name, 20)}
+        fields["outcome"] = quote(outcome)
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
-            # Two opposite flags are not counts.
+            # Two flags that are always opposite, such as passed and failed, are not counts.
             failed = spelled_last_key(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_test_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
@@ -121,8 +122,9 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
-    """Whether scores are exact or rounded shares of numbers of attempts, and are named like rates
-    or are between 0 and 1.
+    """Whether scores are pass rates: a whole number of passes divided by the number of attempts.
+
+    The scores may be rounded. They must be named like rates, or one must be between 0 and 1.
     """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]
@@ -134,7 +136,7 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
 
 
 def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column is named like the highest score, next to scores without a threshold."""
+    """Whether a column is named like the highest score, and there is no threshold."""
     is_maximum_name = name_words(name) <= _MAXIMUM_WORDS and name_words(name) & {
         "max",
         "possible",
@@ -156,18 +158,18 @@ def _is_total_name(name: str) -> bool:
 
 
 def _has_test_total(context: CheckContext) -> bool:
-    """Whether there is a column with the number of all tests."""
+    """Whether an unread column contains the number of all tests."""
     return any(map(_is_total_name, context.unread_columns))
 
 
 def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
-    """Find a column of weights, if there is one row per task and outcome."""
+    """Find that a column contains weights if there is one row per task and outcome."""
     profile = context.profile
     pairs = joined_codes(profile.cell_codes, profile.columns[context.column("outcome")].codes)
     rows = np.sum(pairs >= 0)
     if profile.columns[name].present_share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
-    # One weight per task may also be the importance of the task.
+    # If there is one weight per task, the weight may be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
     weighs = "weight" in name_words(name) and count_distinct(profile.cell_codes) == rows
     fields = {"column": quote(name), "values": profile.texts(name, 20)}
@@ -175,7 +177,7 @@ def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
 
 
 def running_total_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find costs that add up from row to row."""
+    """Find costs that are running totals."""
     profile, name = context.profile, context.column("cost")
     if name not in profile.columns or len(profile.files) > 1 or not profile.is_complete:
         return
@@ -183,7 +185,7 @@ def running_total_findings(context: CheckContext) -> Iterator[Finding]:
     steps = np.diff(costs)
     if len(costs) < _ENOUGH_GROWING_ROWS or not np.all(steps > 0):
         return
-    # Sorted costs usually grow by less than the first cost per row.
+    # If costs are only sorted, they usually grow by less per row than the first cost.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
         fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
         yield Finding(SUMMED_COSTS, False, fields)
@@ -192,30 +194,30 @@ def running_total_findings(context: CheckContext) -> Iterator[Finding]:
 CHECKS = (
     ReadingCheck(
         COUNTED_TESTS, CERTAIN,
-        "You chose no outcome, and it is a whole number named passed or correct next to a"
-        " total, or to failed.",
+        "You did not name the outcome column. The outcome is a whole number named passed or"
+        " correct, and there is a column named total or failed.",
         ("--field outcome=passed==total",), row_count_findings,
     ),
     ReadingCheck(
         WEIGHTED_ROWS, CERTAIN,
-        "A column such as count or weight has whole numbers above 1, and there is one row per"
-        " task and outcome.",
+        "A column such as count or weight contains whole numbers above 1, and there is one row"
+        " per task and outcome.",
         ("--pool X",), row_count_findings,
     ),
     ReadingCheck(
         RATES_OF_SEVERAL, CERTAIN,
-        "The outcome is a rate next to a number of attempts such as n or episodes, and their"
-        " product is whole.",
+        "The outcome is a rate, a column such as n or episodes is a number of attempts, and the"
+        " product of both is a whole number.",
         (), row_count_findings,
     ),
     ReadingCheck(
         PARTIAL_SCORES, CERTAIN,
-        "A score is next to a maximum above 1 such as max_score, and there is no threshold.",
+        "A column such as max_score contains a highest score above 1, and there is no threshold.",
         ("--threshold X",), row_count_findings,
     ),
     ReadingCheck(
         SUMMED_COSTS, LIKELY,
-        "Costs grow in at least ten rows, by steps as large as the first cost.",
+        "Costs grow in at least ten rows, with steps at least half as large as the first cost.",
         (), running_total_findings,
     ),
 )  # fmt: skip

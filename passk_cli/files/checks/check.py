@@ -1,4 +1,4 @@
-"""The declaration of a check, its context (a reading and a profile of the rows), and findings."""
+"""The declaration of a check of the data, the data that a check receives, and its findings."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def value_at(record: Any, path: str) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Finding:
-    """Something that contradicts a reading.
+    """A contradiction between the rows of the files and the roles of their columns.
 
-    message : the diagnostic, filled in with `fields`.
-    certain : whether passk stops and asks you. Otherwise it prints a warning.
-    settles : options that settle it, the likeliest first. place : the file, if the finding is about
-    one of several files.
+    message : the type of the diagnostic, which is filled in with `fields`.
+    certain : whether passk stops and asks you. Otherwise passk prints a warning.
+    settles : the options that answer the question, with the likeliest first.
+    place : the file, if the finding concerns only one of several files.
     """
 
     message: DiagnosticType
@@ -57,20 +57,19 @@ class Finding:
     place: str = ""
 
     def __post_init__(self) -> None:
-        # A report already has a column of this name, so --by cannot use it.
+        # A report already has columns with reserved names, so --by cannot use these names.
         allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
         object.__setattr__(self, "settles", allowed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadingCheck:
-    """A check of a reading, declared once.
+    """A check that finds one kind of contradiction in the data.
 
-    message : the type of the message. severity : CERTAIN if passk always stops, LIKELY if it only
-    warns, or EITHER.
-    when : the condition, as a sentence for users. settled_by : options that settle it, as users
-    type them.
-    test : yields the findings in a context.
+    severity : CERTAIN if passk always stops, LIKELY if passk only warns, or EITHER.
+    when : the condition of the message, as a sentence for users.
+    settled_by : the options that answer the question, as users type them.
+    test : the function that yields the findings.
     """
 
     message: DiagnosticType
@@ -82,10 +81,11 @@ class ReadingCheck:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckContext:
-    """A reading and a profile of its rows.
+    """The data that a check receives: the roles of the columns and a profile of the rows.
 
-    cells : the model and the task of each cell. refined_profile : returns a profile of complete
-    cells with these columns, for files larger than the sample.
+    cells : the model and the task of each cell. A cell contains the attempts by a model at a task.
+    refined_profile : returns a profile of complete cells with the given columns. Checks call it
+        for files that are larger than the sample.
     """
 
     profile: DataProfile
@@ -96,25 +96,25 @@ class CheckContext:
 
     @cached_property
     def sources(self) -> list[Source]:
-        """All files."""
+        """The files of all batches."""
         return [source for batch in self.batches for source in batch.sources]
 
     @property
     def models(self) -> Sequence[str]:
-        """All names of models."""
+        """The names of all models."""
         return self.cells["name"].names
 
     @property
     def tasks(self) -> Sequence[str]:
-        """All names of tasks."""
+        """The names of all tasks."""
         return self.cells["task"].names
 
     def column(self, role: str) -> str:
-        """The column of a role in the first files that have one, or ""."""
+        """The column with a role in the first batch that has the role, or ""."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
     def condition_sql(self, column: str) -> str:
-        """A column in the syntax of conditions; for a nested field, its text."""
+        """The SQL expression of a column for a condition, or of the text of a nested field."""
         paths = (find_column(column, batch.layout.kinds) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
@@ -133,28 +133,28 @@ class CheckContext:
 
     @cached_property
     def has_named_outcome(self) -> bool:
-        """Whether the caller chose the column of the outcome, or the words that pass or fail."""
+        """Whether the user named the outcome column, or the words that pass or fail."""
         request = self.request
         has_outcome_column = "outcome" in request.fields or request.outcome is not None
         return has_outcome_column or bool(request.passes or request.fails)
 
     @cached_property
     def has_attempt_numbers(self) -> bool:
-        """Whether a column numbers the attempts."""
+        """Whether a column contains attempt numbers."""
         return any(batch.roles.attempt for batch in self.batches)
 
     @cached_property
     def tasks_without_digits(self) -> list[str]:
-        """The tasks without a digit in their name, for example headers and totals."""
+        """The tasks with names without a digit, for example headers and totals."""
         return [name for name in self.tasks if _DIGIT.search(name) is None]
 
     @cached_property
     def unread_columns(self) -> list[str]:
-        """The columns that are not read and that no option names."""
+        """The columns that passk does not read and that no option names."""
         request = self.request
         read = {*request.by, *request.pool, request.cluster, *request.carried_columns}
         if request.conversion is not None:
-            # Settings are columns of the table that is written.
+            # A converted table contains the settings as columns.
             read |= {*SETTINGS}
         for batch in self.batches:
             kinds = batch.layout.kinds
@@ -163,7 +163,7 @@ class CheckContext:
             read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
             if batch.has_suites:
                 read.add("suite")
-        # Facts of attempts, such as costs and answers, are read if a metric needs them.
+        # passk reads costs and answers of attempts only if a metric needs them.
         names = [column for column in self.profile.columns if column not in read]
         facts = {c for role in ATTEMPT_ROLES if role != "score" for c in usual_columns(role, names)}
         return [name for name in names if name not in facts]

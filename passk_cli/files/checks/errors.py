@@ -1,4 +1,4 @@
-"""Warn about errors in place of answers, which the harness may have caused."""
+"""Warn about failures that the harness may have caused, for example by a rate limit."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, name_words, sp
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Patterns for DuckDB. The first patterns match errors of a service. _ERROR also matches errors of a
-# machine, and answers that begin like the message of an error.
+# _SERVICE matches error messages of an API. _ERROR also matches error messages of a machine, and
+# answers that begin like an error message.
 _CODE = r"\b(?:429|50[0234]|529)\b"
 _SERVICE = (
     r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
@@ -36,36 +36,37 @@ _ERROR = (
 )
 # In tables of LangSmith, any text in the column `error` means that the run raised an error.
 _ANY_TEXT = r"\w+"
-# Words of failed tests, and of limits that belong to the model.
+# The model and not the harness causes failed tests and exceeded limits of turns or tokens.
 _TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
-# Words in names of program output. Errors there belong to the model.
+# Words in names of columns with program output. The model caused the errors in these columns.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
-# Questions and expected answers contain no errors of the harness either.
+# Questions and expected answers contain no errors of the harness.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
-# The characters of a value that are read, the maximum number of values in a condition, and their
-# length.
+# Number of characters of a value that passk reads, maximum number of values that a suggested
+# condition names, and maximum length of these values.
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
-# The share of rows with errors that must fail, the share of other failures that must end like
-# passes, and the fewest errors or different texts of passes.
+# Minimum share of rows with errors that fail, minimum share of failures without an error that have
+# a text like passes, and minimum number of errors or of different texts of passes.
 _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = DiagnosticType(
     "errors-as-failures", WARNING,
     "the harness rather than the model may have caused {failures:failure}{?sample| of a sample}:"
-    " {column} is {kinds}{?models|; {models}}",
+    " {column} contains {kinds}{?models|; models: {models}}",
     meaning="Some attempts ended in an error, such as a rate limit, a timeout, a lost connection"
-    " or an answer that a judge could not parse. They count as failures.",
-    why="This is right if the model caused the error. If the harness caused it, the pass rates of"
-    " the models with errors are too low.",
-    advice="Leave these attempts out with --where, or count them on purpose with --pool.",
+    " or an answer that a judge could not parse. passk counts these attempts as failures.",
+    why="If the model caused the error, the attempt is a failure. If the harness caused the error,"
+    " the pass rates of the models with errors are too low.",
+    advice="Leave the attempts with errors out with --where, or count them as failures on purpose"
+    " with --pool.",
     example="warning[errors-as-failures]: the harness rather than the model may have caused 4"
-    " failures: error is rate limit (3), timeout (1); alpha (4)",
+    " failures: error contains rate limit (3), timeout (1); models: alpha (4)",
 )  # fmt: skip
 
 
 def error_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find the column with the most failures that are errors."""
+    """Find the column that shows the most failures with an error message or a true error flag."""
     profile = context.profile
     if context.is_known_format or not np.any(profile.verdict == 0):
         return
@@ -102,12 +103,12 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
         SuggestedFix({"--where": without}, "leaves them out"),
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
-    # If all attempts failed like this, --where would leave none.
+    # If all attempts failed with an error, --where would leave no attempts.
     yield Finding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.row_count :])
 
 
 def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
-    """The columns with a text that matches a pattern, by one query."""
+    """The columns that contain an error message, found with one query."""
     patterns = (
         _ANY_TEXT if _is_raised_error(profile, name) else f"{_ERROR}|{_CODE}" for name in names
     )
@@ -124,27 +125,27 @@ def _is_raised_error(profile: DataProfile, name: str) -> bool:
 
 
 def _matches_sql(text: str, pattern: str) -> str:
-    """SQL for whether the beginning of a text contains a pattern."""
+    """The SQL expression for whether the beginning of a text matches a pattern."""
     return f"regexp_matches(left({text}, {_READ_CHARACTERS}), {quote_text('(?i)' + pattern)})"
 
 
 def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """The failures with a true error flag, as one kind of error."""
+    """The failures with a true error flag. The name of the flag is the kind of error."""
     return _failing_rows(context, {name: np.flatnonzero(context.profile.verdicts(name) == 1)})
 
 
 def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """Map each kind of error to its failures; empty if the texts of a column are not errors.
+    """Map each kind of error to the rows that failed. Empty if a column contains no errors.
 
-    Words of a service are enough in a column that contains how attempts ended. For any other error,
-    there must be other failures that end like passes, or passes with different texts. If each
-    failure has a reason, the column only contains why the model failed.
+    In a column with the way in which attempts ended, an error message of an API is enough. In other
+    columns, some failures must have no error, or passes must have different texts. If each failure
+    has a text, the column contains the reasons of the model's failures and not errors.
     """
     profile = context.profile
     column, is_ending_column = profile.columns[name], bool(name_words(name) & ENDINGS)
     judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     passing = np.unique(column.codes[judged & (profile.verdict == 1)])
-    # A number is an error code only in a column that contains how attempts ended.
+    # A number such as 503 is an error code only in a column about the end of attempts.
     service = f"{_SERVICE}|{_CODE}" if is_ending_column else _SERVICE
     patterns = ((service, is_ending_column), (_ERROR, False))
     for pattern, enough in ((_ANY_TEXT, True),) if _is_raised_error(profile, name) else patterns:
@@ -163,7 +164,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
 
 
 def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
-    """Map each text that matches a pattern to its rows, without failed tests."""
+    """Map each match of a pattern to the rows that contain it, without rows about failed tests."""
     text = profile.columns[name].sql
     query = (
         f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"
@@ -175,7 +176,7 @@ def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, I
 
 
 def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
-    """The failures among rows with errors; empty if too many of these rows pass."""
+    """The failed rows among rows with errors. Empty if too many rows with errors pass."""
     profile = context.profile
     failures = {
         kind: rows[(profile.task[rows] >= 0) & (profile.verdict[rows] == 0)].tolist()
@@ -188,7 +189,7 @@ def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str,
 
 
 def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
-    """Names with their counts, the largest first.
+    """Names with their counts, sorted by count. The largest count comes first.
 
     >>> _names_with_counts({"a": 1, "b": 3})
     ['b (3)', 'a (1)']
@@ -197,7 +198,7 @@ def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
 
 
 def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> str:
-    """A condition that leaves errors out, by their texts or by the words of their kinds.
+    """The condition that leaves out rows with errors, by the full text or by the kind of error.
 
     column : the column in the syntax of conditions.
     """
@@ -210,8 +211,8 @@ def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> 
 CHECKS = (
     ReadingCheck(
         ERRORS_AS_FAILURES, LIKELY,
-        "Three failures contain an error message such as rate limit or 503 (one is enough in a"
-        " column such as error); or a flag such as timed_out is true.",
+        "Three failures contain an error message such as rate limit or 503, or one failure does in"
+        " a column such as error. Or a flag such as timed_out is true.",
         ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), error_findings,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Test whether a column was planned like a setting, or happened like a consequence."""
+"""Test whether the values of a column were planned, like a setting, or differ by chance."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# The number of shuffles for comparison, and the most cells and rows that are read.
+# Number of shuffles, and maximum numbers of cells and rows, for the test of evenness.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-# The smallest share of cells in which a setting has several values.
+# Minimum share of cells in which a setting has several values.
 VARYING_SHARE = 0.2
-# The ratios below which a column was certainly or likely planned, and the fewest cells to be
-# certain: in general, and if the values are distributed without any exception.
+# Ratios below which a column was certainly or likely planned. Certainty needs 8 cells, or 3 cells
+# if the values are distributed without any exception.
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-# The fewest rows, without the first one of each cell, that can show that numbers count up.
+# Minimum number of steps between rows that can show that numbers count up by 1.
 _ENOUGH_STEPS = 8
 
 
 class Evenness(NamedTuple):
     """How evenly the values of a column are distributed over cells.
 
-    ratio : dispersion of the counts relative to the median of shuffles: 0 if planned, 1 by chance,
-        and more if cells differ. is_below_all : whether it is below every shuffle. p : share of
-        shuffles that are at least as even. varying_share : share of the cells in which the column
-        has several values. cells : number of cells with several rows. share_once : share of (cell,
-        value) pairs with one row.
+    ratio : dispersion of the counts, relative to the median dispersion of shuffles. It is 0 if the
+        values are planned, about 1 by chance, and larger if cells differ.
+    is_below_all : whether the dispersion is smaller than in every shuffle.
+    p : share of the shuffles that are at least as even as the column.
+    varying_share : share of the cells in which the column has several values.
+    cells : number of cells with several rows.
+    share_once : share of the (cell, value) pairs that have exactly one row.
     """
 
     ratio: float
@@ -49,7 +51,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_likely_planned(self) -> bool:
-        """Whether the column was likely planned. With few cells, p decides."""
+        """Whether the column was likely planned. If there are few cells, p decides."""
         few = self.cells < _ENOUGH_CELLS and self.ratio < _CERTAIN_RATIO and self.p <= 0.05
         return self.varying_share >= VARYING_SHARE and (
             few or (self.ratio < _LIKELY_RATIO and self.is_below_all)
@@ -60,11 +62,11 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     """Measure how evenly values are distributed over cells, compared with shuffles of the rows.
 
     D = mean over the (cell, value) pairs that occur of (n(cell, value) − mean n of the value)².
-    If the values are shuffled, D has another distribution. A planned setting has a smaller D. The
-    shuffles end early if the first ones are often as even as the observed values.
+    The D of a planned setting is smaller than the D of shuffled values. The function stops early if
+    the first shuffles are often as even as the column.
 
-    cell, value : codes, one per row. A value of −1 counts as a value, and a cell of −1 is left out.
-    Only the first 500 cells and 20,000 rows are read, in the order of the cell codes.
+    cell, value : codes, one per row. A value of −1 counts as a value. Rows with a cell of −1 are
+        left out. Only the first 500 cells and 20,000 rows are used, in the order of the cell codes.
 
     >>> cell, value = np.repeat(np.arange(12), 4), np.tile([0, 0, 1, 1], 12)
     >>> column_evenness(cell, value)[:2]
@@ -77,7 +79,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     if not is_used.any():
         return Evenness(1.0, False, 1.0, 0.0, 0, 0.0)
     _, cell = np.unique(cell[is_used], return_inverse=True)
-    # The codes of cells do not follow the rows, so the first cells are arbitrary.
+    # Cell codes do not depend on the order of the rows, so the first cells are an arbitrary choice.
     ends = np.cumsum(np.bincount(cell))
     cells = min(
         _MOST_CELLS, max(int(np.searchsorted(ends, _MOST_ROWS, side="right")), 8), len(ends)
@@ -85,7 +87,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     first = cell < cells
     cell = cell[first]
     _, value = np.unique(value[is_used][first], return_inverse=True)
-    # The order of rows must not matter, for example the order of files with one attempt.
+    # The result must not depend on the order of the rows, for example on the order of the files.
     order = np.lexsort((value, cell))
     cell, value = cell[order], value[order]
     values = int(value.max()) + 1
@@ -97,7 +99,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
         shuffled = rng.permutation(value)
         table = np.bincount(cell * values + shuffled, minlength=cells * values)
         dispersions.append(_dispersion(table.reshape(cells, values)))
-        # The column can no longer be certain or likely.
+        # Further shuffles cannot make the column certainly or likely planned.
         if number >= 20 and np.mean(np.array(dispersions) <= observed) > 0.3:
             break
     chance = np.array(dispersions)
@@ -113,9 +115,9 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
 
 
 def _dispersion(counts: Ints) -> float:
-    """The mean squared deviation of the count of a value in the cells with this value.
+    """The mean squared deviation of the count of a value, over the cells with this value.
 
-    counts : (cells, values).
+    counts : number of rows, with shape (cells, values).
     """
     occurs = counts > 0
     mean = counts.sum(0) / np.maximum(occurs.sum(0), 1)
@@ -126,8 +128,10 @@ def _dispersion(counts: Ints) -> float:
 def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     """Whether the numbers in every cell count up by 1 from 0 or 1.
 
-    cell : codes, one per row; −1 for none. numbers : NaN for none. Edge cases: False if each cell
-    has one row, or if fewer than 8 rows follow a first one.
+    The result is False if each cell has one row, or if there are fewer than 8 steps between rows.
+
+    cell : codes, one per row, or −1 if the row has no cell.
+    numbers : one number per row, or NaN if the row has no number.
 
     >>> cell = np.repeat(np.arange(5), 3)
     >>> (is_consecutive(cell, np.tile([1.0, 2.0, 3.0], 5)),
@@ -138,7 +142,6 @@ def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     n = np.bincount(np.unique(cell[is_present], return_inverse=True)[1], minlength=1)
     if not np.isfinite(numbers[is_present]).all() or int(is_present.sum()) - len(n) < _ENOUGH_STEPS:
         return False
-    # Sort the rows of each cell by their numbers.
     order = np.lexsort((numbers[is_present], cell[is_present]))
     places = np.arange(len(order)) - np.repeat(np.cumsum(n) - n, n)
     first = numbers[is_present][order] - places

@@ -1,4 +1,4 @@
-"""Find files that are not models: parts of the attempts of a model, and summaries."""
+"""Find files that are not models: files with a part of a model's attempts, and summary files."""
 
 from __future__ import annotations
 
@@ -17,50 +17,51 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
-# Names of files that are summaries of other files.
+# Names of files that summarize other files.
 _SUMMARY_NAME = re.compile(
     r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-# The maximum number of files for which a command with labels is suggested.
+# Maximum number of files for which passk suggests a command with labels.
 _MOST_LABELLED = 6
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
-    "{values} contain attempts of one model at the same tasks and would be pooled",
-    meaning="Several files contain attempts of one model at the same tasks, and their names are"
-    " not run numbers.",
+    "{values} contain attempts by one model at the same tasks and would be pooled",
+    meaning="Several files contain attempts by one model at the same tasks, and the file names"
+    " differ in more than a run number.",
     why="The files may be arms of an experiment, or benchmarks with the same task names. Then one"
-    " estimate would mix them.",
+    " estimate would mix the arms or benchmarks.",
     advice="Keep the files apart with --path and --by, or pool them as runs with --pool file.",
-    example="warning[files-share-tasks]: plain.jsonl, cot.jsonl contain attempts of one model at"
+    example="warning[files-share-tasks]: plain.jsonl, cot.jsonl contain attempts by one model at"
     " the same tasks and would be pooled",
 )  # fmt: skip
 SUMMARY_FILE = DiagnosticType(
     "summary-file", WARNING,
-    "{?tasks|its tasks are models of the other files ({tasks})}{?name|it is named like a summary"
-    " of the other files ({name})}{?counts|it counts attempts at {counts:task} that other files"
-    " contain as well}",
+    "{?tasks|the tasks of this file are the models of other files ({tasks})}{?name|the file is"
+    " named like a summary of the other files ({name})}{?counts|the file counts attempts at"
+    " {counts:task} that other files also contain}",
     meaning="A folder contains the results of models, and a file that summarizes them.",
-    why="The summary is not a model, and its attempts would count twice.",
-    advice="Leave the summary out, for example with --exclude-model. If it contains results of its"
-    " own, name the files, or a pattern, in place of the folder.",
-    example="warning[summary-file]: it is named like a summary of the other files (alpha, beta)",
+    why="A summary file is not a model, and the attempts that it summarizes would count twice.",
+    advice="Leave the summary out, for example with --exclude-model. If the file contains further"
+    " results, name the files, or a pattern, instead of the folder.",
+    example="warning[summary-file]: the file is named like a summary of the other files (alpha,"
+    " beta)",
 )  # fmt: skip
 
 
 def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find files of one model with the same tasks whose names differ in more than numbers."""
+    """Find files with the same model and tasks if the file names differ in more than numbers."""
     request, sources, batches = context.request, context.sources, context.batches
     is_decided = request.template or "file" in request.pool or request.duplicates == "first"
     if len(sources) < 2 or context.is_known_format or is_decided:
         return
     if not any(s.label for s in sources) and not any(b.roles.model for b in batches):
-        # Without models, each file is a model.
+        # If there is neither a model column nor a label, each file is a model.
         return
     counts = [batch for batch in batches if batch.roles.shape == "counts"]
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
-        # Counts next to attempts are summaries of them, or you named the files to add them up.
+        # Counts in a folder with attempts summarize them. Named files of counts are added up.
         return
     attempt, profile = context.column("attempt"), context.profile
     profile = (
@@ -72,7 +73,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
     numbers = profile.columns.get(attempt)
-    # Another check asks about repeated numbers. Other numbers continue from file to file.
+    # Another check finds repeated attempt numbers. Larger numbers continue from file to file.
     if numbers and numbers.distinct <= max_plausible_attempts(
         int(np.bincount(profile.cell_codes + 1).max())
     ):
@@ -93,7 +94,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     again = {"--duplicates": "keep"} if attempt or counts else {}
     are_explicit = all(source.is_explicit for source in sources)
     if are_explicit and len(sources) <= _MOST_LABELLED and len(files) == 1:
-        # A few named files can have labels, which keep them apart in every command.
+        # Labels distinguish a few named files in every command.
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
@@ -101,8 +102,10 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find summaries that would be read as models. Their tasks are the models of other files, or
-    they are in a folder and named like summaries, or they count attempts of other files.
+    """Find summary files that passk would read as models.
+
+    The tasks of a summary file are the models of other files. Or the file is in a folder and named
+    like a summary, or it counts the attempts of other files.
     """
     names, tasks, models = context.cells["name"], context.cells["task"], {*context.models}
     files = [(batch, source) for batch in context.batches for source in batch.sources]
@@ -140,14 +143,14 @@ def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
 CHECKS = (
     ReadingCheck(
         FILES_SHARE_TASKS, CERTAIN,
-        "Files with names that differ in more than numbers contain the same tasks of one"
-        " model.",
+        "Several files contain attempts by one model at the same tasks, and the file names differ"
+        " in more than numbers.",
         ("--path '{part}.jsonl' --by part", "--pool file"), shared_task_findings,
     ),
     ReadingCheck(
         SUMMARY_FILE, CERTAIN,
-        "The tasks of a file are the models of other files; or a file is named summary or"
-        " leaderboard, or counts attempts of other files.",
+        "The tasks of a file are the models of other files, or a file is named summary or"
+        " leaderboard, or a file counts the attempts of other files.",
         ("--exclude-model X",), summary_file_findings,
     ),
 )  # fmt: skip

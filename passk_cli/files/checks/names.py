@@ -1,4 +1,4 @@
-"""Rule 5, names: a task is a header, a total, a model or a row id, or has two spellings."""
+"""Find tasks that are a header, a total, a model or a row id, and tasks with two spellings."""
 
 from __future__ import annotations
 
@@ -21,62 +21,62 @@ from passk_cli.text import first_few
 _SUM_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
-# Features of names that need more than a comparison without case.
+# Names that match this pattern need more than a comparison that ignores case.
 _SPELLING_VARIANT = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS = DiagnosticType(
     "summary-rows", WARNING,
-    "the task {names:and} sums up other rows",
+    "the task {names:and} summarizes other rows",
     meaning="A row with a task such as total, overall or average is not an attempt at a task.",
-    why="If it counted as a task, it would change the mean over tasks.",
-    advice="Leave such rows out with --where.",
-    example="warning[summary-rows]: the task 'overall' sums up other rows",
+    why="If the row counted as a task, it would change the mean over tasks.",
+    advice="Leave the summary rows out with --where.",
+    example="warning[summary-rows]: the task 'overall' summarizes other rows",
 )  # fmt: skip
 HEADER_ROWS = DiagnosticType(
     "header-rows", WARNING,
     "one of the rows is a header, with the task {name}",
-    meaning="Several tables were joined into one file, so a header is among the rows.",
-    why="A header that is read as a row would count as a task.",
-    advice="Leave the row out with --where, or delete it.",
+    meaning="Several tables were joined into one file, so one of the rows is a second header.",
+    why="passk would read the header as an attempt at a task.",
+    advice="Leave the header row out with --where, or delete the row.",
     example="warning[header-rows]: one of the rows is a header, with the task 'task_id'",
 )  # fmt: skip
 SIMILAR_TASKS = DiagnosticType(
     "similar-tasks", WARNING,
     "{names:and} count as different tasks",
-    meaning="The names differ only in case, spaces, invisible characters or a leading ./, or like"
-    " 1, 1.0 and 01.",
-    why="Two tools often spell one task in two ways. Then its attempts are divided between two"
-    " tasks, or one attempt counts twice.",
-    advice="If they are the same task, write the names in the same way.",
+    meaning="The names of two tasks differ only in case, spaces, invisible characters or a leading"
+    " ./, or they are spellings of one number, like 1, 1.0 and 01.",
+    why="Two tools often spell the name of one task in two ways. Then the attempts at this task"
+    " are divided between two tasks, or one attempt counts twice.",
+    advice="If both names mean the same task, spell the names in the same way.",
     example="warning[similar-tasks]: 'Task 1' and 'task 1' count as different tasks",
 )  # fmt: skip
 UNLIKELY_TASKS = DiagnosticType(
     "unlikely-tasks", WARNING,
     "the tasks are named like models: {names}",
     "passk needs the outcome of each task",
-    meaning="The file has one row per model, with the number of tasks that passed and not which"
-    " tasks.",
+    meaning="The file has one row per model. It contains only the number of tasks that passed, and"
+    " not the outcome of each task.",
     why="If the models were the tasks, 45 of 60 tasks would count as 45 of 60 attempts at one"
     " task.",
-    advice="Read a file with one row per task. If these are tasks, name the column with --field"
-    " task=.",
+    advice="Read a file with one row per task. If the names are tasks and not models, name their"
+    " column with --field task=.",
     example="warning[unlikely-tasks]: the tasks are named like models: gpt-5, gemini-3; passk"
     " needs the outcome of each task",
 )  # fmt: skip
 ROWS_AS_TASKS = DiagnosticType(
     "rows-as-tasks", WARNING,
-    "{task} differs in each row, so every task has one attempt, although each {statement} is in"
+    "{task} differs in each row, so every task has one attempt, although each {statement} occurs in"
     " several rows",
-    meaning="The column that is read as the task is the id of a row, a run or a response.",
+    meaning="passk read a column as the task that contains the id of a row, a run or a response.",
     why="Each attempt would count as a task, and pass@k would not be defined for k above 1.",
     advice="Name the column of the task, for example with --field task=question.",
     example="warning[rows-as-tasks]: id differs in each row, so every task has one attempt,"
-    " although each question is in several rows",
+    " although each question occurs in several rows",
 )  # fmt: skip
 
 
 def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find tasks that are totals of other tasks."""
+    """Find tasks that are named like a total of other tasks."""
     task = context.column("task")
     names = [name for name in context.tasks_without_digits if _is_named_like_total(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
@@ -87,7 +87,7 @@ def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _is_named_like_total(name: str) -> bool:
-    """Whether a name has one or two words, which all mean totals.
+    """Whether a name consists of one or two words for totals.
 
     >>> (_is_named_like_total("Macro avg"), _is_named_like_total("suite-overall"),
     ...  _is_named_like_total("all pairs"))
@@ -98,7 +98,7 @@ def _is_named_like_total(name: str) -> bool:
 
 
 def header_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find headers among the rows of a table, in any case."""
+    """Find a row of a table that repeats the header. Case is ignored."""
     task = context.column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
@@ -113,7 +113,7 @@ def header_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _is_header(context: CheckContext, task: str) -> bool:
-    """Whether at least half of the other values in the row of a task are column names."""
+    """Whether at least half of the further values in the row of a task are column names."""
     profile, column = context.profile, context.column("task")
     if task not in (texts := profile.texts(column, 100_000)):
         return True
@@ -125,7 +125,7 @@ def _is_header(context: CheckContext, task: str) -> bool:
 
 
 def spelling_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find tasks with two spellings."""
+    """Find tasks that occur in two spellings."""
     groups: dict[str, list[str]] = {}
     for name in context.tasks:
         groups.setdefault(normalized_name(name), []).append(name)
@@ -135,7 +135,7 @@ def spelling_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def normalized_name(name: str) -> str:
-    r"""A name without differences that come from the spelling of tools.
+    r"""A name in lower case, without extra spaces, invisible characters, `./` and leading zeros.
 
     >>> [normalized_name(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
     ['a b', 'a_b', '1', '1', 't0']
@@ -166,7 +166,7 @@ def model_name_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def row_id_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find row ids that are read as tasks, although each statement is in several rows."""
+    """Find row ids that were read as tasks, although each question occurs in several rows."""
     profile, task = context.profile, context.column("task")
     column = profile.columns.get(task)
     if context.is_known_format or column is None or not 1 < profile.row_count == column.distinct:
@@ -181,7 +181,7 @@ def row_id_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _has_mostly_repeated_values(codes: Ints) -> bool:
-    """Whether nearly all values occur in several rows, like the question in each attempt."""
+    """Whether nearly all values occur in several rows, like the question of each attempt."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 
@@ -199,7 +199,7 @@ CHECKS = (
     ),
     ReadingCheck(
         SIMILAR_TASKS, LIKELY,
-        "Names of tasks differ only by case, blanks, invisible characters or ./, or as 1 and"
+        "Names of tasks differ only in case, spaces, invisible characters or ./, or like 1 and"
         " 1.0.",
         (), spelling_findings,
     ),
@@ -210,7 +210,7 @@ CHECKS = (
     ),
     ReadingCheck(
         ROWS_AS_TASKS, LIKELY,
-        "The task differs in every row, but each question or prompt is in several rows.",
+        "The task differs in every row, but each question or prompt occurs in several rows.",
         ("--field task=X",), row_id_findings,
     ),
 )  # fmt: skip

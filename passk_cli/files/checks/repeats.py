@@ -1,4 +1,4 @@
-"""Rule 6, repeats: an attempt occurs again, as a copy of its record or from a cache."""
+"""Find attempts that occur twice, as a copy of a record or as an answer from a cache."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from passk_cli.files.roles import SHORT, name_words, spelled_last_key
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words in names of columns that differ between attempts.
+# Words in names of columns that differ between attempts at a task.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
-# The fewest passing and failing tasks that make equal outcomes of two runs unlikely.
+# Minimum number of tasks that passed, and that failed, to make equal runs unlikely by chance.
 _ENOUGH_OF_EACH = 5
 
 REPEATED_RECORDS = DiagnosticType(
     "repeated-records", WARNING,
-    "{rows:record} {rows:repeats|repeat} another record in every column{?column|, also in"
-    " {column}}{?order|, in the same order, like a run that was appended twice}",
-    meaning="Records repeat in every column, also in one that does not repeat by chance, such as a"
-    " text, a time or an id. Or the second half of a file repeats the first half.",
-    why="A run was probably uploaded or appended twice. Its attempts would count twice, and"
-    " intervals would be too narrow.",
+    "{rows:record} {rows:is a copy|are copies} of another record in every column{?column|,"
+    " including {column}}{?order|, in the same order, like a run that was appended twice}",
+    meaning="Records are equal in every column, including a column that does not repeat by chance,"
+    " such as a text, a time or an id. Or the second half of a file repeats the first half.",
+    why="A run was probably uploaded or appended twice. The attempts of this run would count twice,"
+    " and intervals would be too narrow.",
     advice="Remove the copy, or count each record once with --duplicates first.",
-    example="warning[repeated-records]: 40 records repeat another record in every column, also in"
-    " response",
+    example="warning[repeated-records]: 40 records are copies of another record in every column,"
+    " including response",
 )  # fmt: skip
 CACHED_ATTEMPTS = DiagnosticType(
     "cached-attempts", WARNING,
-    "{rows:attempt} of {all} {rows:was|were} answered from a cache ({column})",
-    meaning="An attempt that is answered from a cache is a copy of an earlier attempt.",
-    why="Copies do not show how often a model passes. There are fewer independent attempts than n,"
-    " so intervals are too narrow.",
+    "{rows:attempt} of {all} {rows:has|have} an answer from a cache ({column})",
+    meaning="An attempt with an answer from a cache is a copy of an earlier attempt.",
+    why="Copies contain no new information about how often a model passes. There are fewer"
+    " independent attempts than n, so intervals are too narrow.",
     advice="Run the evaluation again without the cache.",
-    example="warning[cached-attempts]: 12 attempts of 40 were answered from a cache (cached)",
+    example="warning[cached-attempts]: 12 attempts of 40 have an answer from a cache (cached)",
 )  # fmt: skip
 
 
 def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find records that repeat completely, although a column in them does not repeat by chance."""
+    """Find records that are equal in every column, even in one that never repeats by chance."""
     profile = context.profile
     if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
         return
     if context.has_attempt_numbers:
-        # Repeated attempts with numbers are found by their numbers.
+        # Equal attempt numbers show repeated attempts already.
         return
-    # Files of two kinds may lack columns, and their long texts may be shortened.
+    # If there are files of two formats, some lack columns, and long texts may be shortened.
     has_one_layout = len(context.batches) == 1
     columns = {
         name: column
@@ -68,7 +68,7 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     for name in (name for name in profile.columns if name not in read):
         column = profile.columns[name]
         unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
-        # The statement of a task occurs in all its records.
+        # All records of a task repeat the question, so the question does not show a copy.
         of_attempts = column.distinct > cells or bool(name_words(name) & _ATTEMPT_WORDS)
         long = profile.kind(name).longest > 4 or "id" in name_words(name)
         if column.present_share == 1 and unique and of_attempts and long:
@@ -88,13 +88,13 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
     cell, verdict = context.profile.cell_codes[:half], context.profile.verdict[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
     if count_distinct(cell) < half:
-        # Attempts at a task often all pass or all fail, so such tasks do not count.
+        # Attempts at a task often all pass or all fail, so only tasks with both outcomes count.
         return len(np.intersect1d(failed, passed)) >= _ENOUGH_OF_EACH
     return min(len(failed), len(passed)) >= _ENOUGH_OF_EACH
 
 
 def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find attempts from a cache at tasks with other attempts."""
+    """Find attempts with an answer from a cache, at tasks with several attempts."""
     profile = context.profile
     flags = (name for name in profile.columns if spelled_last_key(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):
@@ -111,9 +111,9 @@ def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
 CHECKS = (
     ReadingCheck(
         REPEATED_RECORDS, EITHER,
-        "Records without attempt numbers are equal in every column, and a column is unique in"
-        " all other records. It is a warning if the second half of a file repeats the first"
-        " with mixed outcomes.",
+        "Records without attempt numbers are equal in every column, and the values of one column"
+        " are otherwise unique. passk only warns if the second half of a file repeats the first"
+        " half with mixed outcomes.",
         ("--field attempt=X --duplicates first", "--duplicates keep"), repeated_record_findings,
     ),
     ReadingCheck(

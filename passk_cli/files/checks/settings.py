@@ -1,6 +1,6 @@
-"""Rule 1, settings: an unread column is distributed over models and tasks like a plan.
+"""Find unread columns with values that were planned for each model and task.
 
-Such a column is a setting, a part of the data with its own task numbers, or an attempt number.
+The column contains a setting, an attempt number, or a part of the data with its own task numbers.
 """
 
 from __future__ import annotations
@@ -51,19 +51,20 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Names that can be both settings and results; and names that only mean settings.
+# Vague names can be names of settings and of results. Exact names are only names of settings.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-# Words in names of results. Task numbers do not start again under a result.
+# Words in names of results. Task numbers start again for each part of the data, but not for each
+# value of a result.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
-# The share of (cell, value) pairs with one row from which the values number attempts.
+# If at least this share of (cell, value) pairs has one row, the values are attempt numbers.
 _ONCE_SHARE = 0.9
-# The standard errors by which arms must differ, the fewest rows of an arm, the most arms, and the
-# most records of lists that are read.
+# Standard errors by which two arms must differ, minimum number of rows per arm, maximum number of
+# arms, and maximum number of records with lists that passk reads.
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS = DiagnosticType(
@@ -73,69 +74,71 @@ POOLED_SETTINGS = DiagnosticType(
     " temperatures.",
     why="The estimates describe the mixture of these settings. pass@k of a mixture is not the"
     " pass@k of any setting.",
-    advice="Keep the settings apart with --by, or pool them on purpose with --pool.",
+    advice="Report each setting separately with --by, or pool the settings on purpose with"
+    " --pool.",
     example="warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
 )  # fmt: skip
 POOLED_ARMS = DiagnosticType(
     "pooled-arms", WARNING,
-    "each task was attempted under only one {column} ({rates}), so an estimate averages over"
-    " several",
+    "each task was attempted under only one value of {column} ({rates}), so an estimate averages"
+    " over several values",
     meaning="A setting divides the tasks into arms: each task was attempted under one value of the"
     " setting.",
     why="One estimate over all arms is not the pass rate of any arm, and it changes with the"
     " number of tasks per arm.",
-    advice="Keep the arms apart with --by.",
-    example="warning[pooled-arms]: each task was attempted under only one prompt (b 0.610, a"
-    " 0.420), so an estimate averages over several",
+    advice="Report each arm separately with --by.",
+    example="warning[pooled-arms]: each task was attempted under only one value of prompt (b"
+    " 0.610, a 0.420), so an estimate averages over several values",
 )  # fmt: skip
 UNREAD_NUMBER = DiagnosticType(
     "unread-column", WARNING,
-    "{column} is not read and distinguishes the attempts at each task ({values})",
-    meaning="Each value of this column occurs once per task, in nearly all tasks. The column may"
-    " number the attempts, or be a setting or a part of the task.",
-    why="passk finds repeated attempts only if it knows the column that numbers them. If the"
-    " column is a setting, the estimates mix its values.",
-    advice="If the column numbers the attempts, name it with --field attempt=. Otherwise use --by,"
-    " --pool or --field task=.",
-    example="warning[unread-column]: round is not read and distinguishes the attempts at each task"
-    " (1, 2, 3)",
+    "passk does not read {column}, which distinguishes the attempts at each task ({values})",
+    meaning="In nearly all tasks, each value of this column occurs once. The column may contain"
+    " attempt numbers, a setting, or a part of the task.",
+    why="passk finds repeated attempts only if it knows the column with the attempt numbers. If"
+    " the column is a setting, the estimates mix the values of the setting.",
+    advice="If the column contains attempt numbers, name it with --field attempt=. Otherwise use"
+    " --by, --pool or --field task=.",
+    example="warning[unread-column]: passk does not read round, which distinguishes the attempts"
+    " at each task (1, 2, 3)",
 )  # fmt: skip
 RESTARTING_TASKS = DiagnosticType(
     "restarting-tasks", WARNING,
-    "task names repeat under each {column} ({values}), so different tasks have the same name",
-    meaning="Each part of the data, such as a subject or a domain, numbers its own tasks from the"
-    " start.",
-    why="If passk read only that number, different tasks would count as one task.",
+    "task names repeat for each value of {column} ({values}), so different tasks have the same"
+    " name",
+    meaning="The task numbers start again for each part of the data, such as a subject or a"
+    " domain.",
+    why="If passk read only the task number, different tasks would count as one task.",
     advice="Name both columns, for example with --field task=subject,id.",
-    example="warning[restarting-tasks]: task names repeat under each subject (algebra, geometry),"
-    " so different tasks have the same name",
+    example="warning[restarting-tasks]: task names repeat for each value of subject (algebra,"
+    " geometry), so different tasks have the same name",
 )  # fmt: skip
 SEVERAL_VERDICTS = DiagnosticType(
     "several-verdicts", WARNING,
     "each attempt has one verdict per {column} ({values})",
     meaning="Each entry of a list is the verdict of one of several scorers or criteria on the same"
     " attempt.",
-    why="passk would count each of these verdicts as an attempt.",
-    advice="Read one scorer, for example with --field outcome=scores[name=correct].value.",
+    why="passk would count each verdict in the list as an attempt.",
+    advice="Choose one scorer, for example with --field outcome=scores[name=correct].value.",
     example="warning[several-verdicts]: each attempt has one verdict per scores.name (correct,"
     " short)",
 )  # fmt: skip
-# Findings about columns that distinguish attempts. passk is certain of these findings if attempt
-# numbers repeat.
+# Messages about columns that distinguish attempts. If attempt numbers repeat, these findings are
+# certain.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
-# The evenness of a column that counts up by 1 in every cell.
+# The evenness of numbers that count up by 1 in every cell.
 _COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _RESTARTING = _COUNTING_UP._replace(share_once=0.0)
 
 
 def setting_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find unread columns that are distributed like a plan, or are named like a setting."""
+    """Find unread columns that have planned values or are named like a setting."""
     profile = context.profile
     restarting = [
         name for name in context.unread_columns if _attempt_numbers_restart(context, name)
     ]
     if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
-        # Parts of the data come first, with fewer values before more values.
+        # Columns named like a suite come first, then columns with fewer values.
         order = {
             n: (spelled_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct)
             for n in restarting
@@ -147,8 +150,8 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
     columns = [profile.columns[name] for name in names]
     certain: list[tuple[SampledColumn, Evenness]] = []
     if columns and not profile.is_complete:
-        # A part of a cell has at most as many values as the cell, so the sample is enough for exact
-        # names, unless it contains rows that a filter leaves out.
+        # If a column with an exact name varies in the sampled rows of a cell, the column varies in
+        # the whole cell, too. Rows that a filter leaves out would make this wrong.
         request = context.request
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks
@@ -167,7 +170,7 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
         if even.varying_share >= VARYING_SHARE:
             judged.append((column, even, _is_planned(context, profile, column, even)))
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
-    # The setting with the most values comes first, because it contains the differences of the rest.
+    # The setting with the most values comes first, because it often determines other settings.
     certain.sort(key=lambda pair: _sort_key(context, pair[0]))
     for column, even in certain:
         yield _setting_finding(context, profile, column, even, certain=True)
@@ -177,9 +180,10 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def attempt_number_column(context: CheckContext) -> str:
-    """The column that numbers the attempts if no column has that role; "" if there is none.
+    """The column that probably contains attempt numbers, or "" if no column does.
 
-    Each of its values occurs once in nearly every cell, and its name means a number.
+    The column has a name like a number, and each value occurs once in nearly every cell. The
+    result is "" if passk already reads another column as the attempt number.
     """
     profile = context.profile
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
@@ -201,7 +205,7 @@ def attempt_number_column(context: CheckContext) -> str:
 
 
 def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether nearly every cell contains each value of a column once."""
+    """Whether each value of a column occurs once in nearly every cell."""
     is_present = (profile.cell_codes >= 0) & (column.codes >= 0)
     most = int(np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1).max(initial=0))
     if (
@@ -215,12 +219,12 @@ def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
 
 
 def max_plausible_attempts(rows: int) -> int:
-    """The largest plausible number of attempt numbers if cells have at most `rows` rows."""
+    """The maximum plausible number of attempt numbers if each cell has at most `rows` rows."""
     return 2 * rows + 2
 
 
 def is_setting(column: str) -> bool:
-    """Whether a column, or a key above it, is named like a setting or a kind of model.
+    """Whether a column, or a key above a nested column, is named like a setting or a model type.
 
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
@@ -230,20 +234,20 @@ def is_setting(column: str) -> bool:
 
 
 def _sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
-    """The sort key of a certain finding."""
+    """The sort key of certain findings. Named settings and columns with many values come first."""
     name = column.name
     numbers = bool(name_words(name) & NUMBERING_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct
 
 
 def _is_named_setting(context: CheckContext, name: str) -> bool:
-    """Whether a column is named like a setting, or is part of --path."""
+    """Whether a column is named like a setting, or is a field of --path."""
     template = context.request.template
     return is_setting(name) or (template is not None and name in template.names)
 
 
 def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledColumn:
-    """The column in which equal numbers are one value, and times of a day as well."""
+    """The column with one code per number or per day, for example one code for 1 and 1.0."""
     if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
         by_day = np.where(column.codes < 0, -1, inverse[column.codes])
@@ -257,23 +261,23 @@ def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledC
 
 
 def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
-    """The days of a column's values, in the order of their codes; empty if one is not a date."""
+    """The day of each code of a column with dates. Empty if a value is not a date."""
     dates = [*map(_DATE.fullmatch, profile.texts(column.name, column.distinct))]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
 def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
-    """How evenly a column is distributed over the cells of the models for which it varies."""
+    """How evenly a column is distributed over cells. Models with only one value are left out."""
     if is_consecutive(profile.cell_codes, profile.numbers(column.name)):
         return _COUNTING_UP
-    # An attempt that ended before it was judged lacks most values.
+    # Attempts that ended before a verdict lack values in most columns, so they are left out.
     judged = np.isfinite(profile.verdict)
     cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
     return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)
 
 
 def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
-    """The rows of models for which a column has several values. A missing value counts, too."""
+    """A mask of the rows of models with several values of a column. Missing values count."""
     models = int(profile.series.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
     np.minimum.at(least, profile.series, column.codes)
@@ -283,7 +287,7 @@ def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
 
 
 def _may_be_setting(context: CheckContext, name: str) -> bool:
-    """Whether a column of the sample can be a setting or a number of attempts."""
+    """Whether a column of the sample can be a setting or an attempt number."""
     profile, column = context.profile, context.profile.columns[name]
     sizes = np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1)
     most = max(20, int(profile.row_count**0.5), int(np.median(sizes)))
@@ -297,7 +301,8 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
-    # If the caller chose a column of attempt numbers, other columns cannot number the attempts.
+    # If the user named the column with attempt numbers, another column with numbers is a setting
+    # only if it divides the cells further.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
     numbers = (
         spelled_last_key(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
@@ -310,28 +315,29 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
 
 
 def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether each value of a column occurs only with passes or only with failures. Then it is a
-    consequence and not a setting.
+    """Whether each value of a column occurs only with passes or only with failures.
+
+    The column is then a consequence of the outcome and not a setting.
     """
     is_judged = np.isfinite(profile.verdict)
     codes, verdict = column.codes[is_judged] + 1, profile.verdict[is_judged]
     passes = verdict == verdict.max(initial=0)
     n, c = np.bincount(codes), np.bincount(codes, passes)
     values, two = np.count_nonzero(n), passes.any() and len({*verdict[~passes].tolist()}) == 1
-    # Numbers, for example years, may separate them by chance.
+    # Numbers, for example years, may separate passes from failures by chance.
     most = min(5 if profile.kind(column.name).name == "number" else values, len(codes) / 4)
     return bool(two and np.all((c == 0) | (c == n)) and values <= most)
 
 
 def _count_cell_values(cell: Ints, codes: Ints) -> int:
-    """The number of (cell, value) pairs. A missing value counts, too."""
+    """The number of (cell, value) pairs. Missing values count as a value."""
     return count_distinct(joined_codes(cell, codes + 1))
 
 
 def _is_planned(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
-    """True if a column is certainly planned, False if it is likely a setting, else None."""
+    """True if a column is certainly planned, False if it is likely a setting, None otherwise."""
     name, number = column.name, context.profile.kind(column.name).name == "number"
     is_named, numbers = _is_named_setting(context, name), _has_whole_numbers(profile, column)
     if (
@@ -340,9 +346,8 @@ def _is_planned(
         and not is_named
         and numbers
     ):
-        # It is a second number of the attempts.
-        return None
-    # In a few cells, values may occur equally often by chance.
+        return None  # The column is a second number of the attempts.
+    # If there are few cells, values may occur equally often by chance.
     rare = is_named or (column.present_share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1
     if (
@@ -356,13 +361,13 @@ def _is_planned(
 
 
 def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
-    """Whether a column has a setting's exact name and varies in half of the cells."""
+    """Whether a column has the exact name of a setting and varies in at least half of the cells."""
     exact = spelled_last_key(column.name) in _EXACT_NAMES and column.present_share == 1
     return exact and even.cells > 2 and even.varying_share >= 0.5
 
 
 def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether the values are whole numbers, also with a word (run1), or the name means numbers."""
+    """Whether values are whole numbers, perhaps with a word (run1), or are named like numbers."""
     numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
     return numbered or bool(name_words(column.name) & NUMBERING_WORDS)
 
@@ -375,18 +380,18 @@ def _setting_finding(
     *,
     certain: bool,
 ) -> Finding:
-    """The finding about a column, with the fixes, the likeliest first."""
+    """The finding about a column, with its fixes. The likeliest fix comes first."""
     name, task, model = column.name, context.column("task"), context.column("model")
     values = sorted(profile.texts(name), key=_natural_key)
     fields = {"column": quote(name), "values": [*values, *["none"] * (column.present_share < 1)]}
     split = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
-    # A label names one model, and a row without a value would have none.
+    # A label already names the model. A row without a value would have no model.
     labelled = any(source.label is not None for source in context.sources)
     models = (
         [] if labelled or column.present_share < 1 else [SuggestedFix(both_models, "as models")]
     )
-    # In a task's name, a part of the data comes before a number and after a statement.
+    # In the name of a task, a part of the data comes before a number and after a question.
     parts = (task, name) if spelled_last_key(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
@@ -414,7 +419,7 @@ def _setting_finding(
 
 
 def _natural_key(text: str) -> tuple[float, str]:
-    """A sort key: numbers by size, then texts."""
+    """The sort key for values: numbers by size first, then texts."""
     try:
         return float(text), text
     except ValueError:
@@ -422,7 +427,7 @@ def _natural_key(text: str) -> tuple[float, str]:
 
 
 def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
-    """Whether attempt numbers repeat at a task, but not within a value of a column."""
+    """Whether attempt numbers repeat at a task, but not within one value of a column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.column("attempt"))
     terms = name_words(name)
@@ -444,8 +449,10 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
 
 
 def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether a column may be a part of the task's name. Its name means a part, or not all tasks
-    occur with all its values; and tasks of one name have several statements.
+    """Whether a column may be a part of the name of the task.
+
+    The column is named like a part of the data, or not every task occurs with every value. And one
+    task name occurs with several questions.
     """
     name = column.name
     if (
@@ -465,7 +472,7 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
     stated = (
         profile.columns[c].codes for c in profile.columns if spelled_last_key(c) in STATEMENT_WORDS
     )
-    # In a profile of complete cells, columns that were not wanted have no values.
+    # A profile of complete cells contains no values of columns that the check did not request.
     return not any(
         count_distinct(codes) > 1
         and count_distinct(joined_codes(profile.task, codes)) == count_distinct(profile.task)
@@ -476,8 +483,9 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
 def _task_numbers_restart(
     context: CheckContext, profile: DataProfile, column: SampledColumn
 ) -> bool:
-    """Whether a column is a part of the task's name, or task numbers start at 0 or 1 under each
-    value and end at different numbers.
+    """Whether task numbers start again, at 0 or 1, for each value of a column.
+
+    The task numbers must end at different numbers. A column with an exact task name is also True.
     """
     if _is_named_setting(context, column.name) or name_words(column.name) & NUMBERING_WORDS:
         return False
@@ -500,15 +508,13 @@ def _task_numbers_restart(
 
 
 def arm_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find settings that divide the tasks of a model into arms of equal size, or with different
-    pass rates.
-    """
+    """Find settings that divide the tasks of a model into arms with one setting per task."""
     profile = context.profile
     is_judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
         column = profile.columns[name]
         models = joined_codes(profile.series, column.codes)
-        # The prompt of a task is the question and not a setting.
+        # A prompt is often the question of the task and not a setting.
         if name_words(name) & STATEMENT_WORDS == name_words(name) or _separates_outcomes(
             profile, column
         ):
@@ -546,9 +552,7 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find lists of outcomes with one entry per scorer: their entries have the same names in all
-    records.
-    """
+    """Find lists of outcomes with one named entry per scorer, the same in all records."""
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
     way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
     if batch is None or not way:
@@ -564,30 +568,31 @@ CHECKS = (
     ReadingCheck(
         POOLED_SETTINGS, EITHER,
         "The values of an unread column occur equally often in each cell, with less than 0.35 of"
-        " the dispersion of shuffled values; or the column has the exact name of a setting and"
-        " varies. It is a warning below 0.6, or if only the name is similar.",
+        " the dispersion of shuffled values. Or the column has the exact name of a setting and"
+        " varies. passk only warns if the ratio is between 0.35 and 0.6, or if the name is only"
+        " similar.",
         ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), setting_findings,
     ),
     ReadingCheck(
         UNREAD_NUMBER, EITHER,
-        "An unread column has each value once per task and contains numbers or days, or counts"
-        " from 0 or 1 at each task.",
+        "An unread column contains numbers or days, and each value occurs once per task. Or the"
+        " numbers in the column count from 0 or 1 at each task.",
         ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), setting_findings,
     ),
     ReadingCheck(
         RESTARTING_TASKS, CERTAIN,
-        "Attempt numbers repeat at a task, but not within the values of an unread column; or"
-        " tasks start again under each of its values.",
+        "Attempt numbers repeat at a task, but not within one value of an unread column. Or"
+        " task numbers start again for each value of an unread column.",
         ("--field task=X,task", "--by X", "--pool X"), setting_findings,
     ),
     ReadingCheck(
         SEVERAL_VERDICTS, CERTAIN,
-        "The entries of a list of outcomes have the same names in every record.", (),
+        "The entries in a list of outcomes have the same names in every record.", (),
         scorer_list_findings,
     ),
     ReadingCheck(
         POOLED_ARMS, LIKELY,
-        "A setting has one value per task, and the pass rates of two values differ by two"
+        "A setting has one value per task. In addition, the pass rates of two values differ by two"
         " standard errors, or all values have equally many rows.",
         ("--by X", "--pool X"), arm_findings,
     ),

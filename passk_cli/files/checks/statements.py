@@ -1,4 +1,4 @@
-"""Rule 2, statements: the rows of one task have different questions or expected answers."""
+"""Find tasks with different questions or expected answers in their rows."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from passk_cli.text import shortened
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
-# Words in names of columns that identify tasks.
+# Words in names of columns that contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
-# The smallest share of tasks with different statements; the fewest rows per task and the most tasks
-# for which unique ids are task ids.
+# Minimum share of tasks with different questions. If at most 20 tasks have at least 5 rows each, a
+# column with a different id in each row contains the real task ids.
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
-# A verdict that agrees with the outcome, or differs from it, in 90 % of the rows has the same
-# meaning.
+# A verdict has the meaning of the outcome if it is equal to it, or opposite, in 90 % of the rows,
+# so that the share of equal rows differs from 0.5 by more than 0.4.
 _AGREEING_SHARE = 0.4
 
 COARSE_TASKS = DiagnosticType(
     "coarse-tasks", WARNING,
-    "{rows:row} of one {task} have different values of {column} ({values}), so it does not"
+    "{rows:row} of one {task} have different values of {column} ({values}), so {task} does not"
     " identify a task",
-    meaning="All attempts at a task answer the same question. Here the question, or its expected"
-    " answer, differs among the rows of one task.",
-    why="The column that is read as the task is probably a category, a subject or a suite. Then"
-    " pass@k would count different questions as attempts at one task.",
+    meaning="All attempts at a task answer the same question. In this file, the question or its"
+    " expected answer differs between rows of one task.",
+    why="passk probably read a category, a subject or a suite as the task. Then pass@k would count"
+    " different questions as attempts at one task.",
     advice="Add the column that identifies the task, for example with --field task=subject,id.",
     example="warning[coarse-tasks]: 2 rows of one subject have different values of question (What"
-    " is 2 + 2?, What is 3 + 3?), so it does not identify a task",
+    " is 2 + 2?, What is 3 + 3?), so subject does not identify a task",
 )  # fmt: skip
 
 
 def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find statements that differ within tasks, or unique ids within a few tasks."""
+    """Find questions that differ within tasks, or ids that differ in each row of a few tasks."""
     profile, task = context.profile, context.column("task")
     if context.is_known_format or not task:
         return
@@ -58,8 +58,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees_with_outcome(verdicts, profile.verdict)
         ):
-            # If a judge's verdict is the outcome, a column of expected verdicts only shows whether
-            # the judge is right.
+            # If the verdict of a judge is the outcome, expected verdicts only test the judge.
             continue
         differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
         nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)
@@ -70,7 +69,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
-    """Whether verdicts are equal or opposite to the outcome in nearly all rows with both."""
+    """Whether a verdict is equal to the outcome in nearly all rows, or opposite in nearly all."""
     has_both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[has_both] == outcome[has_both])) if has_both.any() else 0.5
     return abs(same - 0.5) > _AGREEING_SHARE
@@ -95,8 +94,9 @@ def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]]:
-    """The share of tasks (with several rows) that have several values of a column, and two rows of
-    one task that differ.
+    """The share of tasks with several values of a column, and two different rows of one task.
+
+    Only tasks with several rows count.
     """
     rows = np.flatnonzero((task >= 0) & (codes >= 0))
     if not len(rows):
@@ -111,7 +111,7 @@ def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]
 
 
 def _is_nested_in_tasks(task: Ints, codes: Ints) -> bool:
-    """Whether each value occurs in one task only, and in several rows, like a statement."""
+    """Whether each value occurs in one task only, and in several rows, like a question."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1)
     values = count_distinct(pairs[0])
@@ -127,13 +127,13 @@ def _is_crossed_with_tasks(task: Ints, codes: Ints) -> bool:
 
 
 def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
-    """The finding, with the columns that identify the tasks."""
+    """The finding about too coarse tasks, with fixes that name columns with task ids."""
     profile, task = context.profile, context.column("task")
     fine = [n for n in context.unread_columns if _determines_statement(profile, n, name)]
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
     if _is_crossed_with_tasks(profile.task, profile.columns[name].codes):
-        # Each value of the task column has the same questions, so it is a setting.
+        # Each value of the task column has the same questions, so the column is a setting.
         settles = [
             SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
         ]
@@ -147,7 +147,7 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
 
 
 def _determines_statement(profile: DataProfile, name: str, statement: str) -> bool:
-    """Whether the task and this id column together determine the statement."""
+    """Whether the task and an id column together determine the question."""
     column = profile.columns[name]
     if not name_words(name) & _ID_WORDS or name_words(name) & ROW_WORDS or column.present_share < 1:
         return False
@@ -159,7 +159,7 @@ def _determines_statement(profile: DataProfile, name: str, statement: str) -> bo
 CHECKS = (
     ReadingCheck(
         COARSE_TASKS, CERTAIN,
-        "A column such as question or gold varies within a fifth of the tasks; or there are"
+        "A column such as question or gold varies within a fifth of the tasks. Or there are"
         " few tasks with many rows, and a column such as id differs in every row.",
         ("--field task=task,idx",), coarse_task_findings,
     ),

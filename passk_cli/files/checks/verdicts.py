@@ -1,6 +1,6 @@
-"""Rule 3, verdicts: a column next to the outcome also judges an attempt and differs from it.
+"""Find columns that contradict the outcome, such as a second verdict on each attempt.
 
-If you do not choose the outcome, passk does not prefer one of two contradicting columns.
+If the user did not name the outcome, passk does not choose between two contradicting columns.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words that do not change the meaning of a grade's name.
+# Words that do not change the meaning of the name of a grade, for example "final score".
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
-# Words that change the meaning of a verdict, for example to an expected one or to a part.
+# Words that change the meaning of a verdict, for example to an expected or a partial verdict.
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
@@ -55,62 +55,66 @@ _OTHER_WORDS = (
     )
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
-# The maximum number of rows of two columns that are compared, and of values of a verdict.
+# Maximum number of rows in which two columns are compared, and maximum number of different values
+# of a verdict.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
-# A second verdict must exist for this share of the attempts.
+# Minimum share of the attempts with a value in a column that could be a second verdict.
 _ENOUGH_SHARE = 0.5
 
 TWO_VERDICTS = DiagnosticType(
     "two-verdicts", WARNING,
-    "{names:and} both judge an attempt, and they differ{?constant|; {outcome} is always"
+    "{names:and} are both verdicts on an attempt, and they disagree{?constant|; {outcome} is always"
     " {constant}}",
     "which column is the outcome?",
     meaning="Two columns could be the outcome. They may be the verdicts of two scorers, the first"
     " and the last try, or a word for how the run ended next to the verdict on its result.",
-    why="The wrong column gives a wrong number, so passk does not choose one.",
-    advice="Name the outcome, for example with --outcome correct.",
-    example="warning[two-verdicts]: status and correct both judge an attempt, and they differ;"
-    " which column is the outcome?",
+    why="If passk read the wrong column, the estimate would be wrong, so passk does not guess.",
+    advice="Name the outcome column, for example with --outcome correct.",
+    example="warning[two-verdicts]: status and correct are both verdicts on an attempt, and they"
+    " disagree; which column is the outcome?",
 )  # fmt: skip
 ALWAYS_SUCCESS = DiagnosticType(
     "always-success", WARNING,
-    "{column} is {value} in all {attempts:attempt}{?sample| of a sample}; it may only report that"
-    " a run ended",
+    "{column} is {value} in all {attempts:attempt}{?sample| of a sample}, so {column} may only show"
+    " that a run ended",
     meaning="Many agents write status: ok when they end without an error, even if the result is"
     " wrong.",
-    why="If this column only reports the end of a run, its pass@k is 1 and shows nothing about the"
-    " tasks.",
+    why="If this column only shows that a run ended, pass@k is 1 and contains no information about"
+    " the tasks.",
     advice="Name the column with the verdict. If this column is the verdict, name it with"
     " --outcome.",
-    example="warning[always-success]: status is ok in all 60 attempts; it may only report that a"
-    " run ended",
+    example="warning[always-success]: status is ok in all 60 attempts, so status may only show"
+    " that a run ended",
 )  # fmt: skip
 EXPECTED_VERDICTS = DiagnosticType(
     "expected-verdicts", WARNING,
-    "{outcome} is a verdict that {column} expects: an attempt passes if they agree",
+    "{column} contains the expected values of {outcome}, so an attempt passes if the two columns"
+    " agree",
     meaning="The evaluated model gives verdicts itself, and another column contains the expected"
     " verdicts.",
-    why="A verdict of pass is then not a pass: it is right only if it was expected.",
+    why="A verdict of pass is then not a pass. The verdict is right only if it was expected.",
     advice="Compare the two columns, for example with --field outcome=result==expected.",
-    example="warning[expected-verdicts]: result is a verdict that expected_result expects: an"
-    " attempt passes if they agree",
+    example="warning[expected-verdicts]: expected_result contains the expected values of result,"
+    " so an attempt passes if the two columns agree",
 )  # fmt: skip
 AMBIGUOUS_SUCCESS = DiagnosticType(
     "ambiguous-success", WARNING,
-    "{column} next to {attack} may be the success of the attack; does true pass?",
+    "{column} may mean the success of the attack, because there is a column {attack}; is true a"
+    " pass?",
     meaning="In evaluations of attacks, success often means that the attack worked.",
-    why="True passes if you measure the attack. False passes if you measure a model that should"
-    " withstand it. The two rates add up to 1.",
-    advice="Choose with --passes.",
-    example="warning[ambiguous-success]: success next to attack_type may be the success of the"
-    " attack; does true pass?",
+    why="If you measure the attack, true is a pass. If you measure how well a model withstands the"
+    " attack, false is a pass. The two rates add up to 1.",
+    advice="Name the value that passes with --passes.",
+    example="warning[ambiguous-success]: success may mean the success of the attack, because there"
+    " is a column attack_type; is true a pass?",
 )  # fmt: skip
 LISTS_IN_ORDER = DiagnosticType(
     "lists-in-order", WARNING,
     "{outcome} compares lists in order, and {rows:row} of {all} {rows:has|have} the same entries"
     " in another order",
     meaning="Two lists agree if they contain the same entries in the same order.",
-    why="If the order has no meaning, for example for file names, these attempts should pass.",
+    why="If the order has no meaning, for example in a list of file names, these attempts should"
+    " pass.",
     advice="Sort the lists when you write the file, or write the verdict as a column.",
     example="warning[lists-in-order]: files==expected_files compares lists in order, and 3 rows of"
     " 40 have the same entries in another order",
@@ -118,7 +122,7 @@ LISTS_IN_ORDER = DiagnosticType(
 
 
 def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find verdicts next to an outcome that you did not choose."""
+    """Find further verdicts if the user did not name the outcome column."""
     profile, outcome = context.profile, context.column("outcome")
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
     if (
@@ -165,7 +169,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def list_order_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find lists that are compared in order and have the same entries in another order."""
+    """Find outcomes that compare two lists in order although only the order differs."""
     outcome = context.column("outcome")
     left, equal, right = outcome.partition(EQUAL)
     frame = context.batches[0].layout.kind == "frame"
@@ -184,14 +188,14 @@ def list_order_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _attack_column(context: CheckContext, outcome: str) -> str:
-    """The first column of attacks next to an outcome named success, or ""."""
+    """The first column about attacks if the outcome is named success, otherwise ""."""
     if not name_words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
         return ""
     return next((name for name in context.profile.columns if name_words(name) & ATTACK_WORDS), "")
 
 
 def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> Finding:
-    """The finding about a success that may be the success of the attack."""
+    """The finding about a column named success that may mean the success of an attack."""
     texts, verdicts = (
         context.profile.texts(outcome, _MOST_VALUES),
         context.profile.verdicts(outcome),
@@ -211,7 +215,7 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether all values of a column are verdicts and some of them are outcomes, too."""
+    """Whether all values of a column are verdicts and some values occur in the outcome, too."""
     profile = context.profile
     expected, outcomes = ({text.lower() for text in profile.texts(c, 50)} for c in (name, outcome))
     verdicts = profile.verdicts(name)[profile.columns[name].codes >= 0]
@@ -219,10 +223,11 @@ def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) 
 
 
 def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column is named like a verdict or a grade, and differs from the outcome.
+    """Whether a column is named like a verdict or a grade, and contradicts the outcome.
 
-    A grade agrees with the outcome if some threshold reproduces the outcome. A verdict agrees if it
-    is equal, or opposite, in all rows with both.
+    A grade contradicts the outcome if no threshold on the grade reproduces the outcome. A verdict
+    contradicts the outcome if it is equal in some rows and different in others, or if it is always
+    opposite to a constant outcome.
     """
     profile, terms, ended = (
         context.profile,
@@ -233,12 +238,11 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
         return _values_differ(context, name, outcome)
     predicted = "label" in terms and any(name_words(n) & PREDICTED_WORDS for n in profile.columns)
     if predicted or _is_constant_per_task(profile, name, outcome):
-        # It is the label of a task, or another fact about the task.
-        return False
+        return False  # The column contains the label of a task, or another fact about the task.
     if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
-    # A column of a few rows contains labels of these attempts and not an outcome.
+    # A column with values in a few rows contains labels of these attempts and not an outcome.
     if (
         not terms & (CORRECT_WORDS | GRADE_WORDS)
         or profile.columns[name].present_share < _ENOUGH_SHARE
@@ -266,7 +270,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
 
 
 def _is_constant_per_task(profile: DataProfile, name: str, outcome: str) -> bool:
-    """Whether a column has one value per task, and the outcome has several at some tasks."""
+    """Whether a column has one value per task, while the outcome differs within some tasks."""
     pairs = (
         count_distinct(joined_codes(profile.cell_codes, profile.columns[c].codes))
         for c in (name, outcome)
@@ -275,12 +279,12 @@ def _is_constant_per_task(profile: DataProfile, name: str, outcome: str) -> bool
 
 
 def _without_number(name: str) -> str:
-    """A name without its final number, because pandas numbers repeated columns."""
+    """The name of a column without a number at the end. pandas numbers repeated columns."""
     return re.sub(r"[._ -]?[0-9]+$", "", name)
 
 
 def _values_differ(context: CheckContext, column: str, other_column: str) -> bool:
-    """Whether two columns differ in some row, without regard to case."""
+    """Whether two columns differ in some row. Case is ignored."""
     profile = context.profile
     rows = np.flatnonzero(
         (profile.columns[column].codes >= 0) & (profile.columns[other_column].codes >= 0)
@@ -296,10 +300,12 @@ def _values_differ(context: CheckContext, column: str, other_column: str) -> boo
 
 
 def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
-    """Whether no threshold on a grade reproduces the outcome in the rows with both.
+    """Whether no threshold on a grade reproduces the outcome.
 
-    ended : whether the outcome may only show that a run ended. Then a varying grade contradicts an
-        outcome that never fails.
+    Only rows with a grade and an outcome are used.
+
+    ended : whether the outcome may only show that a run ended. If so, a grade that varies
+        contradicts an outcome that never fails.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
     >>> _lacks_threshold(grades, verdict, ended=False)
@@ -330,31 +336,32 @@ def _outcome_fix(context: CheckContext, name: str) -> SuggestedFix:
 CHECKS = (
     ReadingCheck(
         TWO_VERDICTS, CERTAIN,
-        "You chose no outcome, and it disagrees in some rows with a column such as correct or"
-        " verdict, or with every threshold on a score; or another column has its name and a"
-        " number.",
+        "You did not name the outcome column. The outcome disagrees in some rows with a column"
+        " such as correct or verdict, or with every threshold on a score, or with a column of the"
+        " same name and a number.",
         ("--outcome X", "--outcome X --threshold Y"), second_verdict_findings,
     ),
     ReadingCheck(
         ALWAYS_SUCCESS, CERTAIN,
-        "The outcome is a status such as ok or completed and passes in every row; or it is"
-        " named success, and expected answers are not read.",
+        "The outcome is a status such as ok or completed and passes in every row. Or the outcome"
+        " is named success, and passk does not read a column with expected answers.",
         ("--outcome X",), second_verdict_findings,
     ),
     ReadingCheck(
         EXPECTED_VERDICTS, CERTAIN,
-        "A column named expected contains the words of the outcome.",
+        "A column named expected contains the same words as the outcome.",
         ("--field outcome=X==Y", "--outcome X"), second_verdict_findings,
     ),
     ReadingCheck(
         AMBIGUOUS_SUCCESS, CERTAIN,
-        "The outcome is named success, next to a column such as attack or jailbreak.",
+        "The outcome is named success, and there is a column such as attack or jailbreak.",
         ("--passes true", "--passes false --fails true", "--field outcome=X"),
         second_verdict_findings,
     ),
     ReadingCheck(
         LISTS_IN_ORDER, LIKELY,
-        "The outcome compares two columns of lists, and some pairs differ only in their order.",
+        "The outcome compares two columns of lists, and some lists differ only in the order of"
+        " entries.",
         (), list_order_findings,
     ),
 )  # fmt: skip

@@ -1,11 +1,11 @@
-"""Count tables of outcomes by one SQL statement in DuckDB, with one row per model and task.
+"""Count attempts and passes by one SQL statement in DuckDB, with one row per model and task.
 
-The statement reads only the columns that play a role, all as text. It groups by them and judges
-each distinct outcome once. A fingerprint per cell finds repeated attempt numbers: the exclusive or
-of their hashes must equal the one of 0 … n−1 or 1 … n. Otherwise an exact count runs. Attempt
-numbers are read as DOUBLE if they look like numbers, which saves a tenth of the reading time.
-Numbers that differ as DOUBLE differ as text, too, so the fingerprint cannot miss a repeat. The
-exact count reads text.
+The statement reads only the columns with a role, all as text. It groups the rows by these columns
+and finds the verdict of each distinct outcome once. A fingerprint per cell detects repeated attempt
+numbers: the exclusive or of the hashes of the attempt numbers must be equal to that of 0 … n−1 or
+1 … n. Otherwise passk counts the repeats exactly. Attempt numbers are read as DOUBLE if they look
+like numbers, which saves a tenth of the reading time. Numbers that differ as DOUBLE differ as text,
+too, so the fingerprint cannot miss a repeat. The exact count reads text.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
-# The condition that two numbers can count attempts and passes.
+# SQL condition that n and c are possible numbers of attempts and passes.
 ARE_COUNTS = (
     f"isfinite({_N}) AND {_N} = floor({_N}) AND {_N} >= 1"
     f" AND {_C} = floor({_C}) AND {_C} BETWEEN 0 AND {_N}"
@@ -58,12 +58,12 @@ ARE_COUNTS = (
 SHARE_OF_COUNTS = f"{_C} / {_N}"
 
 
-# Columns that name the benchmark of a task.
+# Names of columns that contain the benchmark of a task.
 BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 
 
 def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """Columns that may name the benchmarks of tasks; none if you pool one on purpose."""
+    """Columns that may contain the benchmark of a task, or none if --pool names such a column."""
     columns = {name for batch in batches for name in batch.layout.kinds}
     lower_names = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
     if {name.lower() for name in request.pool} & {*BENCHMARKS}:
@@ -74,18 +74,18 @@ def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str,
 
 
 class LateColumnError(Exception):
-    """A relevant column first occurs after the records that were read for the layout."""
+    """A column with a role first occurs after the records that passk read to detect columns."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadingCare:
-    """How rows are read: quickly at first, and with more care if a row does not fit.
+    """How passk reads rows: quickly at first, and with more care if a row causes an error.
 
-    careful : whether delimited texts are read from end to end. Otherwise they are read in parallel
-        pieces, which fails for lines of more than 2 MB and for pieces that begin inside quotes.
-    numbers : how a condition compares numbers, as an index of NUMBERS.
+    careful : whether delimited text is read sequentially. Otherwise it is read in parallel pieces,
+        which fails for lines of more than 2 MB and for pieces that begin inside quotes.
+    numbers : index in NUMBERS of the SQL type with which a condition compares numbers.
     numeric : whether attempt numbers are read as DOUBLE.
-    object_bytes : the longest record to expect.
+    object_bytes : maximum size of a record, in bytes.
     """
 
     careful: bool
@@ -95,16 +95,17 @@ class ReadingCare:
 
     @property
     def attempt_sql_type(self) -> str:
-        """The SQL type of an attempt's number."""
+        """The SQL type of an attempt number."""
         return "DOUBLE" if self.numeric else "VARCHAR"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatedAttempts:
-    """Attempts that occur more than once.
+    """The attempts that occur more than once.
 
-    attempts : their number. rows : the number of surplus rows. first : the first one, as (model,
-    groups …, task, attempt).
+    attempts : number of repeated attempts.
+    rows : number of surplus rows.
+    first : the first repeated attempt, as (model, groups …, task, attempt).
     """
 
     attempts: int = 0
@@ -114,17 +115,17 @@ class RepeatedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """The answer of the statement. Arrays in `cells` have one entry per (model, groups, task).
+    """The result of the SQL statement. Arrays in `cells` have one entry per (model, groups, task).
 
-    cells : name, group0 …, task, model_low and model_high (only with labels), cluster_low and
-        cluster_high (only with clusters), benchmark0_low, … (if columns may name the benchmarks of
-        tasks), as Texts; n, passed, missing, bad, graded,
-        numbered, attempts, as integers; unrepeated, worded (whether a word means a missing
-        outcome), files_differ, as truth values. Entries are sorted by name, groups and task.
-    all_cells : the cells before repeated attempts were left out. repeats : repeated attempts.
-    rejected : the number of rows with a wrong number of fields that skip_bad left out.
-    kinds : model → word for a missing outcome → number of outcomes.
-    keep : the policy that left repeated attempts out, "first" or "last", if it did.
+    cells : column → array, sorted by name, groups and task. As TextColumn: name, group0 …, task,
+        model_low and model_high (only with labels of files), cluster_low and cluster_high (only
+        with clusters), benchmark0_low, … (only with columns for benchmarks). As integers: n,
+        passed, missing, bad, graded, numbered, attempts. As truth values: unrepeated, worded
+        (whether a word means a missing outcome), files_differ.
+    all_cells : the cells before repeated attempts were left out.
+    rejected : number of rows with a wrong number of fields that --skip-bad left out.
+    kinds : model → word for a missing outcome → number of missing outcomes.
+    keep : "first" or "last" if --duplicates left out repeated attempts, otherwise None.
     """
 
     cells: dict[str, Any]
@@ -136,10 +137,10 @@ class Tally:
 
 
 class Statement:
-    """The SQL of one reading. The module describes what it does.
+    """The SQL statement that counts the attempts and passes in files.
 
-    numbered : whether rows have their number in the file, as `place`. lenient : whether lines that
-    are not records are left out.
+    numbered : whether the column `place` contains the number of each row in its file.
+    lenient : whether lines that are not records are left out.
     """
 
     numbered = lenient = False
@@ -158,7 +159,7 @@ class Statement:
         typed = all(
             batch.layout.has_typed_values and batch.roles.shape == "attempts" for batch in batches
         )
-        # The kinds of an outcome column that exists in the file and is not joined.
+        # Only an outcome column in the file has kinds here. A joined column has none.
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
         self.truths = (
             typed
@@ -170,9 +171,8 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Attempts are read as numbers if they look like numbers and their columns have no other
-        # use. With skip_bad, DuckDB would leave out rows of a CSV file with another kind of
-        # attempt.
+        # Attempt numbers are read as DOUBLE only if their column has no second use. With
+        # --skip-bad, DuckDB would leave out rows of a CSV file if the attempt is not a number.
         numbered = all(
             not (batch.layout.kind == "csv" and request.skip_bad)
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
@@ -182,34 +182,33 @@ class Statement:
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
         self.benchmarks = _benchmark_columns(batches, request)
-        # A label names one model, which is checked later.
+        # If a labelled file has a model column, passk later checks that it contains one model.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.complete for batch in batches)
-        # Rows that are left out must be counted, and only careful reading finds all of them.
+        # --skip-bad counts the rows that it leaves out, and only careful reading finds all rows.
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
         self.care = ReadingCare(careful, numeric=numbered)
 
     def with_changes(self, **changes: Any) -> Statement:
-        """The statement with changed attributes."""
+        """A copy of the statement with changed attributes."""
         changed = copy(self)
         vars(changed).update(changes)
         return changed
 
     def with_more_care(self, error: Exception) -> Statement | None:
-        """The statement to run next if a row or a number did not fit; None if there is none."""
+        """The statement to run after an error of DuckDB, or None if more care does not help."""
         care = self.care
         if care.numeric and isinstance(error, duckdb.ConversionException):
             return self.with_text_attempts
         if "maximum_object_size" in str(error):
             longest = max(object_bytes(batch.sources) for batch in self.batches)
             if care.object_bytes < longest:
-                # The longest possible record must fit.
                 return self.with_changes(care=replace(care, object_bytes=longest))
         if not care.careful:
             return self.with_changes(care=replace(care, careful=True))
         if self.where and care.numbers < len(NUMBERS) - 1:
             return self.with_changes(care=replace(care, numbers=care.numbers + 1))
-        # A CSV file reports a number that does not fit as a conversion, JSON as any other error.
+        # DuckDB raises a ConversionException for a bad number in CSV, and other errors for JSON.
         json = any(batch.layout.kind != "csv" for batch in self.batches)
         return self.with_text_attempts if care.numeric and json else None
 
@@ -219,20 +218,18 @@ class Statement:
         return self.with_changes(care=replace(self.care, numeric=False))
 
     def with_columns(self, columns: Sequence[str]) -> Statement:
-        """The statement that also reads these columns."""
+        """The statement that also reads the given columns."""
         batches = [replace(b, layout=b.layout.with_further_columns(columns)) for b in self.batches]
         return self.for_files(batches).with_changes(carried=tuple(columns))
 
     def for_files(self, batches: Sequence[Batch]) -> Statement:
-        """The statement that reads these files with the most care."""
+        """The statement that reads the given files sequentially, with attempt numbers as text."""
         file_statement = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, careful=True, numeric=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally_sql(self, keep: str | None) -> str:
-        """The SQL of the statement. keep : "first" or "last" keeps one row of a repeated
-        attempt.
-        """
+        """The SQL of the statement. With keep, the first or last row of an attempt is kept."""
         # Grouping 10⁷ rows by a constant file name would take 5 % longer.
         only = self.only_file
         file = "file, " if only is None else ""
@@ -246,13 +243,13 @@ class Statement:
             low, high = f"benchmark{i}_low", f"benchmark{i}_high"
             spans += f", min(benchmark{i}) AS {low}, max(benchmark{i}) AS {high}"
             wider += f", min({low}) AS {low}, max({high}) AS {high}"
-        # Hashes are compared, because they are shorter than paths.
+        # The SQL compares hashes of paths, which are shorter than paths.
         paths = "hash(judged.file)"
         differ = "false" if only is not None else f"min({paths}) <> max({paths})"
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
         cell = ", ".join([*self.groups, "task"])
         truths = keep is None and self.truths
-        # Truth values become texts per cell, which is faster than per row.
+        # Converting truth values to text per group is faster than per row.
         as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
         late = ", bool_or(late) AS late" if self.open else ""
         n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
@@ -288,7 +285,7 @@ SELECT totals.* EXCLUDE (fingerprint),
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
     def repeats_sql(self) -> str:
-        """SQL for the exact number of repeated attempts, and the first one."""
+        """SQL for the exact number of repeated attempts, and the first repeated attempt."""
         columns = ["model", *self.groups, "task", "attempt"]
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
@@ -300,7 +297,7 @@ keyed AS (
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
     def contradictions_sql(self) -> str:
-        """SQL for the number of repeated attempts with different outcomes."""
+        """SQL for the number of attempts that are repeated with different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
 WITH {self.named_rows_sql(None)}
@@ -308,33 +305,33 @@ SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS 
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
     def missing_reasons_sql(self, keep: str | None) -> str:
-        """SQL for the number of missing outcomes per model and word for the reason."""
+        """SQL for the number of missing outcomes per model and reason."""
         return f"""
 WITH {self.named_rows_sql(keep)}
 SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching_rows_sql(self, condition: str) -> str:
-        """The CTE `matching`: the rows that fulfil a condition on their columns and `verdict`."""
+        """The CTE `matching`: the rows for which a condition on columns and `verdict` is true."""
         return f"""
 WITH {self.named_rows_sql(None)},
 matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
 
     def outcome_words_sql(self) -> str:
-        """SQL for the number of outcomes per word, and whether the word passes."""
+        """SQL for the number of rows per outcome word, and the verdict on the word."""
         return f"""
 WITH {self.rows_sql(None)}
 SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
     def cell_rows_sql(self, one_in: int) -> str:
-        """SQL for the rows of one in `one_in` tasks, chosen by hash."""
+        """SQL for the rows of one task in `one_in` tasks, which are chosen by hash."""
         return f"""
 WITH {self.named_rows_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def data_names_sql(self) -> str:
-        """SQL for the names of models and tasks in the data: model, task."""
+        """SQL for all pairs of a model and a task in the data, before --model and --only-task."""
         unchosen = replace(
             self.request.with_all_models(), alias={}, only_tasks=(), exclude_tasks=()
         )
@@ -343,23 +340,24 @@ WITH {self.with_changes(request=unchosen).named_rows_sql(None)}
 SELECT DISTINCT model, task FROM named"""
 
     def models_sql(self) -> str:
-        """SQL for the names of all models, also of models that are left out."""
+        """SQL for the names of all models, including models that options leave out."""
         return f"""
 WITH {self.with_changes(request=self.request.with_all_models()).named_rows_sql(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
     def named_rows_sql(self, keep: str | None) -> str:
-        """The CTEs of `rows_sql`, and `named`: rows with the names of models that users see."""
+        """The CTEs of `rows_sql` and the CTE `named`: the rows with the final names of models."""
         return f"""{self.rows_sql(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
           FROM rows LEFT JOIN names ON names.file = rows.file)"""
 
     def rows_sql(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
-        """The CTEs `names` and `rows_sql`: every file as the same narrow table.
+        """The CTEs `names` (of models) and `rows`: all files as one table with the same columns.
 
-        keep : as in `tally_sql`. truths : whether outcomes stay truth values. file_order : whether
-        rows come in the order of the files and their lines. The connection must be set to preserve
-        it.
+        keep : "first" or "last" row of a repeated attempt, or None to keep all rows.
+        file_order : whether rows are in the order of files and lines. The connection must be set
+            to preserve the order.
+        truths : whether outcomes stay truth values.
         """
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
@@ -380,7 +378,7 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
             return f"""{names_sql}, rows AS (
   SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {condition})"""
         pick = "arg_min" if keep == "first" else "arg_max"
-        # A NULL outcome can be the first or last one, so whole rows are picked.
+        # arg_min ignores NULL, but the first outcome may be NULL, so the SQL picks whole rows.
         return f"""{names_sql}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
 kept AS (SELECT every.*, coalesce(names.name, model) AS name
@@ -391,7 +389,7 @@ picked AS (SELECT {pick}(kept, place) AS row FROM kept
 rows AS (SELECT row.* FROM picked)"""
 
     def batch_rows_sql(self, batch: Batch, *, truths: bool = False) -> str:
-        """SQL for the rows of the files of a batch. truths : as in `rows_sql`."""
+        """SQL for the rows of the files of a batch. With `truths`, outcomes stay truth values."""
         layout, roles, request = batch.layout, batch.roles, self.request
         types, nested = self.column_types(batch)
         paths = [s.path for s in batch.sources]
@@ -399,8 +397,6 @@ rows AS (SELECT row.* FROM picked)"""
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation_sql(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
-            # Rows from a known format are checked when they are converted, so their keys are not
-            # checked again here.
             inside = ", ".join(unique_keys_sql(name, paths) for name, paths in looked_into.items())
             relation = f"(SELECT * REPLACE ({inside}) FROM {relation})"
 
@@ -472,8 +468,7 @@ rows AS (SELECT row.* FROM picked)"""
         if task_condition := tasks_condition('"#task"', request.only_tasks, request.exclude_tasks):
             source = f"(SELECT * FROM {source} WHERE {task_condition})"
         if roles.shape == "lists":
-            # A record without outcomes has one missing outcome. A record without a task counts as
-            # one line.
+            # A record with an empty list, or without a task, becomes one row without an outcome.
             outcomes = 'len("#list") > 0 AND "#task" IS NOT NULL'
             filled = f'CASE WHEN {outcomes} THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
@@ -483,7 +478,7 @@ rows AS (SELECT row.* FROM picked)"""
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.passing_score is not None and roles.shape != "counts":
-            # Scores have many values. If they are judged here, they form only two groups.
+            # Scores have many different values. Two texts instead of scores make fewer groups.
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = f"if({reaches_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
@@ -491,7 +486,7 @@ rows AS (SELECT row.* FROM picked)"""
         return f"SELECT {rows} FROM {source}"
 
     def relation_sql(self, batch: Batch, types: Mapping[str, str]) -> str:
-        """SQL for the files of a batch as a table with these columns."""
+        """SQL for the files of a batch as a table with the given columns."""
         document = batch.layout.kind == "json"
         return batch.layout.relation_sql(
             [source.path for source in batch.sources],
@@ -504,10 +499,10 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
     def late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
-        """Relevant columns that have not occurred so far. A record with one of them is late.
+        """Usual names of model and attempt columns that may occur only in later records.
 
-        These are the usual names of the model and the attempt, if no column plays that role. Each
-        one takes 2 % of the time to read rows of 100 bytes, and hardly any for rows of 1 kB.
+        There are none if a column already has the role. Each name costs 2 % of the reading time
+        for rows of 100 bytes, and almost nothing for rows of 1 kB.
         """
         layout, roles = batch.layout, batch.roles
         if layout.complete:
@@ -520,7 +515,7 @@ rows AS (SELECT row.* FROM picked)"""
         return tuple(name for name in dict.fromkeys(watched) if name not in known_columns)
 
     def condition_check_queries(self, condition: str) -> Iterator[str]:
-        """Statements that read nothing and fail if the condition does not fit the columns."""
+        """SQL that reads no rows but fails if the condition does not fit the columns."""
         for batch in self.batches:
             layout, (types, nested) = batch.layout, self.column_types(batch)
             comparisons = (
@@ -531,9 +526,7 @@ rows AS (SELECT row.* FROM picked)"""
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
     def renamed_column_queries(self, role: str) -> Iterator[str]:
-        """One query per batch. It has an answer if a record lacks the column of a role but has
-        another column with a usual name of the role.
-        """
+        """One query per batch that finds a record with another usual column name for a role."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
             known_columns = {name.lower() for name in layout.kinds}
@@ -548,7 +541,7 @@ rows AS (SELECT row.* FROM picked)"""
             )
 
     def column_types(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
-        """The SQL types of the columns to read, and the paths inside of columns of JSON."""
+        """The SQL types of the columns to read, and the paths of nested fields in JSON columns."""
         layout, roles = batch.layout, batch.roles
         amounts = [
             part
@@ -593,12 +586,9 @@ rows AS (SELECT row.* FROM picked)"""
         return types | dict.fromkeys(nested, "JSON"), nested
 
     def verdict(self) -> str:
-        """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, 3 an unjudged score, NULL
-        missing, -1 unknown.
-        """
-        # With a threshold, numbers were judged row by row.
+        """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, -1 unknown."""
         graded = self.request.conversion is not None
-        # The columns of `--all` were judged before, by words and thresholds.
+        # The columns of `--all` already contain verdicts, so words are not applied again.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
         of_attempt = verdict_sql(
@@ -611,7 +601,7 @@ rows AS (SELECT row.* FROM picked)"""
 
 
 def _missing_column_error(column: str, batch: Batch) -> DataError:
-    """The error for a column that does not exist. Temperatures may be in file names."""
+    """The error for a column that does not exist. A temperature may be in the file names."""
     place = batch.sources[0].name
     template = temperature_template(place) if column in TEMPERATURES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
@@ -622,11 +612,10 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
 
 
 def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
-    """Run the statement. If attempts may be repeated, count the repeats exactly.
+    """Run the statement, and count repeated attempts exactly if there may be any.
 
-    Returns the statement with the care that the files needed, and its answer.
-    Errors: LateColumnError;
-    duckdb.Error, for which the caller finds the line.
+    Returns the statement with the care that the files needed, and its result.
+    Errors: LateColumnError, or duckdb.Error, for which the caller finds the bad line.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
@@ -658,7 +647,7 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
 def _run_tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
-    """The first statement that succeeds, and its answer. Each attempt reads with more care."""
+    """Run the statement with more and more care until it succeeds, and return its result."""
     keys = ["name", *statement.groups, "task"]
     texts = [*keys, *["model_low", "model_high"] * statement.labelled]
     texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)

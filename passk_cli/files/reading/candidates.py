@@ -1,17 +1,17 @@
-"""Find the columns that may play a role, with tallies and the options that choose them.
+"""Find the columns that may have a role, such as the task or the outcome.
 
 `find_candidates(con, sources, request)` reads the beginning of a file. It returns one `Candidates`
-for each place with records, the most likely place first:
+for each list of records in the file, with the likeliest list first:
 
-    found = find_candidates(con, sources, request)[0]
-    found.records                    # value of --records, "" at the top of the file
-    found["task"]                    # tuple of Candidate, the most likely first
-    found["outcome"][0].option       # SuggestedFix({"--field": {"outcome": "verdict"}})
-    found["outcome"][0].passing      # one SuggestedFix per way to pass; empty if the values say it
-    found.certain("task")            # the Candidate that is certain, or None
+    candidates = find_candidates(con, sources, request)[0]
+    candidates.records                    # value of --records, "" at the top of the file
+    candidates["task"]                    # tuple of Candidate, the likeliest first
+    candidates["outcome"][0].option       # SuggestedFix({"--field": {"outcome": "verdict"}})
+    candidates["outcome"][0].passing      # one SuggestedFix per possible meaning of a pass
+    candidates.certain_candidate("task")  # the Candidate that is certain, or None
 
 The roles are "task", "outcome", "counts" (columns of attempts and of passes), "model" and
-"setting".  This module chooses and counts nothing. The order is only for the screen.
+"setting". passk shows the candidates to users, who choose one.
 """
 
 from __future__ import annotations
@@ -77,55 +77,53 @@ from passk_cli.suggested_fix import SuggestedFix
 if TYPE_CHECKING:
     import duckdb
 
-#: The roles that columns can be chosen for, in the order in which they are shown.
+#: The roles that users can choose columns for, in the order in which passk shows the roles.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
-# Words in names of columns that are never an outcome.
+# Words in names of columns that never contain the outcome.
 _NOT_OUTCOMES = (
     NOT_OUTCOME_WORDS | (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS
 )
-# Words in names of columns that do not name tasks, unless the name is a usual one.
+# Words in names of columns that do not contain the task, unless a column has a usual task name.
 _NOT_TASKS = (
     (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
-# Words in the names of columns that contain questions, expected answers or answers.
 _STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
-# Names of values that describe several attempts, like pass@5.
+# Names of columns with values for several attempts, such as pass@5.
 _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
-# A numbered attempt in a name, like run_1_passed.
+# The name of a column for one numbered attempt, such as run_1_passed.
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# Words in names of columns that compare two answers; values for one answer, and for a tie.
+# Words in names of columns that compare two answers, and values that prefer one answer or neither.
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
-# The maximum number of words of an outcome and of values of a setting; the minimum number of values
-# of text that names tasks.
+# Maximum number of different words of an outcome, maximum number of values of a setting, and
+# minimum number of task names in a column of text.
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# The maximum number of values of a scale on which the second lowest value may pass as well.
+# Maximum number of values of a grading scale on which the second lowest grade may be a pass.
 _MOST_LEVELS = 5
-# The ratio of statements to names from which a name stands for a kind of tasks.
+# If a column has more than 1.2 questions per value, its values are categories and not tasks.
 _STATEMENTS_PER_NAME = 1.2
-# The highest grade in columns that are not named like a grade.
+# Highest grade in columns that are not named like a grade.
 _HIGHEST_GRADE = 100
-# The largest share of long values in a column of short answers.
+# Maximum share of long values in a column of short answers.
 _RARE_SHARE = 0.05
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column that may play a role.
+    """A column that may have a role, for example the role of the task or the outcome.
 
-    column : the value of --field. For counts, it contains the columns of attempts and passes:
-        "n,c".
-    option : the option that chooses it.
-    tally : a summary of its values: "145 false, 43 true", or "30 values, 5 rows each" for a task.
-    values : how many different values a task has.
-    certain : whether its name leaves no doubt, or no other column is possible.
-    unasked : whether passk uses it for the role without the option.
-    missing : the number of records without a value.
-    passing : one option per way to decide what passes, with its meaning as `why`. It is empty if
-        the values are clear.
+    column : the value of --field. For counts, the columns of attempts and passes: "n,c".
+    option : the option that gives the role to the column.
+    tally : a summary of the values: "145 false, 43 true", or "30 values, 5 rows each" for a task.
+    values : number of different values in a column of tasks.
+    certain : whether the name of the column is certain, or no other column is possible.
+    unasked : whether passk gives the role to the column without the option.
+    missing : number of records without a value.
+    passing : one option per possible meaning of a pass, with the meaning as `why`. Empty if the
+        meaning of the values is clear.
     """
 
     role: str
@@ -141,15 +139,15 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Candidates(Mapping[str, tuple[Candidate, ...]]):
-    """The candidates of each role at one place of a file, the most likely first.
+    """The candidate columns of each role in a list of records of a file. The likeliest come first.
 
-    records : the value of --records for this place; "" at the top. rows : the number of records
-        that were read.
-    columns : path → tally of every column.
-    coverage : which files or records were read, if not all.
-    other_places : records → rows, for other places that may contain the attempts.
-    preference, summary : a column that compares two answers, and a column with an average of
-        several attempts. passk reads neither of them. They are "" if there is none.
+    records : the value of --records for the list of records, or "" at the top of the file.
+    rows : number of records that passk read.
+    columns : path → summary of the values, for every column.
+    coverage : the files or records that passk read, if passk did not read all of them.
+    other_places : value of --records → rows, for further lists that may contain the attempts.
+    preference : a column that compares two answers, which passk does not read, or "".
+    summary : a column with an average of several attempts, which passk does not read, or "".
     weak : columns that may be the outcome, although their names and values do not suggest it.
     """
 
@@ -173,7 +171,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         return len(self.by_role)
 
     def with_weak(self) -> Candidates:
-        """These candidates, with weak outcomes if there are no other outcomes."""
+        """The candidates, in which weak outcomes are used if there are no other outcomes."""
         if "outcome" in self or not self.weak:
             return self
         by_role = {**self.by_role, "outcome": self.weak}
@@ -188,10 +186,9 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 def find_candidates(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[Candidates]:
-    """The candidates at each place of these files, the most likely place first.
+    """The candidate columns in each list of records of the files. The likeliest list comes first.
 
-    The list is empty for a file of a harness. Errors: DataError for a file that cannot contain
-    results.
+    The result is empty for a file of a harness. Errors: DataError if a file cannot contain results.
     """
     places = find_places(con, sources, request)
     readers = [_CandidateFinder(con, place, request) for place in places]
@@ -203,7 +200,7 @@ def find_candidates(
 
 
 class _CandidateFinder:
-    """Judges the columns of a place by their names and values."""
+    """Finds the possible roles of the columns in a list of records, by their names and values."""
 
     def __init__(
         self, con: duckdb.DuckDBPyConnection, place: RecordPlace, request: Request
@@ -212,9 +209,9 @@ class _CandidateFinder:
         self.columns = place.columns
 
     def candidates(self) -> Candidates:
-        """The candidates of all roles."""
+        """The candidate columns of all roles."""
         tasks = [self._task_candidate(path) for path in self.task_columns]
-        # List entries whose names repeat in every record are not attempts.
+        # If list entries have the same names in every record, the entries are not attempts.
         outcomes = [
             p
             for p in self.outcome_columns
@@ -234,7 +231,7 @@ class _CandidateFinder:
         )
         once = all(max(self.columns[task.column].text_counts.values()) == 1 for task in named_tasks)
         if totals or (once and "model" in self.place.level_columns):
-            # Counts per model are totals. Attempts at a single question have no task column.
+            # Counts per model are totals. A file about a single question has no task column.
             option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
             single_task = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
             tasks = [single_task, *(replace(task, certain=False) for task in tasks if not totals)]
@@ -280,7 +277,7 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def attempt_likelihood(self) -> tuple[int, ...]:
-        """How likely the records are attempts. Higher values come first."""
+        """The sort key of a list of records. It is higher if the records are likely attempts."""
         task = max((self._task_level(path) for path in self.task_columns), default=0)
         outcome = max((self._outcome_level(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
@@ -290,7 +287,7 @@ class _CandidateFinder:
         inside = not ("." in first or (first and self.columns[first].has_lists))
         weaker, several = min(task, outcome), self.place.rows > 1
         strong = bool(self.task_columns) and outcome > 0
-        # Steps within attempts, and summaries, come last.
+        # Lists of steps within attempts, and summaries, come last.
         is_attempt_list = not (
             name_words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._average_column()
         )
@@ -308,16 +305,16 @@ class _CandidateFinder:
         return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
     def _is_used_by_name(self, role: str, path: str) -> bool:
-        """Whether passk uses a column for a role because of its name."""
+        """Whether passk gives a role to a column because of the name of the column."""
         return role in ROLES and usual_columns(role, self.place.usual) == [path]
 
     # Tasks
 
     @cached_property
     def task_columns(self) -> list[str]:
-        """Columns that may name the tasks. If several have the same codes, one is kept."""
+        """Columns that may contain the task. Of columns with equal codes, the first is kept."""
         paths = [path for path in self.columns if self._task_level(path)]
-        # A task above all records belongs to the run if the records have tasks, too.
+        # If the records contain tasks, a task field above the records describes the run.
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
             path for path in paths if path in several or not (several and path in self.place.above)
@@ -330,8 +327,9 @@ class _CandidateFinder:
 
     @cached_property
     def weak_task_columns(self) -> list[str]:
-        """Columns that could name tasks although their names do not suggest it. Columns that are
-        named like something else are used only if there are no other ones.
+        """Columns that could contain the task although their names do not suggest it.
+
+        Columns that are named like a model, a setting or a result are the last choice.
         """
         used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_columns or ())}
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
@@ -343,8 +341,9 @@ class _CandidateFinder:
         )
 
     def _task_level(self, path: str) -> int:
-        """3 for a usual name of the task, 2 for a word of it, 1 if the values look like tasks, else
-        0.
+        """How likely a column contains the task, from 0 to 3.
+
+        3 means a usual task name, 2 a word of a task name, and 1 values that look like tasks.
         """
         column, strength = self.columns[path], name_strength("task", path)
         if not _has_one_scalar_kind(column) or path in (self.count_columns or ()):
@@ -367,7 +366,7 @@ class _CandidateFinder:
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_category(self, path: str) -> bool:
-        """Whether several statements or expected answers occur with one value of a column."""
+        """Whether several questions or expected answers occur with one value of a column."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
             is_statement = name_words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
@@ -385,7 +384,7 @@ class _CandidateFinder:
         candidate = self._candidate("task", path)
         column = self.columns[path]
         certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
-        # Records in a list of models are not attempts, and a single task belongs to a whole run.
+        # Records in a list of models are not attempts. A single task describes the whole run.
         certain = certain and not name_words(self.place.keys) & SUMMED_UP
         certain = certain and (len(column.text_counts) > 1 or self.place.rows == 1)
         return replace(
@@ -396,9 +395,9 @@ class _CandidateFinder:
 
     @cached_property
     def outcome_columns(self) -> list[str]:
-        """Columns that may be the outcome, verdicts first.
+        """Columns that may be the outcome. Columns that are named like verdicts come first.
 
-        A column without a verdict's word is left out if another column is equal to it.
+        A column that is not named like a verdict is left out if another column has equal values.
         """
         paths = [path for path in self.columns if self._outcome_level(path)]
         paths = paths or [path for path in self.columns if self._is_constant_verdict(path)]
@@ -421,9 +420,7 @@ class _CandidateFinder:
 
     @cached_property
     def weak_outcome_columns(self) -> list[str]:
-        """Columns with a few words, or with numbers up to 100, whose names do not suggest an
-        outcome.
-        """
+        """Columns with a few words or with grades up to 100, if their names suggest no outcome."""
         used_paths = {
             *self.outcome_columns,
             *self.task_columns,
@@ -431,7 +428,7 @@ class _CandidateFinder:
             *self.place.above,
             *(self.count_columns or ()),
         }
-        # Without an outcome, settings cannot be distinguished from results.
+        # If there is no outcome column, passk cannot distinguish settings from results.
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
         paths = []
         for path, column in self.columns.items():
@@ -441,7 +438,7 @@ class _CandidateFinder:
                 _word_forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
                 or spelled_last_key(path) in SETTING_NAMES
             )
-            # A rate such as hit_rate_at_3 that is only 0 or 1 belongs to a single attempt.
+            # If a rate such as hit_rate_at_3 is always 0 or 1, it describes a single attempt.
             if names_another_thing and not (
                 is_named_like_average(path) and column.verdicts == {0, 1}
             ):
@@ -453,12 +450,12 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
 
     def _is_decisive_outcome(self, path: str) -> bool:
-        """Whether a column has both verdicts and a name that means more than the end of a run."""
+        """Whether a column contains passes and failures and is not named like a run status."""
         judged = self._outcome_level(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
         return judged and not _word_forms(path) & ENDED_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
-        """Whether a column is a flag that never varies and is named like a verdict."""
+        """Whether a column is named like a verdict but has the same value in all rows."""
         column, terms = self.columns[path], _word_forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.above
@@ -466,8 +463,10 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _outcome_level(self, path: str) -> int:
-        """3 for a usual name of the outcome, 2 for a verdict's word, 1 if the values may be
-        verdicts, and 0 if it is not an outcome.
+        """How likely a column is the outcome, from 0 to 3.
+
+        3 means a usual name of the outcome, 2 a word for verdicts in the name, and 1 values that
+        may be verdicts.
         """
         column, terms, strength = (
             self.columns[path],
@@ -487,10 +486,10 @@ class _CandidateFinder:
         flags = column.verdicts <= {0, 1}
         like = strength > 0 or bool(terms & VERDICT_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
-        # Names such as found_correct_chunk, and the highest reward of all turns, are verdicts.
+        # Columns named like found_correct_chunk may be verdicts although "found" is an event.
         happened = HAPPENING_WORDS if flags and varies_in_verdict and like else frozenset[str]()
         if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
-            # Names such as prediction_correct and matches_gold are verdicts.
+            # Columns named like prediction_correct or matches_gold are verdicts.
             happened = happened | PREDICTED_WORDS | EXPECTED_WORDS
         contrary_terms = terms & _NOT_OUTCOMES - happened
         contrary_terms = contrary_terms - {"has"} if flags and varies_in_verdict else contrary_terms
@@ -523,9 +522,9 @@ class _CandidateFinder:
         )
 
     def _is_prerequisite_flag(self, path: str) -> bool:
-        """Whether the column is true in every row in which another flag is true, and in more rows.
+        """Whether a flag is true in every row in which a second flag is true, and in more rows.
 
-        For example, "executed" is true for more attempts than "passed".
+        For example, the flag "executed" is true for more attempts than the flag "passed".
         """
         true_rows = {at for at, value in enumerate(self.columns[path].values) if value is True}
         flags = (c for c in self.columns.values() if {*map(type, c.present_values)} == {bool})
@@ -535,7 +534,7 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _has_few_words(self, path: str) -> bool:
-        """Whether a column has a few short values that vary among the attempts at a task."""
+        """Whether a column has a few short values that differ between attempts at a task."""
         counts = self.columns[path].text_counts
         return (
             2 <= len(counts) <= _WORDS and max(map(len, counts)) <= SHORT
@@ -555,9 +554,8 @@ class _CandidateFinder:
     def _outcome_candidate(self, path: str) -> Candidate:
         column, passing = self.columns[path], self._pass_fixes(path)
         usual = [p for p in self.outcome_columns if self._outcome_level(p) == 3]
-        # An outcome is certain only if no other column looks like a verdict.
         is_only_verdict = all(self._outcome_level(p) < 2 or p == path for p in self.outcome_columns)
-        # A constant outcome may come from failures only, or show only how runs ended.
+        # If a column has only one value, all attempts may have failed, or it only shows runs' ends.
         constant = len(column.text_counts) < 2 <= self.place.rows
         certain = (
             usual == [path]
@@ -567,7 +565,7 @@ class _CandidateFinder:
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
     def _pass_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
-        """The possible ways to pass; empty if the values are clear."""
+        """One option per possible meaning of a pass. Empty if the meaning is clear."""
         column, terms = self.columns[path], _word_forms(path)
         if column.verdicts <= {0, 1}:
             attacks = any(name_words(column_name) & ATTACK_WORDS for column_name in self.columns)
@@ -582,7 +580,7 @@ class _CandidateFinder:
             return ways[::-1] if terms & BAD_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
-            # Either the highest value of a scale passes, or all values but the lowest.
+            # Either only the highest grade of a scale is a pass, or every grade but the lowest.
             lowest = values[1:2] if len(values) <= _MOST_LEVELS else []
             bars = dict.fromkeys((values[-1], *lowest))
             return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
@@ -594,21 +592,18 @@ class _CandidateFinder:
         passing_words = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
         unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
         if len(verdict_of) == 2:
-            # With two words, a word that usually means a missing outcome is a verdict.
+            # If there are only two words, a word for a missing outcome is probably a verdict.
             unknown += [text for text, verdict in verdict_of.items() if verdict is None]
         fixes: list[SuggestedFix] = []
         for text in unknown:
             if {0, 1} & {*verdict_of.values()}:
-                # Known words keep their verdicts.
                 fixes.append(SuggestedFix({"--fails": (text,)}, f"if {text} fails"))
             fixes.append(SuggestedFix({"--passes": (*passing_words, text)}, f"if {text} passes"))
         return tuple(fixes)
 
     @cached_property
     def named_verdict_entries(self) -> dict[str, list[FieldValues]]:
-        """Map each column in a list of named verdicts to its entries
-        (`scores[name=correct].value`).
-        """
+        """Map each column in a list of named verdicts to entries like `scores[name=ok].value`."""
         entries_by_path: dict[str, list[FieldValues]] = {}
         for path, name_path in product(self.outcome_columns, self.columns):
             (way, _, key_of_value), (above, _, key) = (
@@ -648,18 +643,19 @@ class _CandidateFinder:
         ]
 
     def _answer_match_candidates(self) -> list[Candidate]:
-        """Pairs of an answer and the expected answer that have values in common."""
+        """Pairs of an answer column and an expected-answer column that agree in some rows."""
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
         gold = [path for path in plain if name_words(path) & (EXPECTED_WORDS - {"label"})]
         answers = [path for path in plain if name_words(path) & ANSWER_WORDS and path not in gold]
         if not answers:
-            # If no column has a usual name, use columns of texts that are mostly expected values.
+            # If no column is named like an answer, columns with mostly expected values are used.
             expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
                        and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count
                        and 2 * sum(plain[path].text_counts[text] for text in expected)
                        > self.place.rows]  # fmt: skip
-        # A label next to an answer is the expected answer. Next to a true label it is the answer.
+        # If there is an answer column, a label is the expected answer. If there is a column with
+        # the true label, a label is the answer.
         labels = [
             path for path in plain if "label" in name_words(path) and path not in gold + answers
         ]
@@ -686,7 +682,7 @@ class _CandidateFinder:
 
     @cached_property
     def verdict_flags(self) -> list[str]:
-        """Columns of verdicts that may belong together. At least one of them varies."""
+        """Columns of passes and failures, or none if no such column varies."""
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
@@ -696,24 +692,25 @@ class _CandidateFinder:
 
     @cached_property
     def numbered_verdicts(self) -> list[str]:
-        """Numbered columns of verdicts, as in a table with one column per attempt."""
+        """Numbered columns of verdicts in a table with one column per attempt."""
         paths = [p for p in self.verdict_flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
         return paths if len(paths) > 1 else []
 
     def _verdict_per_model_candidates(self) -> list[Candidate]:
-        """Columns that contain one verdict per model."""
+        """The candidate for a table with one column of verdicts per model, or nothing."""
         flags = [
             p
             for p in self.verdict_flags
             if p not in self.numbered_verdicts and not name_strength("attempt", p)
         ]
-        # Columns of models share the same words of verdicts, or have none.
+        # If each column is a model, all column names contain the same words for verdicts, or none.
         if (
             len(flags) < 2
             or len({frozenset(_word_forms(path) & VERDICT_WORDS) for path in flags}) > 1
         ):
             return []
-        # Columns of models have the same values, and no other column may be the outcome.
+        # If each column is a model, all columns have the same values, and no further column may be
+        # the outcome.
         kinds = [{*self.columns[path].text_counts} for path in flags]
         if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcome_columns} - {
             *flags
@@ -723,11 +720,11 @@ class _CandidateFinder:
         option = SuggestedFix({"--field": {"outcome": joined, "model": COLUMN}})
         return [Candidate("outcome", joined, option, "if each column is a model")]
 
-    # What passk does not read
-
     def _preference_column(self) -> str:
-        """The column that compares two answers. Its name shows it, or its values are A, B and tie,
-        or the names of other columns.
+        """The column that compares two answers, or "".
+
+        The column has a name such as "winner", or values such as A, B and tie, or values that are
+        names of columns.
         """
         texts = {spelled_last_key(path) for path, column in self.columns.items() if column.is_text}
         paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
@@ -743,9 +740,7 @@ class _CandidateFinder:
         return ""
 
     def _average_column(self) -> str:
-        """The column with an average, if there are only grades and one row per model, or the column
-        with the ranks of the rows.
-        """
+        """The column with averages in a table without verdicts, or with ranks of rows, or ""."""
         if self.count_columns:
             return ""
         rows = self.place.rows
@@ -782,9 +777,7 @@ class _CandidateFinder:
 
     @cached_property
     def count_columns(self) -> tuple[str, str] | None:
-        """The columns n and c of whole numbers with c ≤ n in every row and n above 1 in some
-        row.
-        """
+        """The columns n and c of whole numbers: c ≤ n in all rows, and n is above 1 in some row."""
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing_count or column.has_lists)
                  and path not in self.place.above}  # fmt: skip
@@ -792,8 +785,7 @@ class _CandidateFinder:
             _count_columns("n", integer_columns), _count_columns("c", integer_columns)
         ):
             if re.sub("[0-9]+", "", n) == re.sub("[0-9]+", "", c):
-                # These are two totals of different tasks.
-                continue
+                continue  # Both columns are numbered totals of different tasks.
             pairs = [*zip(integer_columns[n].numbers, integer_columns[c].numbers, strict=True)]
             if all(passed <= attempt_count for attempt_count, passed in pairs) and any(
                 attempt_count > 1 for attempt_count, _ in pairs
@@ -809,7 +801,7 @@ class _CandidateFinder:
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
         unasked = self._is_used_by_name("n", n) and self._is_used_by_name("c", c)
-        # A total, or counts next to a verdict, may count the tests of one attempt.
+        # If there is a verdict, or the column is a total, the counts may be tests of one attempt.
         attempts = name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
             bool(attempts)
@@ -820,7 +812,7 @@ class _CandidateFinder:
 
     @cached_property
     def model_columns(self) -> list[str]:
-        """Columns of texts that may name the model."""
+        """Columns of text that may contain the model."""
         paths = [
             path for path, column in self.columns.items()
             if column.is_text and not (column.has_lists or column.missing_count)
@@ -835,7 +827,7 @@ class _CandidateFinder:
 
     @cached_property
     def setting_columns(self) -> list[str]:
-        """Columns with few values that may be settings or groups, and not consequences."""
+        """Columns with few values that may be settings or groups of tasks."""
         used_paths = {
             *self.task_columns,
             *self.outcome_columns,
@@ -858,7 +850,7 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: spelled_last_key(path) not in SETTING_NAMES)
 
     def _is_consequence(self, path: str) -> bool:
-        """Whether the values of a column separate passes from failures perfectly."""
+        """Whether each value of a column occurs with only one outcome."""
         column = self.columns[path]
         for outcome in self.outcome_columns:
             outcome_column = self.columns[outcome]
@@ -884,12 +876,12 @@ def is_named_like_average(path: str) -> bool:
 
 
 def _can_be_names(column: FieldValues) -> bool:
-    """Whether the values of a column can be names."""
+    """Whether the values of a column can be names of tasks or settings."""
     return _has_one_scalar_kind(column) and len(column.text_counts) > 1
 
 
 def _has_one_scalar_kind(column: FieldValues) -> bool:
-    """Whether all records have texts, or all have whole numbers."""
+    """Whether all values of a column are texts, or all are whole numbers."""
     return not (column.has_lists or column.missing_count) and (column.is_text or column.is_integer)
 
 
@@ -911,9 +903,9 @@ def _is_short(column: FieldValues) -> bool:
 
 
 def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
-    """The columns that may count attempts or passes, by usual names or by words.
+    """The columns that may contain a number of attempts or passes, by usual names or by words.
 
-    Events within an attempt, such as turns, are not attempts.
+    A number of events within an attempt, such as turns, is not a number of attempts.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
     contrary_words = HAPPENING_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
@@ -925,7 +917,7 @@ def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> lis
 
 
 def _word_forms(path: str) -> set[str]:
-    """The words of a name, with and without a plural s."""
+    """The words of a column name, in the singular and the plural."""
     return {
         form for word in name_words(path) for form in (word, word.removesuffix("s"), f"{word}s")
     }

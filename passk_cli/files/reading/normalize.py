@@ -1,8 +1,8 @@
-"""Write what formats find in files into files of rows, one file per meaning of the columns.
+"""Write the rows of files in known formats to JSON Lines files, which DuckDB then reads.
 
-Formats of harnesses yield attempts with known columns. Generic formats yield records, and the roles
-of their columns are found as in a table. Only columns that may play a role are written, because
-records may contain megabytes of text.
+The formats of harnesses yield attempts with known columns. Generic formats yield records, and passk
+finds the roles of their columns like in a table. Only columns that may have a role are written,
+because records may contain megabytes of text.
 """
 
 from __future__ import annotations
@@ -64,22 +64,21 @@ from passk_cli.files.sources.source import Source, json_line, type_kind, value_k
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
-# The numbers of attempts of the next run of a model are higher by this step.
+# passk adds this step to the attempt numbers of each further run of a model.
 _RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
-# The number of attempts per file whose amounts are noted.
+# Number of attempts per file that passk reads to list the kinds of costs in the file.
 _PROBED_ATTEMPTS = 20
-# With more files than this, short documents are parsed here, because DuckDB needs a millisecond per
-# file.
+# If there are more files, Python parses short documents, because DuckDB needs 1 ms per file.
 _MANY_FILES = 300
 _IN_MEMORY = 1 << 20
-# The value of --outcome that reads the only outcome of each file, whatever its name is.
+# With this value of --outcome, passk reads the only outcome of each file, whatever its name is.
 ONLY = "only"
 
 
 @dataclass(frozen=True)
 class RecognisedFile:
-    """A file in a known format."""
+    """A file with its known format."""
 
     file: File
     format: Format
@@ -95,7 +94,7 @@ _Tables = Sequence[tuple[RecognisedFile, Contents]]
 def recognise_files(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[RecognisedFile], list[Source]]:
-    """Separate files of known formats from tables, without files that repeat another file."""
+    """Separate files of known formats from tables. Files that repeat another file are left out."""
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
@@ -119,7 +118,7 @@ def recognise_files(
 
 
 def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[Source]) -> set[str]:
-    """The paths of files that repeat the content of another file, according to its format."""
+    """The paths of files that only repeat the content of a file of a known format."""
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
     covered: set[str] = set()
@@ -137,7 +136,7 @@ def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[S
 
 def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
     """The sorted names that match a glob: * matches within a name, and **/ any folders."""
-    # Compiling a pattern is slow, so it happens only if some name has the same beginning.
+    # Compiling a pattern is slow, so passk first looks for names with the same beginning.
     start = pattern.partition("*")[0]
     place = end = bisect_left(names, start)
     while end < len(names) and names[end].startswith(start):
@@ -152,10 +151,10 @@ def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
 def write_row_files(
     files: Sequence[RecognisedFile], request: Request, folder: Path
 ) -> NormalizedFiles:
-    """Read files and write their rows, one file of rows for each meaning of the columns.
+    """Read files of known formats and write their rows to JSON Lines files, one per set of roles.
 
-    folder : the place of the files of rows. Errors: DataError for unusable files, and if you must
-    choose an outcome.
+    folder : the folder for the JSON Lines files.
+    Errors: DataError for unusable files, and if the user must choose an outcome.
     """
     result = NormalizedFiles()
     with ExitStack() as opened:
@@ -191,11 +190,11 @@ def write_row_files(
 
 
 def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
-    """Choose the outcome to read from each path.
+    """Map the path of each file to the outcome that passk reads from the file.
 
-    If there are several outcomes, you must choose one. A file of a folder without the chosen
-    outcome is skipped, unless no file has it. A file without any judged attempt fits every outcome.
-    ONLY chooses the only outcome of each file.
+    If the files contain several outcomes, the user must choose one. Files in a folder that lack the
+    chosen outcome are skipped. If all files lack the outcome, passk raises an error. A file without
+    a verdict fits every outcome. ONLY chooses the only outcome of each file.
     """
     all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
     judged = [file.source.name for file, table in tables if table.outcomes is not None]
@@ -210,7 +209,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
             continue
         if only or request.outcome in (None, *table.outcomes) or file.source.is_explicit:
             requested = None if only else request.outcome or table.verdict
-            # The outcome that most files have comes first.
+            # The outcome that occurs in most files comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
             outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
         else:
@@ -221,7 +220,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
         problem += f": {', '.join(all_outcomes)}"
         judged_tables = [table for _, table in tables if table.outcomes is not None]
-        # Files of several benchmarks stay apart, because one number would hide their differences.
+        # One estimate would hide differences between benchmarks, so the fix adds --by suite.
         suites = {table.facts.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
@@ -236,7 +235,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
 
 
 def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
-    """The tables. If a model has several agents, they are named by agent and model."""
+    """The tables, in which a model with several agents is named "agent (model)"."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
         agents.setdefault(table.facts.get("model"), set()).add(table.facts.get("agent"))
@@ -250,7 +249,7 @@ def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
 
 
 def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
-    """Map model and suite to the sorted runs of the model, which count as one run."""
+    """Map each model and suite to the sorted names of runs, which passk joins to one run."""
     runs: dict[tuple[object, object], set[str]] = {}
     for file, table in tables:
         if (run := table.facts.get("run")) is not None:
@@ -264,12 +263,12 @@ def _model_and_suite(file: RecognisedFile, table: Contents) -> tuple[object, obj
 
 @dataclass
 class _RowFile:
-    """Rows of several files that are written into one file.
+    """A JSON Lines file with the rows of several files.
 
-    roles : the roles of the columns; None for attempts, because their columns are known only at the
-        end.
-    longest : the bytes of the longest row.
-    constants : column → path → the value in all rows of the file.
+    roles : the roles of the columns. None for the attempts of a harness, because passk does not
+        know all columns before the end.
+    longest : size of the longest row, in bytes.
+    constants : column → path of a file → the value in all rows of the file.
     """
 
     format: Format
@@ -291,14 +290,14 @@ class _RowFile:
         self.file.write(line)
 
     def note_types(self, columns: Record) -> None:
-        """Note the types of the values of columns."""
+        """Add the types of the values of a row to the types of each column."""
         for name, value in columns.items():
             if (types := self.types.get(name)) is None:
                 types = self.types[name] = set()
             types.add(type(value))
 
     def append(self, page: _RowFile, source: Source) -> None:
-        """Append the rows of one file."""
+        """Append the rows of one file to this file."""
         page.file.seek(0)
         shutil.copyfileobj(page.file, self.file, _IN_MEMORY)
         self.sources.append(source)
@@ -310,9 +309,9 @@ class _RowFile:
 
 
 class _RowFiles:
-    """Writes the rows of formats, and notes messages and facts in the result.
+    """Writes the rows of files of known formats, and adds messages about the files to the result.
 
-    runs : model and suite → the runs of the model.
+    runs : (model, suite) → the names of the runs of the model.
     """
 
     def __init__(
@@ -329,10 +328,7 @@ class _RowFiles:
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
     def write_attempts(self, recognised: RecognisedFile, table: Contents, outcome: str) -> None:
-        """Write the attempts of one file.
-
-        Errors: DataError; NoResults if there are none.
-        """
+        """Write the attempts in a file of a harness. Errors: NoResultsError if there are none."""
         row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
@@ -341,7 +337,7 @@ class _RowFiles:
         runs = self.runs.get(_model_and_suite(recognised, table), ())
         run_index = runs.index(run) if run in runs else 0
         amounts = result.amount_names.setdefault(recognised.format.name, {})
-        # A table that is written contains only the requested amounts.
+        # A converted table contains only the costs that the user requested.
         has_all_amounts = self._request.conversion is None
         number, task_kinds, unnamed, has_model = 0, set[str](), "", False
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
@@ -352,8 +348,7 @@ class _RowFiles:
                 if row.attempt is None and self._request.joins_labels:
                     columns.setdefault("attempt", place)
                 if run_index and row.attempt is not None and "attempt" not in in_path:
-                    # The number or name of an attempt must differ from those in other runs of the
-                    # model.
+                    # Two runs of a model may not contain the same attempt number or name.
                     attempt_name, first = row.attempt, run_index * _RUN_NUMBER_STEP
                     columns["attempt"] = (
                         first + attempt_name
@@ -393,7 +388,7 @@ class _RowFiles:
         result.note_task_kinds(source, task_kinds)
 
     def write_records(self, recognised: RecognisedFile) -> None:
-        """Write the records of one file in a generic format. Errors: as in `write_attempts`."""
+        """Write the records of one file in a generic format."""
         request, source = self._request, recognised.source
         contents, row_request = (
             recognised.format.read_contents(recognised.file),
@@ -427,7 +422,7 @@ class _RowFiles:
             require_template_match(source, request, kinds, roles)
             for column in (roles.task, roles.model):
                 if column is not None and column in broken:
-                    # A number would be read in another spelling.
+                    # DuckDB would change the spelling of a number, for example from 1.50 to 1.5.
                     problem = f'"{column}" is the number {broken[column]!r}'
                     raise BadRecordError(
                         source.name, problem, "names are texts, so put it in quotes"
@@ -441,7 +436,7 @@ class _RowFiles:
         self._result.note_task_kinds(source, kinds.get(roles.task, set()))
 
     def batches(self) -> list[Batch]:
-        """The batches of all rows that were written."""
+        """The batches for all JSON Lines files that were written."""
         batches = []
         for sheet in self._sheets.values():
             kinds = sheet.kinds
@@ -479,7 +474,7 @@ class _RowFiles:
     def _note_file_facts(
         self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
-        """Note the messages and facts of a file. Raise NoResults if it has no rows."""
+        """Add the messages about a file to the result. Raise NoResultsError if it has no rows."""
         if rows == 0:
             raise NoResultsError(source.name, f"no {row_name} in this file", "did the run start?")
         self._result.skipped += row_request.skipped
@@ -517,7 +512,7 @@ class _RowFiles:
         return {name: value for name, value in columns.items() if value is not None}
 
     def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-        """The roles of the columns of attempts, which are known unless the request changes them."""
+        """The roles of the columns of attempts by a harness, changed by the options of the user."""
         request = self._request
         judged = request.passing_score is not None and "score" in kinds
         usual_roles = {
@@ -526,7 +521,7 @@ class _RowFiles:
             **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
-        # "run" is a usual name of the attempt, but here it is the run.
+        # In most files, "run" is the attempt number, but harnesses use it for the whole run.
         usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         requested = (
@@ -536,12 +531,12 @@ class _RowFiles:
 
 
 def _may_distinguish(name: str, value: Any) -> bool:
-    """Whether a value may distinguish attempts. The key of a record is its task and does not."""
+    """Whether a value may distinguish attempts. The key of a record is the task, so it may not."""
     return name != "key" and isinstance(value, int | float | str | dict)
 
 
 def _shortened(value: Any) -> Any:
-    """A short form of a value that is only compared: the beginning of a text and a checksum."""
+    """A value with long texts replaced by their first characters and a checksum."""
     if isinstance(value, dict):
         return {key: _shortened(v) for key, v in value.items() if isinstance(v, int | float | str)}
     long = isinstance(value, str) and len(value) > SHORT
@@ -549,7 +544,7 @@ def _shortened(value: Any) -> Any:
 
 
 def _relevance_test(request: Request) -> Callable[[str], bool]:
-    """A test whether a column may be relevant for this reading, by its name."""
+    """A function that returns whether passk needs a column, by the name of the column."""
     requested_roles = {*request.used_attempt_facts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
     roles = [role for role in ROLES if role not in ATTEMPT_ROLES or role in requested_roles]

@@ -1,8 +1,8 @@
-"""Find the places of records in a file, and their columns, from the beginning of the file.
+"""Find the lists of records in a file, and the columns of these records.
 
-This runs only if a file could not be read, for `describe` and for drafts of maps. A place is the
-top of a file, a list, or a mapping with names as keys. The keys of a mapping become columns. This
-module does not interpret the other columns.
+passk uses this module if it cannot read a file, for `describe`, and for drafts of maps. The records
+may be at the top of a file, in a list, or in a mapping with names as keys. The keys of a mapping
+become a column.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ from passk_cli.text import shortened
 if TYPE_CHECKING:
     import duckdb
 
-# The maximum numbers of records, bytes, files, levels of keys, and fields of a record that are
-# read.
+# Maximum numbers of records, bytes, files, levels of keys, and fields per record that passk reads.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
-# The longest value that is compared with words of verdicts, and the longest one in a message.
+# Maximum length of a word for a verdict, and maximum length of a value in a message.
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
 Context = Mapping[str, Any]
@@ -49,11 +48,12 @@ Pairs = Sequence[tuple[Context, Any]]
 
 @dataclass(frozen=True, eq=False)
 class FieldValues:
-    """A column of the records at a place.
+    """A column of a list of records, with its values.
 
-    path : the value of --field. values : one per record; a list if the column is in a list.
-    verdict_of : text of a value → its verdict (1 passes, 0 fails, None is missing, −1 unknown), and
-        the text as a number.
+    path : the name of the column for --field.
+    values : one value per record, or a list of values if the column is inside a list.
+    verdict_of : text of a value → verdict (1 pass, 0 fail, None missing, −1 unknown), and the text
+        as a number.
     """
 
     path: str
@@ -62,12 +62,12 @@ class FieldValues:
 
     @cached_property
     def has_lists(self) -> bool:
-        """Whether a record has several values."""
+        """Whether a record has several values, because the column is inside a list."""
         return any(isinstance(value, list) for value in self.values)
 
     @cached_property
     def present_values(self) -> list[Any]:
-        """All values without missing ones. Lists contribute their entries."""
+        """All values that are not missing, including the entries of lists."""
         lists = (value if isinstance(value, list) else [value] for value in self.values)
         return [value for values in lists for value in values if value not in (None, "")]
 
@@ -79,12 +79,12 @@ class FieldValues:
 
     @cached_property
     def text_counts(self) -> Counter[str]:
-        """The number of occurrences of each text."""
+        """The number of occurrences of each value, as text."""
         return Counter(map(spelled_value, self.present_values))
 
     @cached_property
     def numbers(self) -> list[float]:
-        """The values as numbers; empty if one is not a number or is a truth value."""
+        """The values as numbers. Empty if a value is not a number, or is true or false."""
         numbers = [
             self.verdict_of.get(text, (-1, None))[1]
             for text in map(spelled_value, self.present_values)
@@ -99,20 +99,20 @@ class FieldValues:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the values are texts, some of them neither a number nor a truth value."""
+        """Whether all values are texts, and not only texts of numbers or truth values."""
         return {*map(type, self.present_values)} == {str} and not (
             self.numbers or self.verdicts <= {0, 1}
         )
 
     @cached_property
     def verdicts(self) -> set[int | None]:
-        """The verdicts of the values: a subset of {1, 0} if the values are clear."""
+        """The verdicts on the values. They are 1 and 0 if passk knows all values."""
         verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.text_counts}
         return (verdicts - {None}) or {-1}
 
     @cached_property
     def verdict_pattern(self) -> tuple[bool | None, ...]:
-        """Whether each record has the same verdict as the first one; empty without both verdicts.
+        """Whether each record has the verdict of the first record. Empty without both verdicts.
 
         A column and its opposite have the same pattern.
         """
@@ -126,7 +126,7 @@ class FieldValues:
 
     @cached_property
     def codes(self) -> tuple[int, ...]:
-        """One number per record, which is equal for equal values."""
+        """One number per record. Equal values have equal numbers."""
         code_by_value: dict[str, int] = {}
         return tuple(
             code_by_value.setdefault(repr(value), len(code_by_value)) for value in self.values
@@ -148,7 +148,7 @@ class FieldValues:
 
     @cached_property
     def spread_text(self) -> str:
-        """The number of values, and of rows per value: "30 values, 5 to 7 rows each"."""
+        """The number of values and of rows per value: "30 values, 5 to 7 rows each"."""
         low, high = min(self.text_counts.values()), max(self.text_counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         missing = f", {self.missing_count:,} missing" if self.missing_count else ""
@@ -157,11 +157,13 @@ class FieldValues:
 
 @dataclass(frozen=True, eq=False)
 class RecordPlace:
-    """Records at one place of a file.
+    """A list of records in a file, with its columns.
 
-    keys : the value of --records; "" at the top, and "{model}" stands for every key. usual : column
-    names that passk uses without an option. above : columns from above the records. coverage :
-    which files or records were read, if not all.
+    keys : the value of --records, or "" at the top of the file. "{model}" means every key.
+    rows : number of records.
+    usual : column names that passk can use without an option.
+    above : columns with fields of the objects that contain the records.
+    coverage : the files or records that passk read, if passk did not read all of them.
     """
 
     keys: str
@@ -173,23 +175,22 @@ class RecordPlace:
 
     @property
     def level_columns(self) -> list[str]:
-        """The names of the columns that the keys of mappings become."""
+        """The names of the columns that contain the keys of mappings."""
         return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
 
 
 def spelled_value(value: Any) -> str:
-    """A value in the spelling of files."""
+    """The text of a value, with true and false like in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def find_places(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[RecordPlace]:
-    """The places of records in the first of these files.
+    """Find the lists of records in files, with records of as many files as needed.
 
-    Records of further files are added until there are enough. A file of a harness has no places,
-    because its format defines the outcomes. Errors: DataError for a file that cannot contain
-    results.
+    The result is empty for files of a harness, because their format defines the outcomes. Errors:
+    DataError for a file that cannot contain results.
     """
     pairs_by_keys: dict[str, list[Any]]
     if sources[0].frame is not None:
@@ -213,21 +214,18 @@ def find_places(
 def _pairs_in_files(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> tuple[dict[str, list[Any]], int]:
-    """The records at each place of the most frequent kind of file, and the number of these
-    files.
-    """
+    """The lists of records in the most frequent kind of file, and the number of these files."""
     kinds: list[tuple[dict[str, list[Any]], list[Source]]] = []
     for source in sources[:_MOST_FILES]:
         try:
             inside = dict(_pairs_in_file(con, source, request, several=len(sources) > 1))
         except DataError:
-            # A folder may contain files of another kind, too.
+            # If the first file is readable, unreadable files in a folder are ignored.
             if not kinds:
                 raise
             continue
         if not (kinds or any(record for pairs in inside.values() for _, record in pairs)):
-            # The first file is empty, and the error is about it.
-            break
+            break  # The first file is empty, and the error names this file.
         for pairs_by_keys, files in kinds:
             if shared := [
                 keys for keys in inside if _share_fields(pairs_by_keys.get(keys, ()), inside[keys])
@@ -248,7 +246,7 @@ def _pairs_in_files(
 
 
 def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
-    """Whether records of two files share half of their fields."""
+    """Whether the records of two files have at least half of their fields in common."""
     fields, other_fields = (
         {*pairs[0][1]} if pairs else set() for pairs in (first_pairs, other_pairs)
     )
@@ -258,9 +256,7 @@ def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
 def _judge_texts(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordPlace]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
-    """The verdict and the number of each short value, by one query like the one that reads
-    files.
-    """
+    """The verdict and the number of each short value, computed by DuckDB in one query."""
     texts = {
         text
         for place in places
@@ -273,7 +269,6 @@ def _judge_texts(
         " FROM (SELECT unnest($1::VARCHAR[]) AS outcome)",
         [[*texts]],
     ).fetchall()
-    # NaN is not a number.
     return (
         (text, (verdict, number if number == number else None)) for text, verdict, number in rows
     )
@@ -282,8 +277,8 @@ def _judge_texts(
 def _pairs_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
-    """The records at each place of a file. One of several files may be a record itself."""
-    # Importing all formats takes milliseconds, so it happens only here.
+    """The lists of records in a file. If there are several files, a file may be one record."""
+    # Importing all formats is slow, so the import is inside the function.
     from passk_cli.files.formats import recognise_format
     from passk_cli.files.formats.format import sniff_file
 
@@ -291,7 +286,7 @@ def _pairs_in_file(
     recognised = recognise_format(file)
     if recognised is not None and not recognised[1].generic:
         if file.form == "other":
-            # A text with another beginning was already read as a table.
+            # Reading the contents raises an error for a file that cannot contain results.
             recognised[1].read_contents(file)
         return
     if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
@@ -314,7 +309,7 @@ def _pairs_in_file(
 
 
 def _concatenated_documents(text: str) -> Iterator[Any]:
-    """The JSON documents of a text that contains several, one after the other."""
+    """The JSON documents in a text that contains several documents in a row."""
     decoder, end = json.JSONDecoder(), 0
     while text[end:].strip():
         end += len(text[end:]) - len(text[end:].lstrip())
@@ -342,11 +337,10 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
 def _nested_places(
     pairs: Pairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """The places below these values that contain records, as (keys, records).
+    """The lists of records inside of values, as (keys, records). The key "{}" means every key.
 
-    "{}" stands for every key.
-
-    pairs : values with their context: plain values next to the path, and keys as "{0}", "{1}".
+    pairs : values with their context, which contains the plain fields above the value, and the keys
+        of mappings as "{0}", "{1}".
     """
     if len(keys) > _MOST_LEVELS:
         return
@@ -389,7 +383,7 @@ def _nested_places(
         return
     side_by_side = _keys_with_shared_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
-        # The keys are names of runs, next to other keys.
+        # Some keys of the object are names, for example of runs, and others are fields.
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
         yield from _nested_places(members, (*keys, "{}"))
@@ -403,7 +397,7 @@ def _nested_places(
 def _places_in_records(
     entries: Pairs, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """The places in lists and mappings inside of records, if their entries may be attempts."""
+    """The lists of records inside of records, if their entries may be attempts."""
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
         members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
@@ -411,7 +405,7 @@ def _places_in_records(
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
-            # A list with one entry per record does not contain attempts.
+            # If a list has only one entry per record, the entries are not attempts.
             several = len(inside) > len(entries) or len(entries) == 1
             has_task_names = several and any(
                 name_strength("task", name) for name in (inside or [{}])[0]
@@ -427,7 +421,7 @@ def _places_in_records(
 
 
 def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
-    """The keys of a document with a list of records under the same key, if two or more."""
+    """The keys of a document that contain a list under the same inner key, if two or more."""
     keys_of: dict[str, list[str]] = {}
     for name, inner in value.items():
         for key, entries in inner.items() if isinstance(inner, dict) else ():
@@ -441,25 +435,25 @@ def _plain_fields(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has_names_as_keys(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
-    """Whether the keys of an object are names, not fields."""
+    """Whether the keys of an object are names, for example of tasks, and not fields."""
     return len(value) > 1 and _have_one_kind([*value.values()], value, keys)
 
 
 def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
-    """Whether the values of mappings have one kind, so that their keys are names."""
+    """Whether the values of mappings are of one kind, so that the keys are names."""
     if len(values) < 2:
         return False
     if all(isinstance(value, dict) and value for value in values):
         shared = {*values[0]}.intersection(*values[1:])
         return bool(shared) or all(_has_names_as_keys(value, (*keys, "{}")) for value in values)
     if all(isinstance(value, list) and value for value in values):
-        # Lists of different records are fields of a document.
+        # If the lists contain different records, the keys are fields and not names.
         firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
         return all(isinstance(entry, dict | bool) for value in values for entry in value) and all(
             2 * len(fields & next_fields) >= max(len(fields), len(next_fields))
             for fields, next_fields in pairwise(firsts)
         )
-    # Deep in a document, flags are descriptions, unless a key is a name or a word for results.
+    # Flags deep in a document are usually properties and not outcomes of tasks.
     judging = bool(keys) and name_strength("outcome", keys[-1]) > 0
     is_near_the_top = len(keys) < 2 or keys[-1] == "{}" or judging
     flags = all(v is None or (type(v) is bool) or (judging and v in (0, 1)) for v in values)
@@ -472,9 +466,9 @@ def _record_place(
     verdict_of: Mapping[str, tuple[int | None, float | None]],
     files: str,
 ) -> RecordPlace:
-    """Build the place of these records, with names for its levels of keys.
+    """Build the list of records, with names for the columns of mapping keys.
 
-    files : which files were read, if not all.
+    files : the files that passk read, if passk did not read all of them.
     """
     coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
     coverage = " of ".join(filter(None, (coverage, files)))
@@ -503,11 +497,11 @@ def _record_place(
 def _level_names(
     rows: Sequence[Context], contexts: Sequence[Context], keys: Sequence[str]
 ) -> list[str]:
-    """What the keys of each level name: "task", "model", "attempt" or "part".
+    """The column name for each level of mapping keys: "task", "model", "attempt" or "part".
 
-    Keys are models if neighbouring keys share at least half of their tasks, parts if each has
-    several tasks of its own, else tasks.  If records name no tasks, keys are models if there are at
-    most twice as many keys as rows per key.
+    Keys are models if neighbouring keys have at least half of their tasks in common. Keys are parts
+    if each key has several different tasks. Otherwise keys are tasks. If records contain no tasks,
+    keys are models if there are at most twice as many keys as rows per key.
     """
     places = [place for place, key in enumerate(keys) if key == "{}"]
     names = [""] * len(places)
@@ -566,12 +560,12 @@ def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
 
 
 def _contexts_name_models(contexts: Sequence[Context]) -> bool:
-    """Whether the context of records names their model."""
+    """Whether a field above the records is named like a model."""
     return any(name_strength("model", name) for context in contexts[:1] for name in context)
 
 
 def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
-    """The fields of a record and of the records inside of it, as (path, value). Lists stay lists.
+    """The fields of a record and of its nested records, as (path, value). Lists stay lists.
 
     >>> dict(_flattened_fields({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
     {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}

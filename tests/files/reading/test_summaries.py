@@ -24,16 +24,22 @@ def folder(path: Path) -> Path:
 EXPECTED = {(model, task): (3, sum(p)) for model, p in MODELS.items() for task in ("x", "y")}
 # File name → its text, and the words of the error.
 SUMMARIES = {
-    "summary.csv": ("name,score\nm,0.6\nn,0.3\n", "its tasks are models of the other files (m, n)"),
-    "board.json": (json.dumps({m: {"score": 0.5} for m in MODELS}), "its tasks are models"),
+    "summary.csv": (
+        "name,score\nm,0.6\nn,0.3\n",
+        "the tasks of this file are the models of other files (m, n)",
+    ),
+    "board.json": (
+        json.dumps({m: {"score": 0.5} for m in MODELS}),
+        "the tasks of this file are the models",
+    ),
     "leaderboard.csv": (
         "task,passed\nx,1\ny,0\n",
-        "it is named like a summary of the other files (m, n)",
+        "the file is named like a summary of the other files (m, n)",
     ),
-    "results_summary.csv": ("task,n,c\nx,6,3\ny,6,3\n", "it is named like a summary"),
+    "results_summary.csv": ("task,n,c\nx,6,3\ny,6,3\n", "the file is named like a summary"),
     "counts.csv": (
         "model,task,n,c\nm,x,3,2\nm,y,3,2\n",
-        "it counts attempts at 2 tasks that other files contain",
+        "the file counts attempts at 2 tasks that other files also contain",
     ),
 }
 

@@ -222,8 +222,8 @@ def test_every_remedy_of_a_question_reads_the_file(passk: Passk, tmp_path: Path)
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
     assert result.err == (
-        f"error[unread-column]: {path}: zork is not read and distinguishes the attempts at each"
-        " task (0, 1, 2, 3)\n"
+        f"error[unread-column]: {path}: passk does not read zork, which distinguishes the attempts"
+        " at each task (0, 1, 2, 3)\n"
         f"  passk estimate {path} --field attempt=zork  # numbers the attempts\n"
         f"  passk estimate {path} --by zork  # keeps them apart\n"
         f"  passk estimate {path} --field task=zork,task  # as parts of the tasks\n"
