@@ -148,7 +148,8 @@ def test_exact_rates_in_memory(kind: str, tmp_path: Path) -> None:
     expected = passk_cli.curve(rates={"m": [0.1, 0.5], "o": [1]})
     pd.testing.assert_frame_equal(findings.frame, expected.frame)
     with pytest.raises(
-        passk_cli.ParameterError, match="by=: it applies to outcomes, but these are exact"
+        passk_cli.ParameterError,
+        match="by=: this option applies to outcomes, but the data is exact",
     ):
         passk_cli.curve(data[kind], by="task")
 

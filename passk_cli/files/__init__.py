@@ -1,7 +1,7 @@
-"""Read files and tables into Counts. Only this folder reads files and uses DuckDB.
+"""Read files and tables into Counts. Only this folder uses DuckDB.
 
-`load` connects the steps. sources turns arguments, addresses, archives and frames into Sources.
-reading finds the layout of their rows and the meaning of their columns, and checks looks for
-contradictions. counting runs one statement and makes Counts. attempts adds facts of attempts, for
-example their costs. formats has one file per harness, and spark counts on a cluster.
+`load` connects the steps. `sources` turns arguments, addresses, archives and data frames into
+sources. `reading` finds the layout of files and the roles of columns. `checks` looks for
+contradictions in the data. `counting` runs one SQL statement. `attempts` adds further facts, for
+example costs. `formats` contains one file per harness, and `spark` counts on a cluster.
 """

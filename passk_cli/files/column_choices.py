@@ -1,4 +1,4 @@
-"""List the columns of the files that are read, the used ones first, with their options."""
+"""List the columns of the files with the options that choose them. Used columns come first."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.candidates import Candidates
     from passk_cli.files.sources.source import Source
 
-# The order of roles in the list of candidates. The outcome matters most.
+# Order of the roles in the list of candidates.
 _CANDIDATE_ROLES = ("outcome", "counts", "task", "model", "setting")
-# The maximum number of values of a column in the list, and their longest length.
+# Maximum number of values of a column in the list, and maximum length of a value.
 _SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
 
@@ -35,8 +35,9 @@ def column_choices(
     context: CheckContext,
     findings: Sequence[Finding],
 ) -> Iterator[ColumnChoice]:
-    """Yield the used columns, other candidates of each role, pooled settings, and the rest. Columns
-    of a harness have no options, because its format defines them.
+    """Yield the used columns, then candidates of each role, pooled settings and other columns.
+
+    Columns of a harness have no options, because the format of the harness defines their roles.
     """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
@@ -86,7 +87,7 @@ def _place_of_columns(
     request: Request,
     used_columns: set[str],
 ) -> Candidates | None:
-    """The candidates at the place with the used columns; None if there is none."""
+    """The candidates in the list of records that contains the used columns, or None."""
     from passk_cli.files.reading.candidates import find_candidates
 
     if any(is_read_once(source.frame) for source in sources):
@@ -103,7 +104,7 @@ def _place_of_columns(
 
 
 def _values_text(profile: DataProfile, name: str) -> str:
-    """The first values of a column, and the number of further ones."""
+    """The first values of a column, and the number of further values."""
     column = profile.columns[name]
     values = [shortened(text) for text in profile.texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)

@@ -1,7 +1,7 @@
-"""Write the counted attempts as one canonical table, from files of any kind.
+"""Write the counted attempts to one table in passk's own layout.
 
-The first columns are always the same, so that passk recognises the table. Groups, settings,
-constant columns of files and paths, and requested columns follow.
+The first columns are always the same, so that passk recognises the table. The next columns are
+groups, settings, columns from paths, and requested columns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, amount_adde
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Numbers that do not change when they are read: 0.80 and 1e5 would become 0.8 and 100000.0.
+# Numbers that a JSON parser does not change. It would change 0.80 and 1e5 to 0.8 and 100000.0.
 _PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
 _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 
@@ -37,12 +37,13 @@ _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 def write_canonical_table(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
 ) -> None:
-    """Write the attempts, in the order of the files and of their lines.
+    """Write the attempts, in the order of the files and lines.
 
-    Missing outcomes are empty, unless they count as failures or are left out. A number that no
-    threshold judges stays a number.
-    Errors: ParameterError for columns that do not exist or have a reserved name; DataError for
-    values that the format cannot store; duckdb.Error.
+    Missing outcomes are empty, unless they count as failures or are left out. Without a threshold,
+    an outcome that is a number stays a number.
+
+    Errors: ParameterError for columns that do not exist or have a reserved name, DataError for
+    values that the format cannot store, and duckdb.Error.
     """
     request, batches = statement.request, statement.batches
     conversion = request.conversion
@@ -70,7 +71,7 @@ def write_canonical_table(
 
 
 def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
-    """The amounts that the table contains although no option names them, because files have them.
+    """The costs and other amounts that the table contains although no option names them.
 
     Errors: DataError for named amounts below 0, and for values that are not numbers.
     """
@@ -82,16 +83,16 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
         return []
     least = {role: role for role in roles}
     if priced and "tokens_cached" in roles:
-        # Cached tokens must be a part of the input tokens.
+        # There cannot be more cached tokens than input tokens.
         least["tokens_cached"] = "least(tokens_cached, tokens_in - tokens_cached)"
     lows = ", ".join(f"min({sql})" for sql in least.values())
     (lowest,) = con.execute(f"WITH {statement.rows_sql(None)} SELECT {lows} FROM rows").fetchall()
     kept_roles = []
     for role, low in zip(roles, lowest, strict=True):
-        # A value that is not a number is minus infinity.
+        # In SQL, a value that is not a number becomes minus infinity.
         wrong = low is not None and low < 0
         if role in required and wrong:
-            problem = f"{role} below 0" if math.isfinite(low) else "values that are no number"
+            problem = f"{role} below 0" if math.isfinite(low) else "values that are not numbers"
             problem += f" in {batches[0].roles.column(role)!r}"
             place, remedy = batches[0].sources[0].name, "correct the values, or name another column"
             raise DataError(place, problem, remedy, name="missing-value")
@@ -103,10 +104,10 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
 
 def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
          kept_amounts: Sequence[str]) -> str:  # fmt: skip
-    """The SQL of the table. It streams, unless files are joined to their constants."""
+    """The SQL of the table. DuckDB streams the rows unless the SQL contains a join."""
     request = statement.request
     all_models = statement.with_changes(request=request.with_all_models())
-    # A single file needs no join for its name.
+    # If there is only one file, the SQL needs no join for the name of the model.
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
@@ -116,9 +117,9 @@ def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: boo
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
         conditions.append("verdict IS NOT NULL")
-    if kept_amounts := models_condition(model, request.models, request.exclude_models):
-        conditions.append(kept_amounts)
-    # A join changes the order, so rows are numbered before it.
+    if model_condition := models_condition(model, request.models, request.exclude_models):
+        conditions.append(model_condition)
+    # A join changes the order of rows, so the rows are numbered before the join.
     joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
     row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
@@ -139,14 +140,12 @@ SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 def _column_sql(
     statement: Statement, form: str, model: str, kept_amounts: Sequence[str], *, graded: bool
 ) -> dict[str, str]:
-    """The SQL of every column of the table, in order. kept_amounts : amounts that no option
-    names.
-    """
+    """Map each column of the table to its SQL, in the order of the columns."""
     request, spelled = statement.request, _json_value_sql if form == "jsonl" else str
     verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
     outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
     if graded:
-        # Unjudged scores stay numbers.
+        # Without a threshold, scores stay numbers.
         number = f"CAST({_finite_sql('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
         outcome = f"coalesce({number}, CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         outcome = f"CAST({outcome} AS JSON)" if form == "jsonl" else outcome
@@ -168,7 +167,7 @@ def _column_sql(
     for role in (name for name in ROLES if name in facts):
         value = cost_sql(request.price, model) if role == "cost" and request.price else role
         if form == "csv" and role in UNITS:
-            # Whole numbers are written without decimals.
+            # csv contains whole numbers without decimals.
             value = f"regexp_replace(({value})::VARCHAR, '[.]0$', '')"
         columns[role] = value
     return columns
@@ -179,13 +178,13 @@ def _finite_sql(number: str) -> str:
 
 
 def _json_value_sql(text: str) -> str:
-    """SQL for a text as JSON, which is a number if reading it gives the same text."""
+    """SQL for a text as JSON, which is a number only if a parser does not change the number."""
     plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
 
 def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """The columns that are written unchanged: settings, facts, and requested columns."""
+    """The columns that passk copies to the table: settings, facts, and requested columns."""
     assert request.conversion is not None
     names: dict[str, None] = {}
     for batch in batches:
@@ -193,7 +192,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
         roles = {part for role, c in pairs for part, _ in amount_addends(role, c, layout.kinds)}
         facts = layout.kinds.keys() >= set(CANONICAL) or layout.is_harness
         usual = {*SETTINGS, *layout.constants, *request.carried_columns}
-        # These tokens were only needed for their sum.
+        # passk read the input and output tokens only to compute the sum of tokens.
         halves = {"tokens_in", "tokens_out"} if layout.row_file else set()
         for name in (column for column in layout.kinds if column not in halves):
             if (facts or name in usual) and name not in roles and name not in request.by:
@@ -208,7 +207,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
 
 
 def _require_writable(form: str, place: str, request: Request, tally: Tally) -> None:
-    """Raise DataError for what a format cannot store, for example an empty name in csv."""
+    """Raise DataError for values that a format cannot store, for example an empty name in csv."""
     for role in ("name", "task") if form == "csv" else ():
         if "" in tally.cells[role].names:
             name_kind = "model" if role == "name" else role

@@ -1,4 +1,4 @@
-"""Access to DuckDB: SQL for names and texts, the connection, and answers as arrays."""
+"""Connect to DuckDB, quote names and texts for SQL, and return query results as arrays."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Answer = TypeVar("Answer")
-# The column with the file of a row. No column of a file has this name.
+# Name of the column with the path of the file of a row.
 FILE_COLUMN = "#source"
-# The column with the place of a written row in its original file.
+# Name of the column with the place of a row in its original file, for messages.
 PLACE_COLUMN = "#place"
-# The column with the number of a row in its file, from 1, if it is needed.
+# Name of the column with the number of a row in its file, from 1.
 NUMBER_COLUMN = "#number"
-# Folders named key=value must not become columns, because they would replace columns of the file.
+# Without this option, DuckDB would replace columns by the names of folders like key=value.
 AS_IT_IS = ", hive_partitioning=false"
 
 
 def quote_name(name: str) -> str:
-    """A column name for SQL."""
+    """Quote the name of a column for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
-    """SQL for the name that a model counts as.
+    """SQL for the name of a model after --alias.
 
     >>> alias_sql("model", {"new": "old"})
     "CASE model WHEN 'new' THEN 'old' ELSE model END"
@@ -43,7 +43,7 @@ def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
 
 
 def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> str:
-    """SQL for whether a task is kept; "" if all are. Rows without a task are kept."""
+    """SQL condition that a task, or a row without a task, is kept, or "" if all tasks are kept."""
     conditions = [
         f"{task} {word} ({', '.join(map(quote_text, names))})"
         for word, names in (("IN", only), ("NOT IN", without)) if names
@@ -52,7 +52,7 @@ def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> s
 
 
 def column_sql(name: str) -> str:
-    """A column name for a condition, in quotes only if necessary.
+    """The name of a column for a condition, in quotes only if necessary.
 
     >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
     ('task_id', '"exit status"', '"end"')
@@ -69,9 +69,9 @@ def _reserved_words() -> frozenset[str]:
 
 
 def models_condition(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
-    """SQL for whether a model is kept; "" if all are.
+    """SQL condition that a model is kept, or "" if all models are kept.
 
-    models, exclude_models : names and patterns of a request.
+    models, exclude_models : names and patterns of --model and --exclude-model.
     """
 
     def fits(patterns: Sequence[str]) -> str:
@@ -82,7 +82,7 @@ def models_condition(model: str, models: Sequence[str], exclude_models: Sequence
         )
 
     keep_condition, exclude_condition = fits(models), fits(exclude_models)
-    # A row without a model stays, so that it is refused later.
+    # Rows without a model are kept, because they later raise an error.
     exclusion = f"NOT coalesce({exclude_condition}, false)"
     return " AND ".join(
         [f"({keep_condition})"] * bool(keep_condition) + [exclusion] * bool(exclude_condition)
@@ -90,16 +90,15 @@ def models_condition(model: str, models: Sequence[str], exclude_models: Sequence
 
 
 def quote_text(text: str) -> str:
-    """A string for SQL."""
+    """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-# The settings that statements of passk change. All other settings are locked.
+# Settings of DuckDB that passk changes during a run. All other settings are locked.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
-# The memory per thread before DuckDB moves data to a file, and the minimum limit for all threads
-# together.
+# DuckDB moves data to a file above this memory limit in bytes, per thread and at least in total.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# The number of rows from which the memory of an answer is returned to the system.
+# If a result has more rows, passk returns the memory of the result to the system.
 _MANY_ROWS = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -107,14 +106,15 @@ _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 <
 def connect(
     paths: Iterable[str], spool: Path | None = None, folders: Iterable[Path] = ()
 ) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database that can read these files and access nothing else.
+    """Connect to an empty database that can read the given files and access nothing else.
 
-    An expression of the user (--where) becomes part of a statement, so it must not be able to read
-    other files, load extensions or reach the network. Times are in UTC, so that results do not
-    depend on the machine.
+    The expression of --where becomes part of an SQL statement, so it must not be able to read other
+    files, load extensions or use the network. Times are in UTC, so that results do not depend on
+    the machine.
 
-    paths : absolute paths without wildcards. spool : a folder for data that does not fit in memory.
-    folders : folders with files that can be read and written, too.
+    paths : absolute paths without wildcards.
+    spool : a folder for data that does not fit in memory.
+    folders : folders that DuckDB may read from and write to.
 
     >>> noon = "SELECT TIMESTAMPTZ '2026-01-31 12:00:00+02:00' :: VARCHAR"
     >>> connect([]).execute(noon).fetchall()
@@ -131,9 +131,9 @@ def connect(
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        # The types of all values of a pandas column count, not only the first thousand.
+        # DuckDB must find the type of a pandas column from all values, not from the first thousand.
         "pandas_analyze_sample": str(1 << 40),
-        # A long list of words must not become a join with all rows if few rows need it.
+        # Otherwise DuckDB turns a long list of words into a join with all rows.
         "disabled_optimizers": "'in_clause'",
     }
     if spool is not None:
@@ -142,13 +142,12 @@ def connect(
             "SELECT current_setting('threads'), current_setting('memory_limit')"
         ).fetchall()
         number, unit = most.split()
-        # Grouping is not slower with this limit.
         little = max(int(threads) * _THREAD_BYTES, _LEAST_BYTES)
         if little < float(number) * _UNITS[unit]:
             settings["memory_limit"] = f"'{little} bytes'"
     # These two settings must come last, because they forbid further changes.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
-    # Global settings also apply to cursors.
+    # Only global settings also apply to cursors.
     con.execute("; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
     return con
 
@@ -156,18 +155,18 @@ def connect(
 def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
     """Make every join keep its right table in memory from now on.
 
-    DuckDB estimates far too few rows for a text file, so joins would keep its rows in memory and
-    not the cells.
+    DuckDB estimates far too few rows for a text file. Without this setting, a join would keep the
+    rows of the file in memory instead of the smaller table.
     """
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextColumn:
-    """A column of texts, with missing ones.
+    """A column of texts, some of which may be missing.
 
-    codes : int32, one per row, indices of the names; −1 for a missing text. names : the distinct
-    texts, sorted.
+    codes : index in `names` of the text of each row, as int32, or −1 for a missing text.
+    names : the distinct texts, sorted.
 
     >>> import numpy as np
     >>> column = TextColumn(np.array([1, -1, 0]), ("a", "b"))
@@ -179,11 +178,11 @@ class TextColumn:
     names: tuple[str, ...]
 
     def __getitem__(self, rows: NDArray[Any]) -> TextColumn:
-        """The column for some rows: a mask or indices."""
+        """The column for some rows, which are given by a mask or by indices."""
         return replace(self, codes=self.codes[rows])
 
     def text_at(self, row: int) -> str | None:
-        """The text of a row."""
+        """The text of a row, or None."""
         code = int(self.codes[row])
         return None if code < 0 else self.names[code]
 
@@ -194,22 +193,19 @@ class TextColumn:
 
     @property
     def as_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Names and codes in which a missing text is the empty one. Names may repeat."""
+        """The names and codes, in which a missing text is the empty text. Names may repeat."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.names)
         return (*self.names, ""), codes
 
     @property
     def sorted_names(self) -> list[str]:
-        """The sorted texts of the rows."""
+        """The distinct texts of the rows, sorted."""
         return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
 def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
-    """Run a function, and run it again without the memory limit if that is too low.
-
-    Most files need little memory, but records of megabytes need more.
-    """
+    """Run a function, and run it again without the memory limit if the limit is too low."""
     import duckdb
 
     try:
@@ -222,11 +218,14 @@ def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -
 def coded_columns(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Run a query and return its columns: columns of texts as Texts, and other columns as arrays.
+    """Run a query and return its columns of text as TextColumn, and other columns as arrays.
 
-    The engine makes the codes, so that Python never has one text per row in memory. A constant
-    column is a read-only broadcast of its value. keys : the columns of texts by which rows are
-    sorted; missing texts come last. Errors: duckdb.Error.
+    DuckDB computes the codes, so that Python never has one text per row in memory. A column with
+    only one value is a read-only broadcast of the value.
+
+    texts : the columns of text.
+    keys : the columns of text by which rows are sorted. Missing texts come last.
+    Errors: duckdb.Error.
     """
     import numpy as np
 
@@ -273,7 +272,7 @@ def coded_columns(
         varying = con.execute(f"SELECT {', '.join(selection)} FROM answer_{joins}").fetchnumpy()
     if rows > _MANY_ROWS:
         con.execute("DROP TABLE answer_; DROP TABLE texts_")
-        # Setting a limit returns the memory of dropped tables to the system.
+        # When a memory limit is set, DuckDB returns the memory of dropped tables to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.asarray(varying[key]) for key in reversed(keys) if key in varying]
@@ -284,17 +283,16 @@ def coded_columns(
     )
     del codes
     for name in varying:
-        # In place: no more than one of them occurs twice.
+        # Sorting the columns one by one needs memory for only one copy of a column.
         varying[name] = np.asarray(varying[name])[order]
     cells |= varying
     return cells | {column: TextColumn(cells[column], names[column]) for column in texts}
 
 
 def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """A mask of the rows without a value in a column of an answer.
+    """A mask of the rows without a value in a column of a query result.
 
-    DuckDB imports numpy.ma only if there are any, because that takes as long as reading a small
-    file.
+    The function does not import numpy.ma, which would take as long as reading a small file.
     """
     import numpy as np
 
@@ -302,9 +300,9 @@ def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> list[str]:
-    """Columns of a Parquet file and nested fields ("doc.id"); none for a damaged file.
+    """The columns and nested fields ("doc.id") of a Parquet file, or none for a damaged file.
 
-    con : a connection that can read the file; by default the shared one.
+    con : a connection that can read the file. The default is the shared connection.
     """
     import duckdb
 
@@ -316,7 +314,7 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
     try:
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
         described = (con or shared_connection()).execute(query, {"p": path})
-        # The first element is the table. The children of an element follow it.
+        # The first element of the schema is the table. Children follow their parent element.
         elements = iter(described.fetchall())
     except duckdb.Error:
         return []
@@ -324,8 +322,9 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
 
 
 def shared_connection() -> duckdb.DuckDBPyConnection:
-    """A connection for statements of passk only, to the one database of the process. Making another
-    one takes as long as reading a small file.
+    """A connection to the one shared database of the process, for statements without user input.
+
+    Creating a new database would take as long as reading a small file.
     """
     return _process_database().cursor()
 

@@ -1,4 +1,4 @@
-"""Columns of results → a CSV, JSONL or Parquet file, for others to go on with."""
+"""Write columns of results to a CSV, JSONL or Parquet file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FORM_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
 
 
 def export_form(path: Path, form: str | None = None) -> str:
-    """The format of a file to write: `form`, or the format of its suffix.
+    """The format of an output file: `form`, or the format of the suffix of the file.
 
     Errors: ParameterError if the format is unknown, or the file cannot be created.
     """
     if decode_name(path) != str(path):
         raise ParameterError(
-            f"{decode_name(path)}: the name is not UTF-8; choose another one", name="bad-output"
+            f"{decode_name(path)}: the name is not UTF-8; choose another name", name="bad-output"
         )
     require_folder(path)
     form = form or path.suffix[1:]
@@ -40,7 +40,7 @@ def export_form(path: Path, form: str | None = None) -> str:
 
 
 def require_folder(path: Path) -> None:
-    """Raise ParameterError unless the folder of a file to write exists."""
+    """Raise ParameterError unless the folder of an output file exists."""
     if not path.parent.is_dir():
         raise ParameterError(
             f"{path.parent}: the folder of the output does not exist; create it first",
@@ -49,7 +49,7 @@ def require_folder(path: Path) -> None:
 
 
 def parse_file(name: str) -> str:
-    """The name of a file that columns can be written to; ParameterError for another."""
+    """The name of an output file. Raise ParameterError if passk cannot write columns to it."""
     export_form(Path(name))
     return name
 
@@ -57,9 +57,9 @@ def parse_file(name: str) -> str:
 def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = None) -> None:
     """Write arrays of equal length as the columns of a file, completely or not at all.
 
-    path : ends in .csv, .jsonl or .parquet, unless the form is given.
+    path : a file that ends in .csv, .jsonl or .parquet, unless `form` is given.
     columns : name → numpy array of numbers or text.
-    Errors: ParameterError for another suffix, or if the file cannot be written.
+    Errors: ParameterError for an unknown suffix, or if the file cannot be written.
     """
     form = export_form(path, form)
     con = shared_connection()
@@ -69,7 +69,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 
 def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
-    """Write the rows of a query. Errors: OSError if the disk is full; duckdb.Error."""
+    """Write the rows of a query to a file. Errors: OSError if the disk is full; duckdb.Error."""
     import duckdb
 
     try:
@@ -91,11 +91,11 @@ def write_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
-    """Run a block in one process at a time. The lock ends with the process, however it ends.
+    """Run a block of code in only one process at a time, on systems that support locks.
 
-    path : the path for messages. Systems without locks let every process in. lock : a file that
-    exists only during the block, or after a process was killed. Errors: ParameterError if another
-    process is in the block and this one does not wait.
+    path : the path for messages.
+    lock : a file that exists only while the block runs, or after a process was killed.
+    Errors: ParameterError if another process runs the block and `wait` is False.
     """
     with ExitStack() as opened:
         while True:
@@ -107,12 +107,12 @@ def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ParameterError(
-                    f"{path}: another run is using it; wait until that run ends",
+                    f"{path}: another run of passk is using the file; wait until that run ends",
                     name="unwritable-output",
                 ) from None
             except (ImportError, OSError):
                 pass
-            # Another process may have removed the file while this one waited.
+            # Another process may have removed the lock file while this process waited.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                     break
@@ -125,7 +125,7 @@ def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
 
 
 def as_os_error(error: duckdb.IOException, file: str = "") -> OSError:
-    """An error of DuckDB as an OSError."""
+    """Convert an error of DuckDB to an OSError."""
     match = re.search(r'"errno":"(\d+)"', str(error))
     number = int(match[1]) if match else EIO
     return OSError(number, os.strerror(number), file)

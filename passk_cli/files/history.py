@@ -1,6 +1,6 @@
-"""Histories of runs: the counts of all runs in one Parquet file, or one file per run in a folder.
+"""Write runs to a history, which is one Parquet file, or a folder with one file per run.
 
-The amounts of attempts are lists next to the counts, which are read like any other lists.
+Each row contains the counts of a model at a task, and lists with the costs of its attempts.
 """
 
 from __future__ import annotations
@@ -22,23 +22,22 @@ from passk_cli.files.export import copy_rows, exclusive_access, require_folder, 
 from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The columns of a run, in addition to its counts.
+# Columns that describe a run, in addition to its counts.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
-# Lists with one entry per attempt: whether it passed, and its amounts (null if unknown).
 _UNIT_NAMES = {"cost": "cost_usd", "duration": "duration_s"}
 ATTEMPT_LISTS = {"outcome": "each_passed"} | {r: f"each_{_UNIT_NAMES.get(r, r)}" for r in UNITS}
 RESERVED = (*_REQUIRED_COLUMNS, *ATTEMPT_LISTS.values())
 
 
 def is_folder_history(to: str) -> bool:
-    """Whether a history is a folder with one file per run: it exists, or the name ends with a /."""
+    """Whether a history is a folder: the folder exists, or the name ends with a slash."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
 def parse_history(to: str) -> str:
-    """The name of a history: a .parquet file, or a folder.
+    """The name of a history, which must be a .parquet file or a folder.
 
     Errors: ParameterError for another suffix, or if the folder of the file does not exist.
     """
@@ -56,20 +55,19 @@ def parse_history(to: str) -> str:
 
 
 def append_run(to: str, columns: Mapping[str, Any]) -> None:
-    """Add a run to a history: all of its rows, or none.
+    """Add a run to a history: all rows of the run, or none.
 
-    A file is rewritten under a lock and then moved into its place. Writers wait for each other, and
-    a killed writer leaves the file unchanged. In a folder, each run is a file. Writers wait there,
-    too, so that they notice each other's runs.
+    Processes that write to one history wait for each other. A file is written again completely and
+    then moved into its place, so a killed process leaves the file unchanged.
 
-    columns : name → array, of one run: run, at, revision, suite, model, groups, task, n, c,
-        settings; and those of ATTEMPT_LISTS that the run has, as lists.
-    Errors: DataError for a run that is already recorded, for other groups, or for a file that is
-    not a history; ParameterError if it cannot be written.
+    columns : name → array with the rows of one run: run, at, revision, suite, model, groups, task,
+        n, c, settings, and some columns of ATTEMPT_LISTS with lists.
+    Errors: DataError for a run that is already recorded, for different groups, or for a file that
+    is not a history. ParameterError if the history cannot be written.
     """
     con = shared_connection()
     con.register("given_", dict(columns))
-    # A list with only unknown entries has no type.
+    # Lists need a type, because DuckDB cannot find the type if all entries are missing.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
         for role, name in ATTEMPT_LISTS.items() if name in columns
@@ -104,7 +102,7 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
 
 
 def run_file_stem(run: str) -> str:
-    """The beginning of the file name of a run in a folder.
+    """The beginning of the name of the file for a run.
 
     >>> run_file_stem("nightly 2026/11"), run_file_stem("..")
     ('nightly-2026-11', 'run')
@@ -118,13 +116,13 @@ def _table_sql(files: list[Path]) -> str:
 
 
 def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
-    """Raise an error unless these files are a history with the same groups and without this run."""
+    """Raise an error unless files are a history with the same groups that lacks the new run."""
     for file in files:
         with _history_errors(file):
             rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
         columns_in_file = [name for name, *_ in rows]
         if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
-            problem = f"this is not a history of runs: it has no column {lacking[0]!r}"
+            problem = f"this is not a history of runs, because it has no column {lacking[0]!r}"
             remedy = "name a file that `passk record` has written, or a new file"
             raise DataError(str(file), problem, remedy, name="no-history")
         groups, run_groups = (
@@ -132,7 +130,7 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
         )
         if sorted(groups) != sorted(run_groups):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, run_groups))
-            problem = f"{file}: its runs are grouped by {split}, but this run is grouped by {by}"
+            problem = f"{file}: its runs are grouped by {split}, but the new run is grouped by {by}"
             with_groups = SuggestedFix({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
             raise ParameterError(
                 f"{problem}; record to another file", name="other-groups", settles=[with_groups]
@@ -153,7 +151,7 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
 
 @contextmanager
 def _history_errors(place: Path) -> Iterator[None]:
-    """Raise DataError if a history cannot be read. place : its file or folder."""
+    """Turn an error of DuckDB into a DataError that names the file or folder of the history."""
     import duckdb
 
     try:
@@ -169,12 +167,13 @@ def _history_errors(place: Path) -> Iterator[None]:
 def repeated_run_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
     """The error for a run that a history contains twice.
 
-    run_name : the run. files : the files that contain it, if they are known.
+    run_name : a text such as "run 7 of alpha".
+    files : the files that contain the run, if they are known.
     """
     problem, remedy = f"{run_name} was recorded twice (suite {suite})", "read only one of its files"
     if len(files) > 1:
         problem += f": {files[0]} and {files[1]} contain it"
-        remedy = f"delete the wrong one, for example with: rm {shlex.quote(files[1])}"
+        remedy = f"delete the wrong file, for example with: rm {shlex.quote(files[1])}"
     return DataError("history", problem, remedy, name="recorded-run")
 
 

@@ -1,10 +1,9 @@
-"""Reads files or a frame into Counts.
+"""Read files or a data frame into Counts.
 
-Each step is a function. `sources_of` finds the files. `_CountsReader.recognise_inputs` separates
-the files of harnesses from tables. `detect_and_count` reads them: `detect_batches` finds the layout
-of the rows and the meaning of the columns, and `run_statement` runs one SQL statement. `run_checks`
-looks for contradictions, `policies.build_counts` makes the counts, and `with_attempts` adds the
-facts of attempts that a metric needs.
+`sources_of` finds the files. `_CountsReader.recognise_inputs` separates the files of harnesses from
+tables. `detect_batches` finds the layout of files and the roles of columns, and `run_statement`
+runs one SQL statement. `run_checks` looks for contradictions. `policies.build_counts` makes the
+counts, and `with_attempts` adds facts about attempts that a metric needs.
 """
 
 from __future__ import annotations
@@ -65,31 +64,33 @@ if TYPE_CHECKING:
 HIDDEN_FILES = DiagnosticType(
     "hidden-files", NOTE,
     "skipped {count:file} in hidden folders: {files}",
-    "name one to read it",
-    meaning="Folders with names that begin with a dot contain caches and checkpoints.",
-    why="These files usually repeat results, so passk reads them only if you name them.",
-    advice="If such a file contains results, name it on the command line.",
+    "to read a hidden file, name it",
+    meaning="Folders with names that begin with a dot usually contain caches and checkpoints.",
+    why="Files in hidden folders usually repeat results, so passk reads these files only if you"
+    " name them.",
+    advice="If a hidden file contains results, name the file on the command line.",
     example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
-    " .cache/b.jsonl; name one to read it",
+    " .cache/b.jsonl; to read a hidden file, name it",
 )  # fmt: skip
-# The maximum number of files without an outcome in a folder of results that are read again.
+# Maximum number of files without the usual outcome that passk reads again for an error message.
 _MOST_REREAD = 3
-# Enough rows for a profile of complete cells, and its fewest tasks.
+# Number of rows for a profile of complete cells, and minimum number of tasks in this profile.
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
-# The beginnings of JSON and archives; "" for a file that was not opened yet.
+# JSON files and archives begin like this. "" means that the file was not opened yet.
 _OPENINGS = {"", "{", "[", "PK"}
-# Parquet files of lighteval, the only format in Parquet, have one of these columns.
+# Lighteval is the only harness that writes Parquet, with a column of one of these names.
 _METRIC_COLUMNS = {"metric", "metrics"}
-# The beginnings of files without content.
+# Files without content begin like this.
 _EMPTY_OPENINGS = ("", "{", "[")
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     """Count attempts and passes per model and task, from files, rows or a table.
 
-    data : as `passk_cli.read` takes it.
-    tolerant : whether wrong data is counted in `facts` instead of refused. Errors: ParameterError
-    for an invalid request, DataError (`place: problem; remedy`) for unusable data.
+    data : files, rows or a table, like the argument of `passk_cli.read`.
+    tolerant : whether wrong data is reported in `facts` instead of raising an error.
+    Errors: ParameterError for an invalid request, and DataError (`place: problem; remedy`) for
+    unusable data.
     """
     if request.truth_from is not None:
         from passk_cli.files.attempts.labels import with_judge_errors
@@ -110,7 +111,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
 
 @contextmanager
 def _system_errors(request: Request) -> Iterator[None]:
-    """Turn errors of the system into errors that tell users what to do."""
+    """Turn errors of the operating system into errors that tell users what to do."""
     try:
         yield
     except OSError as error:
@@ -127,9 +128,9 @@ def _system_errors(request: Request) -> Iterator[None]:
 def _count_files(
     data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
 ) -> Counts:
-    """Count the files. An error contains the columns that you can choose.
+    """Count the files. If columns are unclear, the error contains the columns to choose from.
 
-    folder : for temporary files.
+    folder : the folder for temporary files.
     """
     files = all(source.frame is None for source in sources)
     paths = [source.path for source in sources if files]
@@ -140,12 +141,12 @@ def _count_files(
         write_labels(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH}
         request = replace(request, fields=fields)
-    # The connection is closed at once. A notebook that keeps an error would keep its threads.
+    # The connection is closed at once, because an error in a notebook would keep threads alive.
     with connect(paths, folder, [folder]) as con:
         if request.normalise != "none":
             from passk_cli.files.attempts.solutions import register_functions
 
-            # The function is registered here, because a function of a cursor disappears with it.
+            # A function that is registered in a cursor disappears with the cursor.
             register_functions(con, request.normalise)
         reading = _CountsReader(con, sources, folder)
         try:
@@ -165,7 +166,7 @@ def _count_files(
             )
         except DataError as error:
             if not files and sources[0].label is not None:
-                # For several frames by model, each frame has its own error.
+                # If there is one data frame per model, the error already names the frame.
                 raise
             from passk_cli.files.reading.column_questions import question_error
 
@@ -176,9 +177,9 @@ def _count_files(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _CountsReader:
-    """Reads files with a request, and again with other requests to try fixes.
+    """Reads files with a request, and again with changed requests to try fixes.
 
-    folder : for temporary files.
+    folder : the folder for temporary files.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -186,14 +187,14 @@ class _CountsReader:
     folder: Path
 
     def count_beginnings(self, request: Request) -> Counts:
-        """Count the beginning of each file with another request."""
+        """Count the beginning of each file with a changed request, to try a fix."""
         sources = [beginning_of(source, self.folder) for source in self.sources]
-        # A cursor has its own tables. A new database would take as long as a small file.
+        # A cursor has separate tables. A new database would take as long as reading a small file.
         with self.con.cursor() as cursor:
             return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
 
     def counts(self, request: Request, *, tolerant: bool) -> Counts:
-        """Recognise, read, check and count the files, and add the needed facts of attempts."""
+        """Recognise, read, check and count the files, and add facts about attempts."""
         states = [*map(_size_and_time, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.read(inputs, request)
@@ -233,23 +234,23 @@ class _CountsReader:
             s for s, state in zip(self.sources, states, strict=True) if _size_and_time(s) != state
         ]
         if changed:
-            # The counts would mix both versions of the file.
+            # The counts would mix the old and the new version of the file.
             problem = "the file changed while passk read it"
             remedy = "read it again when it is complete"
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
 
     def recognise_inputs(self, request: Request, *, skip_empty: bool) -> Inputs:
-        """Separate the attempts that formats find from the files that are tables.
+        """Read the files of known formats, and separate these files from tables.
 
-        skip_empty : whether empty files are left out instead of refused. Errors: ParameterError for
-        an unknown format; DataError for unusable files.
+        skip_empty : whether empty files are left out instead of raising an error.
+        Errors: ParameterError for an unknown format, and DataError for unusable files.
         """
         files: list[RecognisedFile] = []
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
-        # Importing all formats takes milliseconds, so it happens only for files that need it.
+        # Importing all formats is slow, so passk imports them only if a file may need them.
         by_formats = request.format not in TABLES and (
             bool(request.format or request.records)
             or any(
@@ -264,7 +265,6 @@ class _CountsReader:
         if by_formats:
             from passk_cli.files.reading.normalize import recognise_files, write_row_files
 
-            # Files that repeat another file are left out now, empty or not.
             files, tables = recognise_files(self.sources, request)
         all_sources = [*(file.source for file in files), *tables]
         empty = [
@@ -275,7 +275,7 @@ class _CountsReader:
         if len(empty) == len(all_sources):
             empty = []
         if empty and not skip_empty:
-            # An empty file usually comes from a run that ended early.
+            # An empty file usually comes from a run that ended early, so it is an error.
             more = f", like {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
             without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(
@@ -290,7 +290,7 @@ class _CountsReader:
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def read(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Run the statement, and run it again if a model's name looks like a pattern."""
+        """Count the files, and count again if the name of a model looks like a pattern."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
@@ -300,7 +300,7 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Run the statement, and run it again if relevant columns first occur in later records."""
+        """Count the files, and count again if columns with a role first occur in later records."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
@@ -313,8 +313,7 @@ class _CountsReader:
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
-                # Records without an outcome or a number may have it in a column that did not occur
-                # before.
+                # Later records may contain the outcome or the attempt number in a new column.
                 numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
                 empty = ["outcome"] * bool(tally.all_cells["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
@@ -334,13 +333,14 @@ class _CountsReader:
     def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
-        """Run the checks, and the statement again if a column numbers the attempts. first : whether
-        the first certain finding ends the search.
+        """Run the checks, and count again if they find a column with attempt numbers.
+
+        first : whether the search ends at the first certain finding.
         """
         try:
             context = self.check_context(statement, tally)
             if column := attempt_number_column(context):
-                # Other tables without this column have no attempt numbers.
+                # Only the tables with this column then have attempt numbers.
                 fields = {**statement.request.fields, "attempt": column}
                 statement, tally = self.detect_and_count(
                     inputs, replace(statement.request, fields=fields)
@@ -361,7 +361,7 @@ class _CountsReader:
         return statement, tally, context, reported
 
     def check_context(self, statement: Statement, tally: Tally) -> CheckContext:
-        """The context of the checks."""
+        """The data for the checks: the roles of columns and a profile of the rows."""
         request, batches, tasks = statement.request, statement.batches, tally.all_cells["task"]
         columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
         for name in request.pool:
@@ -380,8 +380,9 @@ class _CountsReader:
         return CheckContext(profile, batches, request, tally.all_cells, refined)
 
     def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
-        """Raise DataError for a file of a folder with an unusual name of the outcome. passk would
-        skip it as a file without results.
+        """Raise DataError if the outcome has an unusual name in a file of a folder.
+
+        Otherwise passk would skip the file as a file without results.
         """
         passed_over = inputs.attempts.passed_over
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:_MOST_REREAD]:
@@ -400,7 +401,7 @@ class _CountsReader:
                     )
 
     def with_attempts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:
-        """Add the needed facts of attempts to the counts, or write the attempts as a table."""
+        """Add facts about attempts to the counts, or write the attempts to a table."""
         con, request = self.con, statement.request
         if request.price:
             from passk_cli.files.attempts.prices import require_prices
@@ -441,13 +442,14 @@ class _CountsReader:
     def missing_outcome_error(
         self, counts: Counts, request: Request, tolerant: bool
     ) -> DataError | None:
-        """The error for missing outcomes that may be in another column: if a model has no outcome
-        at all, or if files are only described. None if there is no question.
+        """The error for missing outcomes that may be in another column, or None.
+
+        There is an error if a model has no outcome at all, or if `describe` reads the files.
         """
         missing_outcomes = counts.facts.missing_outcomes
         if missing_outcomes is None:
             return None
-        # If you name the outcome, missing values are really missing.
+        # If the user named the outcome column, missing values are not in another column.
         is_named = request.outcome is not None or "outcome" in request.fields
         lost = not is_named and any(
             lost == attempts
@@ -461,8 +463,9 @@ class _CountsReader:
 
 
 def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
-    """Whether attempt numbers may show that sampling stopped because of outcomes: they have gaps,
-    or a model's n varies and none of its tasks has two passes.
+    """Whether attempt numbers may show that sampling at a task stopped after the first pass.
+
+    The numbers must have gaps, or a model must have different n but at most one pass per task.
     """
     if statement.has_counts or not tally.cells["numbered"].any():
         return False
@@ -476,9 +479,9 @@ def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bo
 def _suggested_names(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
-    """Map each (option, name) of a model or task to a suggestion; "" for a name that exists.
+    """Map each (option, name) to a suggestion for the name, or to "" if the name exists.
 
-    Errors: ParameterError if none of the tasks to keep exists.
+    Errors: ParameterError if none of the tasks of --only-task exists.
     """
     request = statement.request
     if not request.chosen_names:
@@ -502,7 +505,7 @@ def _suggested_names(
 
 
 def _size_and_time(source: Source) -> tuple[int, int] | None:
-    """The size and the time of the last change of a file; None if it does not exist."""
+    """The size and the time of the last change of a file, or None if the file does not exist."""
     with suppress(OSError):
         status = os.stat(source.path)
         return status.st_size, status.st_mtime_ns

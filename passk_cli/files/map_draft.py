@@ -1,7 +1,7 @@
-"""Draft a map: certain roles are written, and open roles are listed with candidates.
+"""Draft a map, which defines the roles of columns in a TOML file.
 
-An open role is written as `outcome = ""`, and passk does not read with it. Below it, each candidate
-is a comment with its tally, which the user can put in its place.
+passk writes the column of a role if it is certain. Otherwise it writes `outcome = ""`, and below it
+one comment per candidate column, from which the user chooses.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from passk_cli.files.vocabulary import BAD_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
-# Where a comment begins on a line.
+# Column of a line in which a comment begins.
 _COMMENT_COLUMN = 40
-# Flags that may all have to pass.
+# Numbers of flags for which passk suggests --all.
 _FLAG_COUNTS = range(2, 7)
-# Roles that contain the verdicts.
+# Roles of columns from which passk knows whether attempts passed.
 _VERDICT_ROLES = ("outcome", "counts")
 
 
 @dataclass
 class MapDraft:
-    """A map of some files before it is written.
+    """A draft of a map, which the user completes before it is written.
 
-    name : the name of the data, for the first line. files : patterns of file names.
-    places : the candidates at each place with records, the most likely place first.
+    name : the name of the data, for the first line of the map.
+    files : patterns of file names.
+    places : the candidate columns in each list of records. The likeliest list comes first.
     choices : role, or "passes" → the choice of the user, which replaces a certain candidate.
     """
 
@@ -52,7 +53,7 @@ class MapDraft:
 
     @classmethod
     def from_data(cls, data: Any, request: Request) -> MapDraft:
-        """The draft for files, rows or a frame.
+        """The draft for files, rows or a data frame.
 
         Errors: DataError if there is nothing to map, for example in files of a harness.
         """
@@ -74,11 +75,11 @@ class MapDraft:
 
     @property
     def best_place(self) -> Candidates:
-        """The candidates at the most likely place."""
+        """The candidates in the likeliest list of records."""
         return self.places[0]
 
     def chosen_options(self, role: str) -> SuggestedFix | None:
-        """The options of a role that is certain or was chosen; None if it is open."""
+        """The options for a role that is certain or that the user chose, otherwise None."""
         if role in self.choices:
             return self.choices[role]
         if len(likely_places(self.places)) > 1:
@@ -86,19 +87,19 @@ class MapDraft:
         models = self.best_place.get("model", ())
         settings = [setting.column for setting in self.best_place.get("setting", ())]
         if role == "model":
-            # A setting with model in its name may be the model, too.
+            # If the name of a setting contains "model", the setting may be the model.
             is_single_model = len(models) == 1 and not any(
                 "model" in name_words(column) for column in settings
             )
             return models[0].option if is_single_model and self.chosen_options("task") else None
         certain = self.best_place.certain_candidate(role)
-        # A column of models or a setting is never a certain task.
+        # A column that may be the model or a setting is never a certain task.
         not_tasks = {model.column for model in models} | {*settings} if role == "task" else ()
         return None if certain is None or certain.column in not_tasks else certain.option
 
     @property
     def outcome(self) -> Candidate | None:
-        """The certain or chosen outcome (or counts), or None."""
+        """The outcome or counts that are certain or that the user chose, or None."""
         for role in _VERDICT_ROLES:
             if option := self.chosen_options(role):
                 candidates = (c for r in _VERDICT_ROLES for c in self.best_place.get(r, ()))
@@ -108,7 +109,7 @@ class MapDraft:
 
     @property
     def all_flags_fix(self) -> SuggestedFix | None:
-        """The option that requires all flags to pass; None without several flags."""
+        """The option that requires all flags to pass, or None if there are not several flags."""
         outcomes = self.best_place.get("outcome", ())
         flags = [c.column for c in outcomes if not c.passing or means_bad_if_true(c.column)]
         terms = tuple(f"not {column}" if means_bad_if_true(column) else column for column in flags)
@@ -120,7 +121,7 @@ class MapDraft:
 
     @property
     def open_questions(self) -> list[str]:
-        """The questions that are open: "task", "outcome", "passes"."""
+        """The questions that the user must answer: "task", "outcome" or "passes"."""
         outcome = self.outcome
         questions = [] if self.chosen_options("task") else ["task"]
         questions += [] if outcome else ["outcome"]
@@ -128,7 +129,7 @@ class MapDraft:
         return [*questions, *["passes"] * bool(passes)]
 
     def toml_text(self, path: str) -> str:
-        """The map as TOML. path : the path of the map, which the comment at the top shows."""
+        """The text of the map in TOML. The comment at the top shows the path of the map."""
         outcome = self.outcome
         lines = [
             f"# What the columns of {_comment_text(self.name)} mean. Check each line, then run:"
@@ -171,7 +172,7 @@ class MapDraft:
         return "\n".join(lines) + "\n"
 
     def _role_lines(self, role: str, is_open: bool) -> Iterator[str]:
-        """The lines of a role: the choice, or an open value, and other candidates as comments."""
+        """The lines for a role: the choice or an empty value, and other candidates as comments."""
         option = self.chosen_options(role)
         if is_open:
             yield f'{role} = ""  # choose one'
@@ -189,17 +190,17 @@ class MapDraft:
 
 
 def _suffixes(source: Source) -> Sequence[str]:
-    """The suffixes of a file, including the one for packing. A name may contain more dots."""
+    """The suffix of a file, together with the suffix of a compressed file, such as .jsonl.gz."""
     return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 
 def means_bad_if_true(column: str) -> bool:
-    """Whether true in a column means something bad."""
+    """Whether true in a column means something bad, such as an error."""
     return not BAD_WORDS.isdisjoint(name_words(column))
 
 
 def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) -> Iterator[str]:
-    """Options as lines of a table, followed by a note."""
+    """The lines of a TOML table for options, followed by a note as a comment."""
     fields = options.get("--field", {})
     other_options = {
         flag.lstrip("-"): value for flag, value in options.items() if flag != "--field"
@@ -216,18 +217,18 @@ def _toml_value(value: Any) -> str:
 
 
 def _comment_text(text: str) -> str:
-    """A text as a part of a comment."""
+    """A text without line breaks, for a comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def require_new_file(path: str) -> None:
-    """Raise ParameterError if the file exists, because a map is never overwritten."""
+    """Raise ParameterError if the file exists, because passk never overwrites a map."""
     if os.path.lexists(path):
         raise _exists_error(path)
 
 
 def write_map(path: str, text: str) -> None:
-    """Write a map, completely or not at all. Errors: ParameterError if the file exists."""
+    """Write a map completely or not at all. Errors: ParameterError if the file exists."""
     require_folder(Path(path))
     try:
         with atomic_write(Path(path), new=True) as file:

@@ -1,8 +1,8 @@
-"""Maps: what the columns of a team's files mean, written once.
+"""Read maps, which define the roles of the columns in the files of a team.
 
 A map is a table `[data]`, or one of several `[[data]]`, in passk.toml next to the data or in the
-file that --map names. Its keys are the roles and the options of reading. `files` and `has` define
-which files it covers. A map becomes a request, so files are read as with the same options.
+file of --map. Its keys are roles and options for reading. The keys `files` and `has` define which
+files the map covers. passk reads these files like with the same options on the command line.
 """
 
 from __future__ import annotations
@@ -27,47 +27,47 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 
-#: The file next to the data that may contain a map; the tables in it; reads without a map.
+#: Name of the file next to the data, name of its tables, and the value of --map for no map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_KEYS = ("files", "has")
-# Options that do not define what columns mean, so they are not keys of a map.
+# These options do not define the meaning of columns, so they are not keys of a map.
 _EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
-# The columns of files that passk wrote have known meanings.
+# This result of `_fitting_map` means that passk wrote the file, so the file needs no map.
 _OWN_OUTPUT = "written by passk"
-# If an option names the outcome, the keys of the map about the outcome do not apply.
+# If an option names the outcome, passk ignores these keys of a map.
 _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = DiagnosticType(
     "mapped", NOTE,
-    "columns are read as {map} defines them",
-    meaning="A map defines what the columns of these files mean. passk reads the file passk.toml"
-    " next to the data, or the file that you name with --map.",
-    why="The map decides which column is the task and which is the outcome. Options on the command"
-    " line take precedence over it.",
-    advice="To read without a map, use --map none.",
-    example="note[mapped]: columns are read as passk.toml defines them",
+    "{map} defines the meaning of the columns",
+    meaning="A map defines which column is the task, the outcome and so on. passk reads the file"
+    " passk.toml next to the data, or the file that you name with --map.",
+    why="If the map is wrong, passk reads the wrong columns. Options on the command line take"
+    " precedence over a map.",
+    advice="To read the files without a map, use --map none.",
+    example="note[mapped]: passk.toml defines the meaning of the columns",
 )  # fmt: skip
 UNMAPPED = DiagnosticType(
     "unmapped-files", NOTE,
     "skipped {count:file} that {map} does not cover: {files}",
-    "name one to read it, or add it to files =",
-    meaning="The keys files and has of a map define which files it covers.",
-    why="passk does not read the other files of the folder, so their attempts are missing from the"
-    " numbers.",
-    advice="To read such a file, name it on the command line, or add it to files = in the map.",
+    "to read a skipped file, name it, or add it to files = in the map",
+    meaning="The keys files and has of a map define which files the map covers.",
+    why="passk does not read files of a folder that the map does not cover, so the attempts in"
+    " these files are missing from the result.",
+    advice="To read a skipped file, name it on the command line, or add it to files = in the map.",
     example="note[unmapped-files]: skipped 2 files that passk.toml does not cover: a.csv, b.csv;"
-    " name one to read it, or add it to files =",
+    " to read a skipped file, name it, or add it to files = in the map",
 )  # fmt: skip
 
 
 class FoundMap(str):
-    """The path of a map that was found next to data or rules. It may cover none of them."""
+    """The path of a map that passk found next to the data. The map may not cover the data."""
 
 
 @cache
 def map_keys() -> dict[str, DeclaredOption]:
-    """Map each key of a map, except for roles, to the option that it sets."""
+    """The option for each key of a map, except for keys that are roles."""
     options = {option.option.name: option for option in options_by_field(Request).values()}
     return {
         name.lstrip("-"): option
@@ -78,11 +78,14 @@ def map_keys() -> dict[str, DeclaredOption]:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """One table of a map.
+    """A table of a map, which defines the roles of columns in some files.
 
-    place : the file and the table, for messages.  folder : the folder of the file.
-    files : patterns of names. has : columns that must exist.
-    fields : role → column.  options : field of Request → value.
+    place : the path of the map, for messages.
+    folder : the folder of the map.
+    files : patterns of file names that the table covers.
+    has : columns that a file must contain.
+    fields : role → column.
+    options : field of Request → value.
     """
 
     place: str
@@ -94,11 +97,11 @@ class ColumnMap:
 
     @property
     def records(self) -> str:
-        """The place of the records; "" at the top."""
+        """The value of --records, or "" for records at the top of a file."""
         return self.options.get("records") or ""
 
     def matches_name(self, source: Source) -> bool:
-        """Whether the name of a file matches. Data in memory has no name and always matches."""
+        """Whether the name of a file matches `files`. Data in memory always matches."""
         if not self.files or source.frame is not None or not source.origin:
             return True
         path = PurePath(os.path.relpath(source.origin, self.folder or ".")).as_posix()
@@ -106,11 +109,11 @@ class ColumnMap:
         return any(fnmatch(name, pattern) for name in names for pattern in self.files)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
-        """The required columns that do not exist at any depth."""
+        """The columns in `has` that do not exist at any depth."""
         return [n for n in self.has if not any(f".{c}".endswith(f".{n}") for c in columns)]
 
     def merged_request(self, request: Request) -> Request:
-        """The request with the keys of the table, unless the caller set these options."""
+        """The request with the keys of the table. Options that the user set are not changed."""
         fields, options = dict(self.fields), dict(self.options)
         if "outcome" in request.named_columns:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
@@ -125,10 +128,10 @@ def apply_maps(
     request: Request,
     columns: Callable[[Source], Sequence[str]],
 ) -> tuple[list[Source], Request, list[Diagnostic]]:
-    """Apply the map: return the files to read, the request, and messages.
+    """Apply a map. Return the files to read, the request, and messages.
 
-    columns : the columns of a file.
-    Errors: ParameterError for an invalid map, or if it covers none of the files.
+    columns : a function that returns the columns of a file.
+    Errors: ParameterError for an invalid map, or if the map covers none of the files.
     """
     without = replace(request, map=NO_MAP)
     path = _adjacent_map(data) if request.map is None else request.map
@@ -147,28 +150,28 @@ def apply_maps(
     name = maps[0].place if maps else str(path)
     if refused:
         problem = f"[{TABLE}] does not cover {refused[0].name}{fit_by_path[refused[0].path]}"
-        remedy = "add a table for it, or leave the file out" if maps_used else "add a table for it"
+        remedy = "add a table for the file" + ", or leave the file out" * bool(maps_used)
         raise ParameterError(name, problem, remedy, name="bad-map")
     if len(maps_used) > 1:
         ends = [
             next(s.name for s in sources if fit_by_path[s.path] is fit) for fit in maps_used[:2]
         ]
         problem = f"{' and '.join(ends)} belong to different tables"
-        raise ParameterError(name, problem, "read them in two commands", name="bad-map")
+        raise ParameterError(name, problem, "read the files in two commands", name="bad-map")
     messages = [MAPPED(map=maps_used[0].place)] if isinstance(path, FoundMap) else []
     if unmapped:
         messages.append(
             UNMAPPED(count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped])
         )
-    # A file that the map covers is never skipped.
+    # A file that the map covers is read like a file that the user named.
     read = [replace(source, is_explicit=True) for source in sources if source not in unmapped]
     return read, maps_used[0].merged_request(without), messages
 
 
 def read_maps(map_source: Any) -> list[ColumnMap]:
-    """The tables of a map, from a file or from Python objects.
+    """Read the tables of a map, from a file or from Python objects.
 
-    Errors: ParameterError with the line for an unknown key, a wrong value or an open role.
+    Errors: ParameterError, with the line, for an unknown key, a wrong value or an empty value.
     """
     if isinstance(map_source, Mapping | list | tuple):
         text, name = "", ""
@@ -187,7 +190,7 @@ def read_maps(map_source: Any) -> list[ColumnMap]:
 
 @dataclass(frozen=True, eq=False)
 class _DataTable:
-    """A table of a map as it is written. at : its index among the tables of the file."""
+    """A table of a map before its values are checked. at : the index of the table in the file."""
 
     table: Mapping[str, Any]
     name: str
@@ -198,7 +201,7 @@ class _DataTable:
         fields, options = dict[str, str](), dict[str, Any]()
         known_keys = (*_FILE_KEYS, *ROLES, *map_keys())
         for written_key, value in self.table.items():
-            # Hyphens may be written as underscores, as in rules.
+            # Users may write underscores instead of hyphens, like in rules of the gate.
             key = written_key if written_key in known_keys else written_key.replace("_", "-")
             if key not in known_keys:
                 suggestion = did_you_mean_or_list(
@@ -229,14 +232,15 @@ class _DataTable:
         return ColumnMap(place, folder, files, has, fields, options)
 
     def resolve_path(self, key: str, value: Any) -> Any:
-        """The path of a file that a key names. It must be in or below the folder of the map."""
+        """The path of a file that a key names. The file must be in or below the map's folder."""
         if not self.name or not isinstance(value, str):
             return value
         folder = os.path.dirname(self.name)
         path = os.path.join(folder, value)
         if os.path.isabs(value) or points_outside(path, folder):
             problem = f"{value} is not below the folder of the map"
-            raise self.key_error(key, problem, f"move it there, or use --{key} on the command line")
+            remedy = f"move the file there, or use --{key} on the command line"
+            raise self.key_error(key, problem, remedy)
         return path
 
     def field_value(self, key: str, value: Any) -> str:
@@ -255,7 +259,7 @@ class _DataTable:
         return ParameterError(f"{self.key_place(key)}: {key}", problem, remedy, name="bad-map")
 
     def open_role_error(self, key: str) -> ParameterError:
-        """The error for an open role, with the candidates that the file contains."""
+        """The error for a role with an empty value, with the candidates in the comments."""
         lines = self.text.split("\n")[self.key_line(key) :]
         matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
         choices = [
@@ -272,7 +276,7 @@ class _DataTable:
         return f"{self.name}:{self.key_line(key)}" if self.key_line(key) else self.name or "map"
 
     def key_line(self, key: str) -> int:
-        """The line of a key in this table; 0 if there is no file."""
+        """The line number of a key in the table, or 0 if there is no file."""
         count = -1
         for number, line in enumerate(self.text.split("\n"), 1):
             if head := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
@@ -284,7 +288,7 @@ class _DataTable:
 
 
 def _as_text(value: Any) -> Any:
-    """A value as on the command line, so that the same rules check both."""
+    """Convert a value of a map to a text like on the command line, so that one parser suffices."""
     if isinstance(value, list | tuple):
         return [_as_text(item) for item in value]
     if isinstance(value, bool | str | Mapping):
@@ -293,7 +297,7 @@ def _as_text(value: Any) -> Any:
 
 
 def map_folders(data: Any) -> Iterator[str]:
-    """The folders that may contain a map: the given folders, and the folders of the given files."""
+    """The folders that may contain a map: the folders that the user gave, and those of files."""
     for path in paths_of(data):
         path = split_label(path)[1]
         if path != "-" and "://" not in path:
@@ -301,7 +305,7 @@ def map_folders(data: Any) -> Iterator[str]:
 
 
 def _adjacent_map(data: Any) -> str:
-    """The map next to the data; "" if there is none."""
+    """The path of the map next to the data, or "" if there is none."""
     names = (os.path.join(folder, NAME) for folder in map_folders(data))
     return next((FoundMap(name) for name in names if os.path.isfile(name)), "")
 
@@ -309,7 +313,7 @@ def _adjacent_map(data: Any) -> str:
 def _fitting_map(
     source: Source, maps: Sequence[ColumnMap], columns_of: Callable[[Source], Sequence[str]]
 ) -> ColumnMap | str:
-    """The first table that covers a file, or the reason why none does."""
+    """The first table that covers a file, or the reason why no table does."""
     candidates = [table for table in maps if table.matches_name(source)]
     if not candidates:
         return ""

@@ -41,9 +41,9 @@ COLUMN = "rate"
 
 @dataclass(frozen=True)
 class RateFamily:
-    """Tasks with known success rates.
+    """A family of tasks with known success rates.
 
-    rates : (tasks,) floats in [0, 1].
+    rates : success rate of each task, in [0, 1], with shape (tasks,).
     """
 
     name: str
@@ -53,14 +53,15 @@ class RateFamily:
 def exact_rates(
     families: Sequence[RateFamily], data: Any, request: Request
 ) -> tuple[RateFamily, ...]:
-    """The given families, or the families in the data; none if the data contains outcomes.
+    """The families of --rates, or the families in the data, or none if the data contains outcomes.
 
-    data, request : as in `read_rates`; None for no data.
-    Errors: ParameterError if both or neither are given, or if a reading option does not apply.
+    data, request : the arguments of `read_rates`. None means that there is no data.
+    Errors: ParameterError if there are both families and data, or neither, or if a reading option
+    does not apply.
     """
     if families and data is not None:
         raise ParameterError(
-            OptionValue("--rates"), "it replaces files; use one or the other",
+            OptionValue("--rates"), "this option replaces files; use only one of them",
             name="contradicting-options",
         )  # fmt: skip
     if not families and data is None:
@@ -75,7 +76,7 @@ def exact_rates(
 
 
 def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
-    """Families from texts like "0.2,0.8" or "name=0.2,0.8".
+    """The families of tasks in texts like "0.2,0.8" or "name=0.2,0.8".
 
     >>> [(family.name, family.rates.tolist()) for family in parse_rates(["mixed=0,1", "0.5"])]
     [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
@@ -100,13 +101,14 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
 
 
 def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
-    """The families of exact success rates in files or in memory; none if these are outcomes.
+    """The families of exact success rates in files or in memory, or none if these are outcomes.
 
     Data contains rates if it has a column `rate` and neither outcomes nor counts. Data from a pipe
     is never read as rates. There may be a task column and a model (or family) column. Without a
-    family column, the family is the label or the name of the file. Errors: DataError for a rate
-    that is not a probability, for a repeated task, and for files of both kinds; ParameterError for
-    reading options that apply only to outcomes.
+    family column, the family is the label or the name of the file.
+
+    Errors: DataError for a rate that is not a probability, for a repeated task, and if only some
+    files contain rates. ParameterError for reading options that apply only to outcomes.
     """
     with temporary_folder("passk-") as spool:
         sources = _rereadable_sources(data, spool)
@@ -136,7 +138,7 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
 
 
 def _rereadable_sources(data: Any, spool: Path) -> list[Source]:
-    """The files to read; none for data that can be read only once, which contains outcomes."""
+    """The files to read. Empty for data from a pipe, which can be read only once."""
     files = paths_of(data)
     if not files:
         source = source_with_column(COLUMN, data, spool)
@@ -147,7 +149,7 @@ def _rereadable_sources(data: Any, spool: Path) -> list[Source]:
 
 
 def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
-    """A batch to read rates from; None if the file contains outcomes."""
+    """The batch for a file with rates, or None if the file contains outcomes."""
     layout = detect_layout(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
     task, outcome, n, c, model = (
@@ -161,17 +163,17 @@ def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Reques
 
 
 def _require_no_options(request: Request) -> None:
-    """Raise ParameterError for reading options other than the format."""
+    """Raise ParameterError for reading options other than --from."""
     for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
-                OptionValue(option), "it applies to outcomes, but these are exact rates",
+                OptionValue(option), "this option applies to outcomes, but the data is exact rates",
                 name="contradicting-options",
             )  # fmt: skip
 
 
 def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
-    """Add the rates of a file to family → task → (rate, place)."""
+    """Add the rates of a file to `rates`, which maps family → task → (rate, place)."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_bad_record(source, layout):
         raise DataError(wrong.place, wrong.problem, "each row needs all columns", name="bad-rate")
@@ -200,7 +202,7 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
 
 
 def _probability_or_none(value: Any) -> float | None:
-    """A number from 0 to 1, or None."""
+    """The value as a number from 0 to 1, or None."""
     if isinstance(value, bool):
         return None
     try:

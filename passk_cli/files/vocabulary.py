@@ -1,8 +1,8 @@
-"""Words of column names, with one list per idea, for both candidates and checks.
+"""Lists of words in column names, from which passk guesses the meaning of columns.
 
-A name is split into words by `roles.name_words`, so a list of words matches any name that contains
-one of them.  Lists whose names end in `_NAMES` contain complete names, in the spelling of
-`roles.spelled_last_key`.  The usual names of roles are in `roles`.
+`roles.name_words` splits a column name into words, and a list matches if it contains one of these
+words. Lists named `…_NAMES` contain complete column names instead, in the spelling of
+`roles.spelled_last_key`. The usual column names of roles are in `roles`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words of verdicts on an attempt, of grades, and of columns that may be either.
+# Words in names of columns with verdicts on an attempt. The next lists add words for grades.
 CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
@@ -29,32 +29,34 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# Words of bad things. If such a column is true, it is unclear whether the attempt passes.
+# Words for bad events. If a column with such a name is true, the attempt may pass or fail.
 BAD_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
-# Words of attacks. A success next to such a column may be the success of the attack.
+# Words for attacks. If a file contains such a column, "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# Words for how a run ended, which is less than a verdict. The last list contains only ends.
+# Words for the end of a run, some of which may also be verdicts. The words in the second list only
+# mean that a run ended.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# Words of questions, of expected answers, and of answers.
+# Words for questions, expected answers, predictions, and answers.
 STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
-# Words of texts next to an answer, which do not name anything.
+# Words for texts about an answer, such as explanations.
 PROSE_WORDS = _word_set(
     "text message content note notes explanation rationale reason reasoning reply log patch"
     " completion solution"
 )
-# Words in names of columns that are never an outcome.
+# Words in names of columns that never contain the outcome.
 NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
-# Names of settings that make several models of one. The first ones may also end such names.
+# Names of settings under which a model behaves differently. Longer names of settings may end in one
+# of the words in the first list.
 SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
@@ -65,12 +67,12 @@ SETTING_NAMES = SETTING_ENDS | _word_set(
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
     " prompt_hash prompt_version"
 )
-# Names of parts of the data with separate tasks.
+# Names of columns that divide the data into parts with separate tasks.
 SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
-# Words of measurements during an attempt, which are never a setting or a task.
+# Words for events and measurements during an attempt, which are never a setting or a task.
 HAPPENING_WORDS = _word_set(
     "disposition date time timestamp ts at started start finished end created updated host"
     " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
@@ -87,7 +89,7 @@ ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-# Words of numbers of attempts, of numbers of passes, and of averages.
+# Words in names of columns with numbers of attempts, numbers of passes, and averages.
 ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
@@ -95,17 +97,17 @@ PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved w
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
 # Words in names of lists of steps within one attempt.
 STEP_WORDS = _word_set("steps turns actions events trajectory history log")
-# Words of judges. Their name is not the name of the model.
+# Words for judges. A column with the name of a judge is not the evaluated model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
-# A pattern of model names: usual beginnings, or billions of parameters at the end.
+# Pattern of model names, with a usual beginning or a number of billions of parameters (7b).
 MODEL_NAME = re.compile(
     r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"
     r"([-_ .:]?[rv]?[0-9]|[-_ .:]\w|$).*|.+[-_ ][0-9]+(\.[0-9]+)?b\b.*",
     re.I | re.S,
 )
-# The share of names that must look like models.
+# Minimum share of names that must look like names of models.
 _MOST_SHARE = 0.6
 
 

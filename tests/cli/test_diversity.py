@@ -127,7 +127,7 @@ def test_text_that_is_not_utf8_is_read_with_a_warning(passk: Passk, write: Write
     path = write("bad.csv", b"task,passed,code\nt,1,a\nt,0,\xff\xfe\n")
     result = passk("diversity", path)
     assert result.code == 0
-    assert f"warning[other-encoding]: read as cp1252, not as UTF-8: {path}" in result.err
+    assert f"warning[other-encoding]: passk read {path} as cp1252, not as UTF-8" in result.err
 
 
 def test_a_chart_is_written(

@@ -171,7 +171,7 @@ def test_too_little_memory_is_reported(
 
     full = duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block")
     monkeypatch.setattr(reading, "run_statement", allocate(full))
-    message = "tau.csv: there is not enough memory to read it; read fewer models, columns"
+    message = "tau.csv: there is not enough memory to read the file; read fewer models, columns"
     assert_said(passk("estimate", tau), 3, message)
     monkeypatch.setattr(run, "answer", allocate(MemoryError("Unable to allocate 8.00 TiB")))
     assert_said(

@@ -463,7 +463,7 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     data = [{"model": m, "task": t, "passed": t > 0, "cost": price} for m, price in
             (("free", 0.0), ("paid", 0.5)) for t in range(4)]  # fmt: skip
     frame = pd.DataFrame(data)
-    with pytest.warns(passk_cli.PasskWarning, match="every attempt of free costs 0"):
+    with pytest.warns(passk_cli.PasskWarning, match="every attempt by free costs 0"):
         estimated = passk_cli.estimate(frame, "cost")
     rows = estimated.frame.set_index("model")["estimate"]
     assert math.isnan(rows["free"])

@@ -219,7 +219,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
     split = tmp_path / "split.parquet"
     append_run(str(split), columns("a", [1], temperature="0.2"))
     with pytest.raises(
-        ParameterError, match="grouped by temperature, but this run is grouped by nothing"
+        ParameterError, match="grouped by temperature, but the new run is grouped by nothing"
     ):
         passk_cli.record(TAU, to=split, at="b")
 
@@ -512,7 +512,7 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
         )
         messages = {message.name: message.text for message in recorded.report.messages}
         assert messages["missing-costs-kept"].startswith(
-            "1 attempt without a cost is recorded as such"
+            "1 attempt without a cost is recorded without it"
         )
     with pytest.raises(DataError, match=r"record 1: no cost \(2 attempts in all"):
         passk_cli.trend(to, metrics="cost")

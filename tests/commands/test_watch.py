@@ -332,7 +332,7 @@ def test_a_second_watcher_is_refused(run: Callable[..., WatchedRun]) -> None:
             _until(first.looks.exists)
             result = first.watch()
             assert (result.code, result.error) == (2, "unwritable-output")
-            assert "another run is using it" in result.err
+            assert "another run of passk is using the file" in result.err
         finally:
             follower.send_signal(signal.SIGINT)
         assert follower.wait(10) == 130

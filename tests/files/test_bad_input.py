@@ -90,7 +90,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "summary footer", "a.jsonl", attempts("true") + '{"passed":25,"failed":139}\n', [],
-        'a.jsonl:2: no task in {"passed":25,"failed":139}; is it a summary line?',
+        'a.jsonl:2: no task in {"passed":25,"failed":139}; is this record a summary?',
     ),
     (
         "no model in a record", "a.csv", "model,task,passed\nm,a,1\n,b,1\n", [],
@@ -150,7 +150,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: not JSON"),
     (
         "not a list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": 1}\n',
-        [], 'a.jsonl:2: "results" is 1; other records have a list of outcomes there',
+        [], 'a.jsonl:2: "results" is 1; other records have a list of outcomes in this field',
     ),
     (
         "empty list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": []}\n',
@@ -687,7 +687,7 @@ def test_other_encodings_are_read_and_reported(
     path.write_bytes(gzip.compress(data) if ends.endswith("gz") else data)
     result = passk("estimate", path)
     assert (result.code, f"{model}: pass@1 0.500" in result.out) == (0, True)
-    assert f"warning[other-encoding]: read as {encoding}, not as UTF-8: {path}" in result.err
+    assert f"warning[other-encoding]: passk read {path} as {encoding}, not as UTF-8" in result.err
 
 
 _HEAD = "task,note,passed\n"

@@ -561,7 +561,7 @@ def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
         ("d.json", json.dumps(document)), ("e.jsonl.gz", packed),
         ("f.jsonl", jsonl(with_late_key("agent_name", "B", slice(3800, 3801)))),
     ):  # fmt: skip
-        with pytest.raises(DataError, match=r"no model in .* other records have one"):
+        with pytest.raises(DataError, match=r"no model in .* other records have a model"):
             read(write(name, content))
     assert cells(write("a.jsonl", jsonl(rows)), where="model IS NOT NULL").keys() == {
         ("B", f"t{i}") for i in range(50)
@@ -883,7 +883,7 @@ def test_a_frame_with_an_empty_task_is_refused() -> None:
     remedy = ".dropna(subset=['task'])"
     assert (
         str(refusal.value)
-        == f"DataFrame: record 2: 'task' has no value; drop such rows with {remedy}"
+        == f"DataFrame: record 2: 'task' has no value; drop rows without a value with {remedy}"
     )
     assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1)}
 

@@ -1,2 +1,1 @@
-"""Facts about single attempts in addition to their outcome: scores, answers, solutions, order,
-costs."""
+"""Read further facts about attempts, such as scores, answers, solutions, costs and their order."""

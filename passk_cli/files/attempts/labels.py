@@ -1,7 +1,7 @@
-"""Labels that are not in the table of attempts: passk reads them like results and joins them.
+"""Join labels to attempts. Labels show whether an attempt truly passes.
 
-They are in another file, or are another outcome of the same files. Both are converted to a
-canonical table, whose outcome is the true outcome of an attempt.
+The labels are in a second file, or are a second outcome in the same files. passk first converts
+them to a table, in which the outcome of an attempt is its label.
 """
 
 from __future__ import annotations
@@ -26,45 +26,44 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
 _TABLE = "labels.parquet"
-# The largest number of unlabelled attempts that are listed per series and stratum.
+# Maximum number of unlabelled attempts per series and stratum that passk lists.
 _MOST_LISTED = 10_000
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
-    "{place}: {labels:label} of models that these files do not have: {models}",
+    "{place}: {labels:label} of models that these files do not contain: {models}",
     meaning="passk joins labels to attempts by model, task and attempt. It leaves out labels of"
-    " models that are not in these files.",
-    why="These labels do not correct any number here.",
+    " models that are not in the files with the attempts.",
+    why="Labels of models that are not in the files do not correct any estimate.",
     advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",
-    example="note[labels-of-others]: labels.csv: 40 labels of models that these files do not have:"
-    " gpt-4o",
+    example="note[labels-of-others]: labels.csv: 40 labels of models that these files do not"
+    " contain: gpt-4o",
 )  # fmt: skip
 BORROWED_LABELS = DiagnosticType(
     "others-labels", WARNING,
-    "the correction uses labels of other attempts ({models} in {place}): it assumes that the judge"
-    " errs equally often here",
+    "the correction uses labels of other attempts ({models} in {place}) and assumes that the judge"
+    " errs equally often about these attempts",
     meaning="--truth-from takes the rates of false passes and false failures from another file.",
-    why="If the judge errs more or less often about these models or tasks, the corrected numbers"
+    why="If the judge errs more or less often about your models or tasks, the corrected estimates"
     " are wrong.",
-    advice="Label some of these attempts and give the labels with `--truth`.",
+    advice="Label some of your attempts and give the labels with `--truth`.",
     example="warning[others-labels]: the correction uses labels of other attempts (alpha in"
-    " labelled.csv): it assumes that the judge errs equally often here",
+    " labelled.csv) and assumes that the judge errs equally often about these attempts",
 )  # fmt: skip
 
 
 def write_labels(
     request: Request, data: Any, folder: Path, read: Callable[[Any, Request], Any]
 ) -> None:
-    """Write the labels to a table in this folder.
+    """Write the labels to a table in a folder.
 
-    data : the data with the attempts, for labels that are another outcome.  read : reads and
-        writes.
-    Errors: the errors of reading the labels.
+    data : the data with the attempts, for labels that are a second outcome in the same files.
+    read : the function that reads files and writes the table.
     """
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # Numbers are compared with the threshold when the labels are joined, unless --passes and
-    # --fails give words.
+    # passk compares numbers with the threshold when it joins the labels, unless --passes gives
+    # words.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
@@ -88,17 +87,16 @@ def write_labels(
         except DataError as error:
             if error.name not in ("no-such-column", "no-such-outcome"):
                 raise
-            # The files can be read, but they contain no labels of this name.
             problem = f"no such file, and {error.problem}"
             option_value = OptionValue("--truth", label_source)
             raise error.with_changes(
                 ParameterError, place=option_value, problem=problem, settles=()
             ) from None
         return
-    # Only the columns that identify an attempt have the same names in both files.
+    # Only the columns that identify an attempt must have the same names in both files.
     label_request = replace(label_request, records=None, path=None, format=None)
-    # Labels may be in a column with a usual name for outcomes, and a list of attempts to label may
-    # have other column names.
+    # The labels may be in a column with a usual name for outcomes, and the file of labels may have
+    # other names for task and attempt.
     usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
     for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):
@@ -117,9 +115,9 @@ def write_labels(
 def with_judge_errors(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
-    """The counts, with how often the judge errs about other models or tasks.
+    """The counts, with the error rates of the judge from the file of --truth-from.
 
-    Errors: ParameterError if these attempts have labels, too; DataError if the other file has none.
+    Errors: ParameterError if the attempts also have labels, and DataError if the file has none.
     """
     if request.truth is not None:
         raise ParameterError(
@@ -159,8 +157,7 @@ def with_judge_errors(
 
 
 def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
-    """Create the temporary table `labels_` with the attempt of each label; yield messages about the
-    rest.
+    """Create the temporary table `labels_`, and yield messages about labels that are left out.
 
     Errors: DataError for labels that match no attempt, or several.
     """
@@ -219,10 +216,10 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
-    """Attempts without a label in random orders that depend on a seed, at most as many as anybody
-    labels.
+    """The attempts without a label in a random order that depends on a seed, at most 10,000.
 
-    Errors: DataError for attempts that have no number or name.
+    The limit of 10,000 applies per series and stratum. Errors: DataError for attempts without a
+    number or name.
     """
     statement = query.statement
     request, groups = statement.request, statement.groups

@@ -1,13 +1,13 @@
-"""Prices of tokens, to compute costs that the files do not contain: --price prices.toml.
+"""Compute costs from tokens and the prices in the file of --price.
 
-A table per model, or per pattern of model names, in dollars per million tokens:
+The file has one table per model or pattern of models, in dollars per million tokens:
 
     ["claude-sonnet-*"]
     input = 3.0
     output = 15.0
     cached = 0.3
 
-passk has no built-in list, because prices change, and a wrong price is worse than no price.
+passk contains no prices, because prices change, and a wrong price is worse than no price.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from passk_cli.files.request import Request, matches_pattern
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
-# Key of a price → role of the tokens.
+# Key in a table of prices → role of the tokens.
 _ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
 _EXAMPLE = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
 
 @dataclass(frozen=True)
 class Price:
-    """Dollars per million tokens.
+    """The prices of a model, in dollars per million tokens.
 
-    cached : the price of cached input tokens; None if they cost as much as other input tokens.
+    cached : the price of cached input tokens, or None if it is the price of other input tokens.
     """
 
     input: float
@@ -42,9 +42,9 @@ class Price:
 
 
 def parse_prices(value: Any) -> Mapping[str, Price]:
-    """Name or pattern of a model → its price, from a TOML file or from a mapping.
+    """Map names or patterns of models to prices, from a TOML file or a mapping.
 
-    Errors: ParameterError, which names the place that is not a price.
+    Errors: ParameterError, which names the entry that is not a price.
 
     >>> parse_prices({"gpt-*": {"input": 1.25, "output": 10}})
     {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
@@ -81,8 +81,7 @@ def _parse_price(place: str, table: Any) -> Price:
 
 
 def require_prices(request: Request, models: Sequence[str]) -> None:
-    """Raise ParameterError for models without a price, and for prices without a request for
-    costs."""
+    """Raise ParameterError for models without a price, and if a command computes no costs."""
     prices = request.price
     without = [
         m
@@ -113,10 +112,12 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
 
 
 def cost_sql(prices: Mapping[str, Price], model: str) -> str:
-    """SQL for the cost of an attempt in dollars, from its tokens; NULL if the tokens are unknown.
+    """SQL for the cost of an attempt in dollars, from its tokens, or NULL without token counts.
 
-    model : SQL of the model's name.  An exact name takes precedence over a pattern, and the first
-        pattern over later ones.  Cached tokens are part of the input.
+    An exact name takes precedence over a pattern, and the first pattern over later patterns. Cached
+    tokens are part of the input tokens.
+
+    model : SQL of the name of the model.
     """
     cases = []
     for pattern, price in sorted(prices.items(), key=lambda pair: has_magic(pair[0])):
@@ -125,7 +126,8 @@ def cost_sql(prices: Mapping[str, Price], model: str) -> str:
             f"(tokens_in - coalesce(tokens_cached, 0)) * {price.input!r}"
             f" + coalesce(tokens_cached, 0) * {cached!r} + tokens_out * {price.output!r}"
         )
-        # Cached tokens that are not part of the input give minus infinity, which is refused later.
+        # If there are more cached than input tokens, the cost is minus infinity, which later
+        # raises an error.
         sum_of_parts = (
             f"CASE WHEN tokens_cached > tokens_in THEN '-inf'::DOUBLE ELSE {sum_of_parts} END"
         )

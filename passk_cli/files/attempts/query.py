@@ -1,8 +1,7 @@
-"""Facts about the attempts of each cell in addition to passing, with one more SQL statement per
-fact.
+"""Read facts about attempts, such as scores, costs and answers, with one SQL statement per fact.
 
-The statement reads the same rows as the counts again, with one more column, and groups them by cell
-and value. Answers and solutions are grouped by a hash of their text; the text is not kept.
+The statement reads the counted rows again, with one more column, and groups them by cell (model
+and task) and value. Answers and solutions are grouped by a hash of their text.
 """
 
 from __future__ import annotations
@@ -42,25 +41,25 @@ if TYPE_CHECKING:
 
 
 def _comparable_number_sql(column: str) -> str:
-    """SQL for an attempt's number or name, in which 0, 0.0 and "0" are equal."""
+    """SQL for the number or name of an attempt, in which 0, 0.0 and "0" are equal."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
 
-# Tests whether a label of `labels_` belongs to an attempt: by model, unless both files have only
-# one model.
+# SQL condition that a row of `labels_` is the label of an attempt. If both files contain only one
+# model, the names of the models may differ.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
     AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
-# Larger numbers are times or names.
+# Attempt numbers above this limit are probably times or names.
 _LARGEST_NUMBER = 1_000_000
 
 
 @dataclass(frozen=True)
 class AttemptQuery:
-    """A connection to the attempts that count, for facts that Counts do not contain.
+    """A query for facts about the counted attempts that Counts do not contain.
 
-    keep : the policy that left out repeated attempts, if any.
+    keep : "first" or "last" if --duplicates left out repeated attempts, otherwise None.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -81,11 +80,11 @@ class AttemptQuery:
         *,
         all_runs: bool = False,
     ) -> list[tuple[Any, ...]]:
-        """The rows of a selection, grouped by all selected values that are not aggregates.
+        """Select values of attempts, grouped by all selected values that are not aggregates.
 
-        select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
-        columns : further columns of the data, as texts.  all_runs : whether to include repeated
-            attempts that were left out.
+        select, where : SQL that uses name (of the model), verdict, value (of the role), column0 ….
+        columns : further columns of the data, which are available as text in column0 ….
+        all_runs : whether repeated attempts that --duplicates left out are included.
         """
         statement = self.statement.with_text_attempts.with_changes(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
@@ -97,7 +96,7 @@ class AttemptQuery:
 def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
     """The counts, with the facts about attempts that the request needs.
 
-    Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
+    Errors: DataError for attempts without a score or an attempt number, and duckdb.Error.
     """
     query.con.register("cells_", cell_columns(counts))
     disable_join_reordering(query.con)
@@ -111,7 +110,7 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts, with the number of attempts made according to attempt numbers or times.
+    """The counts, with the number of attempts that were made according to attempt numbers.
 
     This reads the files again, so call it only if the result may matter.
     """
@@ -130,8 +129,7 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # Times, and numbers that do not start at 0 or 1, show which attempt was the last, but not how
-    # many attempts were made.
+    # Times, and numbers that do not start at 0 or 1, do not show how many attempts were made.
     if (
         len(cell)
         and numbered.all()
@@ -143,10 +141,10 @@ FROM attempt_values GROUP BY cell"""
 
 
 def with_order(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts, with the order of their attempts if every file contains it.
+    """The counts, with the order of attempts if every file contains the order.
 
-    The order comes from numbers or times, or from the order of the entries in a list. Without them
-    the counts are returned unchanged.
+    The order is given by attempt numbers or times, or by the order of entries in a list. If a file
+    contains no order, the counts are returned unchanged.
     """
     roles = [batch.roles for batch in query.statement.batches]
     are_lists = all(roles_of_batch.shape == "lists" for roles_of_batch in roles)
@@ -163,10 +161,10 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
-    """The values of a role for every cell."""
+    """The values of one role, such as the cost, for the attempts in every cell."""
     statement, in_order = query.statement, role == "line" or query.keep is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
-    # The check for repeats reads numbers; a time is not a number.
+    # An attempt may be a time, so it is read as text and not as a number.
     sql = _role_values_sql(statement.with_text_attempts, role, query.keep)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.asarray(rows["value"]), missing_mask(rows["value"])
@@ -213,7 +211,7 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         return Attempts.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number_sql and statement.request.missing == "fail":
-        # An existing score is kept, whatever the outcome is.
+        # A score is used even if the outcome of the attempt is missing.
         lost = empty & (np.asarray(rows["judged"]) == 0)
         lowest = statement.request.lowest or 0.0
         below = lost.any() & (value < lowest) & ~empty
@@ -235,12 +233,12 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
     attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
-    # A failure may have got the same score as another attempt of the cell, so rows are merged.
+    # The score of a missing outcome may be equal to another score in the cell, so rows are merged.
     return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
 
 
 def _merge_near_duplicates(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
-    """The solutions with near-duplicates counted as one, under the lowest of their keys."""
+    """The solutions, in which near-duplicates have the lowest of their keys."""
     query.con.execute(
         values_sql(query.statement, "solution", query.keep, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
@@ -265,7 +263,7 @@ FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
 
 
 def values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
-    """The CTE `attempt_values`: cell, value and verdict of every attempt, and further columns."""
+    """The CTE `attempt_values` with the cell, value and verdict of every attempt."""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
@@ -289,14 +287,13 @@ attempt_values AS (
 
 
 def is_missing_value_sql(role: str, request: Request) -> str:
-    """SQL that tests whether an attempt of a model that counts lacks the value of a role."""
+    """SQL condition that a counted attempt has no value of a role."""
     value = VALUE_SQL[role](role, request)
     return f"task IS NOT NULL AND {_counts_condition_sql(request)} AND ({value}) IS NULL"
 
 
 def _counts_condition_sql(request: Request) -> str:
-    """SQL that tests whether an attempt counts; one without an outcome counts if it fails or may
-    pass."""
+    """SQL condition that an attempt counts, according to --missing."""
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
 
@@ -308,7 +305,6 @@ def _number_sql(role: str, request: Request) -> str:
 
 def _text_sql(role: str, request: Request) -> str:
     text = f"nullif(trim({role}), '')"
-    # 63 bits of the hash of the text, or −1 without a text.
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
 
 
@@ -325,9 +321,9 @@ def _amount_sql(role: str, request: Request) -> str:
 
 
 def _label_sql(role: str, request: Request) -> str:
-    # Joined labels were judged when they were read.
+    # Labels of --truth are already verdicts, so words are not applied again.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
-    # If other labels are scores such as 1 to 10, then 0 and 1 are scores as well.
+    # If some labels are scores such as 1 to 10, then the labels 0 and 1 are scores, too.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
         verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.passing_score, None)
@@ -349,7 +345,7 @@ _KIND_SQL = {
     "amount": _amount_sql,
     "length": _length_sql, "date": _date_sql,
 }  # fmt: skip
-# Role of a requested value → SQL of the value, from the role and the request.
+# Role of a fact about attempts → function from the role and the request to SQL of the value.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
     **{role: _KIND_SQL[ROLES[role].values] for role in ATTEMPT_ROLES},
     "attempt": lambda role, _: (
@@ -360,7 +356,7 @@ VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
 
 
 def cell_columns(counts: Counts) -> dict[str, Any]:
-    """The cells as columns: cell, name, group0 …, task."""
+    """The cells as a table for DuckDB, with the columns cell, name, group0 … and task."""
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}
     for place, name in enumerate(("name", *(f"group{i}" for i in range(len(counts.group_names))))):

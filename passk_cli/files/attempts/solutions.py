@@ -1,7 +1,7 @@
-"""When two solutions are the same: normal forms of their text, and near-duplicates.
+"""Compare the texts of solutions, in normalized form or by the similarity of their shingles.
 
-While texts are read they become 63-bit keys, and the texts are not kept. Two solutions of one task
-share a key by accident once in 10¹³ tasks of 400 attempts.
+Each text becomes a 63-bit key. Two different solutions of a task have the same key by accident once
+in 10¹³ tasks with 400 attempts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints, NDArray, Places
 
-# Tokens per shingle: enough for the order of tokens to matter, and few enough for short answers.
+# Number of tokens per shingle, so that the order of tokens matters even in short answers.
 SHINGLE = 3
 
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
@@ -33,11 +33,11 @@ _FILES = 100
 
 
 def solution_sql(text: str, normalise: str) -> str:
-    """SQL for the key of a solution's text: a BIGINT ≥ 0, or −1 if there is no text.
+    """SQL for the key of the text of a solution: a BIGINT ≥ 0, or −1 if there is no text.
 
-    text : SQL of the text.  normalise : "none", "space" (each run of white space becomes one space,
-        and none remains at the ends) or "python" (see `normalized_python`); the last two need
-        `register_functions`.
+    text : SQL of the text.
+    normalise : "none", "space" (see `single_spaces`) or "python" (see `normalized_python`). The SQL
+        for "space" and "python" needs `register_functions`.
 
     >>> solution_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
@@ -49,17 +49,17 @@ def solution_sql(text: str, normalise: str) -> str:
 
 
 def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
-    """Register the functions that `solution_sql` calls in the database of a connection.
+    """Register the functions that the SQL of `solution_sql` calls.
 
-    `python_key` is even for a text that does not parse and odd for a program, so that
-    `count_unparsed` can count the fallbacks afterwards. The keys of earlier texts are cached.
+    The result of `python_key` is odd for a Python program and even for a text that does not parse,
+    so that `count_unparsed` can count these texts.
     """
     name = {"space": "single_spaces", "python": "python_key"}.get(normalise, "")
     is_registered = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
     if not name or con.execute(is_registered, {"name": name}).fetchall():
         return
     if normalise == "space":
-        # Four times as fast as a regular expression in SQL.
+        # A Python function is four times as fast as a regular expression in SQL.
         con.create_function(name, single_spaces, ["VARCHAR"], "VARCHAR")
         return
     keys: dict[int, int] = {}
@@ -78,7 +78,7 @@ def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
 
 
 def count_unparsed(value: Ints, times: Ints) -> int:
-    """The number of attempts with a text that is not Python, from the keys of `python_key`.
+    """The number of attempts with a solution that is not Python, from keys of `python_key`.
 
     >>> count_unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
@@ -90,11 +90,11 @@ _warnings_lock = threading.Lock()
 
 
 def normalized_python(text: str) -> tuple[str, bool]:
-    """A Python text without comments, docstrings and layout, and whether it is Python.
+    """The Python program without comments, docstrings and layout, and whether the text is Python.
 
-    Nothing is renamed or reordered.  A text that begins with an indented line is read as the body
-    of a block, because completions of a given function head look like that.  A text that consists
-    of a string only is unchanged.  A text that does not parse is returned with single spaces.
+    Nothing is renamed or reordered. A text that begins with an indented line is read as the body of
+    a block, because completions of a function look like that. A text that is only a string is
+    unchanged. A text that does not parse is returned with single spaces.
 
     >>> normalized_python("x = ( 1 )  # one")
     ('x = 1', True)
@@ -114,7 +114,7 @@ def normalized_python(text: str) -> tuple[str, bool]:
 
 
 def single_spaces(text: str) -> str:
-    """The text with one space for every run of white space, and none at its ends."""
+    """The text with one space for every run of white space, and no outer white space."""
     return " ".join(text.split())
 
 
@@ -129,10 +129,10 @@ def _drop_docstrings(tree: ast.Module) -> None:
 
 
 def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
-    """(cell, key → text of its different solutions), from rows (cell, key, text) in any order.
+    """Yield (cell, key → text) with the different solutions of each cell.
 
-    The rows are written to a hundred temporary files, which are then read one after the other, so
-    that memory holds at most a hundredth of the cells.
+    rows : (cell, key, text) in any order. They are written to a hundred temporary files, which are
+        then read one after the other, so that memory contains about a hundredth of the cells.
     """
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
@@ -149,7 +149,7 @@ def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, d
 def near_duplicates(
     texts: Mapping[int, str], similarity: float, normalise: str = "none"
 ) -> dict[int, int]:
-    """Key → the lowest key among the similar texts, for the different solutions of one cell.
+    """Map the key of each solution to the lowest key of a similar solution in the same cell.
 
     >>> near_duplicates({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
     {3: 3, 5: 5, 8: 3}
@@ -164,16 +164,15 @@ def near_duplicates(
 
 
 def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
-    """The group of each text: texts that are similar, directly or through other texts, share a
-    group.
+    """The group of each text. Texts in a group are similar, or linked by a chain of similar texts.
 
     Two texts are similar if the Jaccard index |A ∩ B| / |A ∪ B| of their sets of shingles is
-    ≥ similarity. Shingles are all runs of 3 tokens (words and single signs); a shorter text is one
-    shingle.  All pairs are compared exactly, so the time grows with the square of the number of
-    texts.
+    ≥ similarity. Shingles are all runs of 3 tokens (words and single signs). A shorter text is one
+    shingle. All pairs are compared, so the time grows with the square of the number of texts.
     Source: Broder 1997, "On the resemblance and containment of documents".
 
-    similarity : in (0, 1].  Returns (texts,), the index of the first text in the group.
+    similarity : a number in (0, 1].
+    Returns the index of the first text in the group of each text, with shape (texts,).
 
     >>> similarity_groups(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
     [0, 0, 2]
@@ -190,7 +189,6 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
         first_text, second_text = common.coords[0] + first, common.coords[1]
         union = sizes[first_text] + sizes[second_text] - common.data
         is_similar = common.data >= similarity * union * (1 - 1e-12)
-        # The links so far, and the similar pairs of this block.
         first_text = np.concatenate([np.arange(len(texts)), first_text[is_similar]])
         second_text = np.concatenate([group, second_text[is_similar]])
         links = csr_array(
@@ -204,8 +202,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 
 def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
-    """(ones, (text, shingle)) for every run of tokens, as entries of a sparse matrix."""
-    # Real tokens are never empty, so empty tokens can fill up short texts.
+    """The entries (ones, (text, shingle)) of a sparse matrix, for every run of tokens."""
+    # Tokens of a text are never empty, so empty tokens can fill short texts.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]
     lengths = np.array([len(words) for words in tokens])
     numbers: dict[str, int] = {}

@@ -1,7 +1,7 @@
-"""Amounts that attempts used: how passk treats missing amounts, and messages about suspicious ones.
+"""Apply --missing-cost to attempts without a cost, and warn about suspicious costs.
 
-A missing amount is never 0, because the most expensive attempts, which ran out of time, often have
-no price. The module `query` reads amounts like other facts about attempts.
+A missing cost is never 0, because attempts that ran out of time are expensive but often have no
+price. Tokens, durations and turns are treated like costs.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ NOUNS = {
     "duration": "duration",
     "turns": "count of turns",
 }
-# Columns that may contain the reason of a failure, and columns that mark cached answers.
+# Names of columns that may contain the reason of a failure.
 _REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _LONGEST_REASON = 40
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# Words in the names of amounts that somebody other than the model used.
+# Words in names of costs that a user simulator or a judge caused, and not the evaluated model.
 _OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
@@ -60,22 +60,22 @@ MISSING_COSTS_DROPPED = DiagnosticType(
     "{attempts:attempt} without a {noun} {attempts:is|are} left out of {amount} only, which uses"
     " {known} of {made} attempts: {models}",
     meaning="With --missing-cost drop, an attempt without an amount counts in pass rates but not in"
-    " the amount. An amount per success uses only the attempts that have both.",
+    " the amount. An amount per success uses only the attempts with an amount and an outcome.",
     why=_NOT_ZERO + " If so, the amount is too low.",
-    advice="`--missing-cost bounds` shows how much the missing amounts can matter.",
+    advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-dropped]: 28 attempts without a cost are left out of cost only,"
     " which uses 47 of 75 attempts: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_ESTIMATED = DiagnosticType(
     "missing-costs-estimated", WARNING,
-    "{attempts:attempt} without a {noun} {attempts:counts|count} with the mean of the other"
+    "{attempts:attempt} without a {noun} {attempts:gets|get} the mean {noun} of the model's other"
     " attempts at the task: {models}",
     meaning="With --missing-cost mean, an attempt without an amount gets the mean of the model's"
     " other attempts at the same task.",
     why=_NOT_ZERO + " If so, the mean is too low.",
-    advice="`--missing-cost bounds` shows how much the missing amounts can matter.",
-    example="warning[missing-costs-estimated]: 28 attempts without a cost count with the mean of"
-    " the other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
+    advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
+    example="warning[missing-costs-estimated]: 28 attempts without a cost get the mean cost of the"
+    " model's other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_BOUNDED = DiagnosticType(
     "missing-costs-bounded", WARNING,
@@ -83,21 +83,21 @@ MISSING_COSTS_BOUNDED = DiagnosticType(
     meaning="With --missing-cost bounds, an attempt without an amount may have used nothing or any"
     " amount, so the numbers are ranges.",
     why=_NOT_ZERO,
-    advice="`--missing-cost mean` gives one number, if you can assume that the missing amounts are"
-    " like those of the other attempts.",
+    advice="If the missing amounts are probably similar to the known amounts, use"
+    " `--missing-cost mean` to get one number.",
     example="warning[missing-costs-bounded]: 28 attempts without a cost may have used any amount:"
     " glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
-    "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
-    "choose how they count in passk trend",
-    meaning="A history records a missing amount as missing. The outcome of the attempt is recorded"
-    " like any other.",
+    "{attempts:attempt} without a {noun} {attempts:is|are} recorded without it: {models}",
+    "choose --missing-cost in passk trend",
+    meaning="A history records a missing amount as missing. It records the outcome of the attempt"
+    " like every outcome.",
     why="All runs of the history can then be read with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
-    example="note[missing-costs-kept]: 28 attempts without a cost are recorded as such: glm 28 of"
-    " 75 (9 passed, 19 failed; timeout 1); choose how they count in passk trend",
+    example="note[missing-costs-kept]: 28 attempts without a cost are recorded without it: glm 28"
+    " of 75 (9 passed, 19 failed; timeout 1); choose --missing-cost in passk trend",
 )  # fmt: skip
 _POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,
@@ -107,37 +107,37 @@ _POLICY_MESSAGES = {
 }
 UNPRICED_MODELS = DiagnosticType(
     "unpriced-models", WARNING,
-    "every attempt of {models:and} costs 0, probably because the price is unknown",
+    "every attempt by {models:and} costs 0, probably because the price is unknown",
     SuggestedFix({"--price": Placeholder("FILE")}, "computes costs from tokens"),
-    meaning="All costs of these models are 0. Many harnesses write 0 if they have no price for a"
-    " model, or if the model runs on your own machine.",
-    why="A cost per solved task of 0 is not a result, and you cannot compare it with the costs of"
-    " other models.",
-    example="warning[unpriced-models]: every attempt of local-llama costs 0, probably because the"
+    meaning="All costs of a model are 0. Many harnesses write 0 if they have no price for a model,"
+    " or if the model runs on your own machine.",
+    why="If the price is unknown, you cannot compare a cost of 0 with the costs of other models.",
+    example="warning[unpriced-models]: every attempt by local-llama costs 0, probably because the"
     " price is unknown; --price FILE computes costs from tokens",
 )  # fmt: skip
 UNCOUNTED_AMOUNTS = DiagnosticType(
     "uncounted-amounts", WARNING,
-    "the files contain 0 as the {noun} of every attempt of {models:and}: it was probably not"
-    " recorded",
-    meaning="Some agents do not report tokens, turns or times, and their harness writes 0.",
-    why="A mean of such zeros does not show anything about the model.",
-    advice="Leave these models out of the comparison, or use an amount that they report.",
-    example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt of"
-    " codex: it was probably not recorded",
+    "the files contain 0 as the {noun} of every attempt by {models:and}, which the harness"
+    " probably did not record",
+    meaning="Some agents do not report tokens, turns or times, and the harness then writes 0.",
+    why="If the harness did not record the amount, a mean of 0 shows nothing about the model.",
+    advice="Leave these models out of the comparison, or compare an amount that was recorded.",
+    example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt by"
+    " codex, which the harness probably did not record",
 )  # fmt: skip
 ZERO_COSTS = DiagnosticType(
     "zero-costs", WARNING,
-    "{attempts:attempt} {attempts:costs|cost} 0, unlike others of the same model: {models}",
+    "{attempts:attempt} {attempts:costs|cost} 0, but other attempts by the same model cost more:"
+    " {models}",
     "an attempt costs 0 if it crashed before the first call, or if a price is missing",
-    meaning="Some attempts of a model cost exactly 0 and others do not.",
+    meaning="Some attempts by a model cost exactly 0, and other attempts by the model do not.",
     why="An attempt that crashed before the first call to the model costs nothing. If a price or a"
-    " token count is missing, 0 is wrong. Both make the mean cost smaller.",
-    advice="If these attempts were run again, leave the failed ones out with `--duplicates` or"
-    " `--where`.",
-    example="warning[zero-costs]: 3 attempts cost 0, unlike others of the same model: glm 3 of 75"
-    " (3 failed; error 3); an attempt costs 0 if it crashed before the first call, or if a price"
-    " is missing",
+    " token count is missing, 0 is wrong. In both cases, the mean cost is smaller.",
+    advice="If the attempts with a cost of 0 were run again, leave the crashed attempts out with"
+    " `--duplicates` or `--where`.",
+    example="warning[zero-costs]: 3 attempts cost 0, but other attempts by the same model cost"
+    " more: glm 3 of 75 (3 failed; error 3); an attempt costs 0 if it crashed before the first"
+    " call, or if a price is missing",
 )  # fmt: skip
 REPEATED_PRICES = DiagnosticType(
     "repeated-prices", WARNING,
@@ -147,49 +147,49 @@ REPEATED_PRICES = DiagnosticType(
         SuggestedFix({"--field": {"cost": "{billed}"}}, "counts them as 0"),
         SuggestedFix({"--where": "{condition}"}, "leaves them out"),
     ),
-    meaning="A cached answer is a copy of an earlier one. It was not paid again, but the file"
-    " contains its price again.",
+    meaning="A cached answer is a copy of an earlier answer. You did not pay for the copy, but the"
+    " file contains the price again.",
     why="The cost is too high, and a copy is not an independent attempt at the task.",
-    advice="Run evaluations with repeated attempts without a cache. Until then, use one of the"
-    " options in the message.",
+    advice="Run evaluations with repeated attempts without a cache. For the existing files, use one"
+    " of the options in the message.",
     example="warning[repeated-prices]: 12 attempts with a cached answer repeat the price of the"
     " first call: gpt-5.5 12 of 40 (12 passed); --field"
     " 'cost=billed_cost' counts them as 0; --where 'NOT cached' leaves them out",
 )  # fmt: skip
 LEFT_OUT_COSTS = DiagnosticType(
     "left-out-costs", WARNING,
-    "attempts that were run again are left out together with their amounts: {models}",
+    "the amounts do not include repeated attempts that --duplicates left out: {models}",
     SuggestedFix({"--duplicates": "keep"}, "counts them"),
-    meaning="If an attempt was run more than once, --duplicates chooses the run that counts. The"
-    " amounts of the other runs are not in any number here.",
-    why="You spent these amounts as well, so the real cost is higher.",
-    example="warning[left-out-costs]: attempts that were run again are left out together with their"
-    " amounts: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
+    meaning="If an attempt occurs more than once, --duplicates chooses the attempt that counts. The"
+    " amounts of the repeated attempts that were left out are not in the result.",
+    why="You also paid for the repeated attempts, so the real cost is higher.",
+    example="warning[left-out-costs]: the amounts do not include repeated attempts that"
+    " --duplicates left out: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
 )  # fmt: skip
 OTHER_COSTS = DiagnosticType(
-    "other-costs", NOTE, "{role} is {column} and leaves out {others:and}",
-    SuggestedFix({"--field": {"{role}": "{all}"}}, "adds what is left out"),
+    "other-costs", NOTE, "{role} is {column} and does not include {others:and}",
+    SuggestedFix({"--field": {"{role}": "{all}"}}, "adds all columns"),
     meaning="The files contain further amounts, for example of a simulated user or of a judge that"
     " is a model. passk counts only the amount of the evaluated model.",
-    why="The whole evaluation costs more than the numbers here.",
-    example="note[other-costs]: cost is agent_cost and leaves out user_cost; --field"
-    " 'cost=agent_cost+user_cost' adds what is left out",
+    why="The whole evaluation costs more than the amount of the evaluated model.",
+    example="note[other-costs]: cost is agent_cost and does not include user_cost; --field"
+    " 'cost=agent_cost+user_cost' adds all columns",
 )  # fmt: skip
 UNKNOWN_COSTS = DiagnosticType(
     "unknown-costs", NOTE,
-    "the {noun} covers only the model; the files do not contain that of {others}",
-    meaning="A simulated user or a judge that is a model costs as well. The files do not contain"
-    " how much.",
-    why="The whole evaluation costs more than the numbers here.",
+    "the {noun} includes only the model; the files do not contain the {noun} of {others}",
+    meaning="A simulated user or a judge that is a model also costs money. The files do not contain"
+    " this cost.",
+    why="The whole evaluation costs more than the amount of the evaluated model.",
     advice="Look up the missing amount in the bill of your provider.",
-    example="note[unknown-costs]: the cost covers only the model; the files do not contain that of"
-    " the simulated user",
+    example="note[unknown-costs]: the cost includes only the model; the files do not contain the"
+    " cost of the simulated user",
 )  # fmt: skip
 AMOUNT_READ = DiagnosticType(
     "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}",
-    meaning="passk read the amount from these columns. It converts a unit in the name of a column"
-    " or after a colon, and reads a time without a unit as seconds. It adds the entries of a list"
-    " and columns that are joined by +.",
+    meaning="passk read the amount from the columns in the message. It converts a unit in the name"
+    " of a column or after a colon, and reads a time without a unit as seconds. It adds up the"
+    " entries of a list and columns that are joined by +.",
     why="If the unit is wrong, all amounts are wrong by the same factor. If one part of a sum is"
     " missing, the sum is missing.",
     advice="If the unit is wrong, write it after a colon, for example `--field"
@@ -198,31 +198,32 @@ AMOUNT_READ = DiagnosticType(
 )  # fmt: skip
 OTHER_UNIT = DiagnosticType(
     "other-unit", WARNING,
-    "the name of {column} suggests {other}, but its values are read as {unit}",
+    "the name of {column} suggests {other}, but passk reads its values as {unit}",
     meaning="--field names a column for an amount, and the name of the column contains another"
-    " unit, for example tokens for a cost. passk reads the values as they are.",
-    why="The numbers have the wrong unit.",
+    " unit, for example tokens for a cost. passk does not convert the values.",
+    why="The amounts probably have the wrong unit.",
     advice="To count tokens, use `passk cost --of tokens --field tokens=COLUMN`. To compute dollars"
     " from tokens, use `--price`.",
-    example="warning[other-unit]: the name of total_tokens suggests tokens, but its values are read"
-    " as dollars",
+    example="warning[other-unit]: the name of total_tokens suggests tokens, but passk reads its"
+    " values as dollars",
 )  # fmt: skip
 OTHER_CURRENCY = DiagnosticType(
     "other-currency", WARNING,
-    "the name of {column} suggests {currency}: read each $ as {currency}",
-    meaning="passk shows costs in dollars. The name of this column contains another currency. passk"
-    " reads its values as they are and does not convert them.",
+    "the name of {column} suggests {currency}, so each $ in the output means {currency}",
+    meaning="passk shows costs in dollars. The name of a cost column contains another currency, and"
+    " passk does not convert the values of the column.",
     why="You cannot compare costs in two currencies.",
     advice="Convert the column to dollars before you compare models.",
-    example="warning[other-currency]: the name of cost_eur suggests EUR: read each $ as EUR",
+    example="warning[other-currency]: the name of cost_eur suggests EUR, so each $ in the output"
+    " means EUR",
 )  # fmt: skip
 PRICED_TOKENS = DiagnosticType(
     "priced-tokens", NOTE,
     "cost is computed from tokens at the given prices{?cached|; {cached}}",
     meaning="The cost of an attempt is its input and output tokens times the prices of --price, per"
     " million tokens. Cached tokens are part of the input.",
-    why="Without a price for cached tokens they cost as much as other input tokens, which may be"
-    " more than your provider charges.",
+    why="Without a price for cached tokens, passk uses the price of input tokens, which may be more"
+    " than your provider charges.",
     advice="If your provider charges less for cached tokens, add `cached = …` to the prices of the"
     " model.",
     example="note[priced-tokens]: cost is computed from tokens at the given prices; cached tokens"
@@ -232,10 +233,10 @@ PRICED_TOKENS = DiagnosticType(
 
 @dataclass
 class _AttemptShare:
-    """Some of the attempts of a model, for example those without an amount.
+    """The number of attempts by a model with a property, for example without a cost.
 
-    total : all attempts of the model.  reasons : why the attempts are like this, if files contain
-        it.
+    total : number of all attempts by the model.
+    reasons : reason → number of attempts, for example the reasons why attempts have no cost.
     """
 
     total: int = 0
@@ -244,8 +245,7 @@ class _AttemptShare:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, model: str) -> str:
-        """The number of attempts and their outcomes, for example "glm 28 of 75 (9 passed, 19
-        failed)"."""
+        """The text for messages, for example "glm 28 of 75 (9 passed, 19 failed)"."""
         outcomes = {"passed": self.passed, "failed": self.attempts - self.passed}
         inside = ", ".join(f"{times:,} {name}" for name, times in outcomes.items() if times)
         reasons = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:3]
@@ -257,9 +257,10 @@ class _AttemptShare:
 def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
     """The counts after --missing-cost was applied to attempts without an amount, with messages.
 
-    counts : with Attempts of amounts, NaN for an unknown amount. With drop, attempts without an
-        amount are removed from the amount only.
-    Errors: DataError with the policy error, if no attempt has an amount, and for a mean of nothing.
+    counts : the counts with amounts of attempts, in which NaN is a missing amount. With drop,
+        attempts without an amount are removed from the amount only.
+    Errors: DataError if --missing-cost is error, if no attempt has an amount, and if the mean of a
+        cell is needed but no attempt in the cell has an amount.
     """
     amounts = {role: attempts for role, attempts in counts.attempts.items() if role in UNITS}
     request = query.statement.request
@@ -294,7 +295,8 @@ def _missing_cost_error(
 ) -> DataError:
     """The error for the first attempt without an amount.
 
-    models : the models that lack amounts, in words.  lost : attempts without an amount, per cell.
+    models : a text per model with missing amounts.
+    lost : number of attempts without an amount, per cell.
     """
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
@@ -304,7 +306,6 @@ def _missing_cost_error(
     if has_known.any():
         remedy = "a missing amount is not 0"
         mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
-        # A task without any known amount has no mean.
         settles = [*[mean] * bool(has_known[lost > 0].all()), *MISSING_COST_FIXES]
     (row,) = first_matching_rows(query.con, query.statement, is_missing_value_sql(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
@@ -313,9 +314,10 @@ def _missing_cost_error(
 def _share_texts(
     counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery
 ) -> list[str]:
-    """The models with attempts without an amount in words, the one with most such attempts first.
+    """A text per model with missing amounts. The model with most missing amounts comes first.
 
-    lost, passed : attempts without an amount per cell, and how many of them passed.
+    lost : number of attempts without an amount, per cell.
+    passed : number of passed attempts without an amount, per cell.
     """
     reasons = _reason_counts(query, role, "value IS NULL")
     sums = _sums_by_model(counts, counts.n, lost, passed)
@@ -328,26 +330,23 @@ def _share_texts(
 
 
 def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
-    """Model → reason → number of attempts, for the attempts that a condition selects."""
+    """Map each model to its reasons and the number of attempts per reason."""
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
     columns = [name for name in _REASON_COLUMNS if name in query.columns - role_columns]
     reasons: dict[str, Counter[str]] = {}
     if columns:
-        # If there are several columns, the first value in the order of the list counts.
+        # If there are several columns, the first column with a value is used.
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            # Reasons are a word or two. Long texts are explanations of a judge.
+            # Reasons have one or two words. Longer texts are explanations by a judge.
             if why is not None and len(why) <= _LONGEST_REASON and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
 
 
 def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
-    """The attempts, with the mean of the cell in place of each missing amount.
-
-    Errors: DataError for a cell without any amount.
-    """
+    """The attempts, in which the mean of the cell replaces each missing amount."""
     lost, cells = np.isnan(attempts.value), len(counts.n)
     known_attempts = np.bincount(attempts.cell, attempts.count * ~lost, cells)
     value = np.where(lost, 0.0, attempts.value)
@@ -365,14 +364,14 @@ def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Atte
         )
     mean = total / np.maximum(known_attempts, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
-    # Equal values must be merged into one row.
+    # The mean may be equal to an amount in the cell, so rows with equal values are merged.
     return filled.reindexed(np.arange(cells), cells)
 
 
 def _amount_messages(
     counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """Messages that a reader of the amounts needs."""
+    """The messages about suspicious, repeated and computed amounts."""
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
         yield from _zero_messages(counts, role, attempts, query)
@@ -393,7 +392,7 @@ def _amount_messages(
 def _zero_messages(
     counts: Counts, role: str, attempts: Attempts, query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """Messages about models with amounts of 0, in all of their attempts or in some."""
+    """The messages about models with amounts of 0 in all or some attempts."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.passed * zero)
     cells = (np.bincount(attempts.cell, part, len(counts.n)) for part in parts)
@@ -410,7 +409,7 @@ def _zero_messages(
     if role != "cost" or not partly_free:
         return
     if cached := next((name for name in _CACHE_COLUMNS if name in query.columns), None):
-        # A cached answer was really free.
+        # A cached answer is free, so a cost of 0 is right.
         new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
         select = "name, count(*), count(*) FILTER (verdict = 1)"
         rows_of = query.rows(select, new, role, [cached])
@@ -429,7 +428,7 @@ def _zero_messages(
 
 
 def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
-    """Model → the sums of these arrays, which have one entry per cell."""
+    """Map each model to the sum of each array over the cells of the model."""
     names = list(dict.fromkeys(model for model, *_ in counts.series))
     places = {name: place for place, name in enumerate(names)}
     model = np.array([places[name] for name, *_ in counts.series])[counts.series_codes]
@@ -438,7 +437,7 @@ def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
 
 
 def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
-    """A message about cached answers that repeat the price of the first call."""
+    """The message about cached answers that repeat the price of the first call."""
     cached = next((name for name in _CACHE_COLUMNS if name in query.columns), None)
     if cached is None:
         return
@@ -458,7 +457,7 @@ def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]
 def _repeat_amount_messages(
     amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """A message about amounts of repeated attempts that are left out."""
+    """The message about amounts of repeated attempts that --duplicates left out."""
     texts = []
     for role in amounts:
         unit = UNITS[role][0]
@@ -476,7 +475,7 @@ def _repeat_amount_messages(
 def _amount_column_messages(
     role: str, batches: Sequence[Batch], *, is_named: bool
 ) -> Iterator[Diagnostic]:
-    """Messages about how an amount is read if that is not obvious, and about the costs of others.
+    """The messages about units of amounts, and about costs of simulated users and judges.
 
     is_named : whether the user named the column.
     """
@@ -485,7 +484,7 @@ def _amount_column_messages(
         if column is None:
             continue
         parts = amount_addends(role, column, kinds)
-        # In a list of attempts each entry belongs to one attempt.
+        # In a list of attempts, each entry is the amount of one attempt.
         lists = batch.roles.shape == "lists"
         list_columns = [] if lists else [name for name, _ in parts if is_list_column(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
@@ -522,8 +521,7 @@ def _amount_column_messages(
 
 
 def _conflicting_unit(role: str, column: str) -> str:
-    """The unit of another amount in the name of a column; "" if there is none, or also the right
-    one."""
+    """A wrong unit in the name of a column, or "" if the name contains the right unit or none."""
     words = {*spelled_name(column.rpartition(".")[2]).split("_")}
     unit, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
     other_units = {name: units for name, units in UNITS.values() if name != unit[0]}
@@ -534,7 +532,7 @@ def _conflicting_unit(role: str, column: str) -> str:
 
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
-    """Whether the names of the columns contain the unit."""
+    """Whether the names of all columns contain the unit of a duration."""
     return role != "duration" or all(
         unit or {*spelled_name(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
         for name, unit in parts

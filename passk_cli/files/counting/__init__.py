@@ -1,1 +1,1 @@
-"""Count rows with one SQL statement, explain wrong rows, and apply the policies of the request."""
+"""Count rows with one SQL statement, explain errors, and apply --missing and --duplicates."""

@@ -1,4 +1,4 @@
-"""Checks that SQL cannot do: rows that would be read in another way than they are written."""
+"""Check for rows that DuckDB would change or ignore, for example 1.50 as a task name."""
 
 from __future__ import annotations
 
@@ -27,31 +27,32 @@ from passk_cli.text import shortened
 
 OTHER_ENCODING = DiagnosticType(
     "other-encoding", WARNING,
-    "read as {encodings}, not as UTF-8: {files}",
+    "passk read {files} as {encodings}, not as UTF-8",
     meaning="JSON and most tables are written in UTF-8. passk reads a file that begins as UTF-16"
-    " in that encoding. It reads a file with some UTF-8 letters as UTF-8 with a few other bytes,"
-    " and all other files as cp1252, the encoding of Windows.",
+    " in UTF-16. If only a few bytes of a file are not UTF-8, passk reads the file as UTF-8. It"
+    " reads all other files as cp1252, the encoding of Windows.",
     why="Outcomes are the same in all encodings, but names with accents may look odd.",
     advice="Save the files as UTF-8.",
-    example="warning[other-encoding]: read as cp1252, not as UTF-8: results.csv",
+    example="warning[other-encoding]: passk read results.csv as cp1252, not as UTF-8",
 )  # fmt: skip
 WITHOUT_GROUP = DiagnosticType(
     "without-group", NOTE,
     "{attempts:attempt} {attempts:has|have} no {column} and {attempts:forms|form} a group without"
     " a name, which is listed last",
-    meaning="The column of --by is empty or NaN in these rows.",
-    why="These attempts count, but in a group without a name. passk does not name this group as"
-    " the best one.",
-    advice="To leave them out, use --where \"COLUMN IS NOT NULL\".",
+    meaning="The column of --by is empty or NaN in some rows.",
+    why="Attempts without a group count, but in a group without a name. passk does not name this"
+    " group as the best group.",
+    advice="To leave the attempts without a group out, use --where \"COLUMN IS NOT NULL\".",
     example="note[without-group]: 3 attempts have no language and form a group without a name,"
     " which is listed last",
 )  # fmt: skip
 MIXED_TASKS = DiagnosticType(
     "mixed-tasks", NOTE,
     "tasks are numbers in {numbers} and texts in {texts}: {task} and \"{task}\" count as one task",
-    meaning="One file writes task names as numbers, and another one in quotes.",
+    meaning="One file contains task names as numbers, and another file contains task names in"
+    " quotes.",
     why="Task names are texts, so passk counts equal names as the same task.",
-    advice="If they are different tasks, rename them.",
+    advice="If equal names mean different tasks, rename the tasks in one file.",
     example="note[mixed-tasks]: tasks are numbers in a.jsonl and texts in b.jsonl: 7 and \"7\""
     " count as one task",
 )  # fmt: skip
@@ -64,7 +65,8 @@ SEVERAL_SCORES = DiagnosticType(
     ),
     meaning="A table of attempts has one column for a score, but several columns of the file could"
     " be the score.",
-    why="passk does not choose one of them, so the column score contains the outcome as a number.",
+    why="passk does not choose between several scores, so the column score contains the outcome as"
+    " a number.",
     advice="Name the score with --field score=, or keep the columns under their own names with"
     " --with.",
     example="note[several-scores]: f1, reward could be the score; the column score repeats passed;"
@@ -73,7 +75,7 @@ SEVERAL_SCORES = DiagnosticType(
 
 
 def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
-    """Yield the message that a number is the same task as a text in another file.
+    """Yield a message if tasks are numbers in one file and texts in another file.
 
     kinds : "number" or "text" → the first file with such tasks.
     """
@@ -87,7 +89,7 @@ def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator
 
 
 def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
-    """Yield the message that passk chose none of several scores, for the first such file."""
+    """Yield a message for the first file with several columns that could be the score."""
     kept_columns = request.conversion.columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds, batch.roles.outcome
@@ -104,17 +106,14 @@ def several_scores_messages(batches: Iterable[Batch], request: Request) -> Itera
             return
 
 
-# A number with a fraction or an exponent.
 _FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
 
 def require_original_spelling(batch: Batch, tally: Tally) -> None:
-    """Raise DataError for a header among the rows, and for names that are read in another
-    spelling.
-    """
+    """Raise DataError for a repeated header, and for names that DuckDB would spell differently."""
     layout = batch.layout
     names = {name for name, _ in layout.columns}
-    # A header among the rows would be a task with the name of a column.
+    # In a repeated header, the task is the name of a column.
     if layout.kind == "csv" and names & {*tally.all_cells["task"].names}:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
@@ -124,7 +123,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
-        # The file is searched only if a name looks like such a number.
+        # passk searches the file only if a task or model is a number like 1.5 or 1e5.
         if key is None or not any(map(_FRACTION.fullmatch, tally.all_cells[key].names)):
             continue
         for source in batch.sources:
@@ -137,9 +136,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
 
 
 def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Request) -> None:
-    """Raise DataError for what DuckDB reads and drops: a surplus delimiter, or an array without an
-    end.
-    """
+    """Raise DataError for a surplus delimiter or an array without an end, which DuckDB ignores."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
         if uneven and may_have_surplus_delimiter(
@@ -148,13 +145,13 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
             require_no_surplus_field(source, layout)
         if layout.kind != "json" or source.first_sign != "[":
             continue
-        # DuckDB reads an array that is cut off after a comma like a shorter one.
+        # DuckDB reads an array that is cut off after a comma like a complete array.
         with open_bytes(source) as stream:
             if source.packing == "none":
                 stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
             last = b""
             while block := stream.read(1 << 20):
-                # Leave out spaces and the bytes of a byte order mark.
+                # Spaces and a byte order mark may follow the end of the array.
                 last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
         if last != b"]":
             problem = "the array has no end"
@@ -162,7 +159,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
 
 
 def require_no_surplus_field(source: Source, layout: Layout) -> None:
-    """Raise DataError for the first row with a surplus empty field, which DuckDB would ignore."""
+    """Raise DataError for the first row with a surplus empty field, which DuckDB ignores."""
     width = len(layout.columns)
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
@@ -172,8 +169,9 @@ def require_no_surplus_field(source: Source, layout: Layout) -> None:
 
 
 def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | None:
-    """The first JSON number of a column that is read in another spelling, and its line. For
-    example, 1e5 and 1.10 are read as 100000.0 and 1.1.
+    """The line and text of the first JSON number in a column that DuckDB would spell differently.
+
+    For example, DuckDB reads 1e5 and 1.10 as 100000.0 and 1.1.
     """
     name = re.escape(json.dumps(column.split(".")[-1], ensure_ascii=False).encode())
     number = re.compile(name + rb"\s*:\s*(-?[0-9][0-9.eE+-]*)(?=[\s,}\]])")
@@ -187,17 +185,17 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
                 ):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
                     return line + text.count(b"\n", 0, place), spelled.decode()
-            # A number at the end of the block is found in the next block.
+            # The end of the block may cut off a number, so the next search repeats the end.
             before = text[-len(name) - 1000 :]
             line += text.count(b"\n", 0, len(text) - len(before))
     return None
 
 
 def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -> bool:
-    """Whether a row of a delimited text may end in a surplus delimiter. The test is quick and may
-    err.
+    """Whether a row of a delimited text may end in a surplus delimiter.
 
-    There is none if no line ends in a delimiter, or if the total number of delimiters is right.
+    The result is False if no line ends in a delimiter, or if the number of delimiters in the file
+    is right.
     """
     with open_bytes(source) as stream:
         end = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
@@ -217,9 +215,9 @@ def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -
 
 
 def _has_byte_pair(text: bytes, pair: bytes) -> bool:
-    """Whether two bytes follow each other in a text, by comparing numbers of 16 bits.
+    """Whether two bytes follow each other in a text, by comparing 16-bit numbers.
 
-    This takes a third of the time of comparing bytes, and a quarter of the time of `in`.
+    This takes a quarter of the time of `in`.
 
     >>> _has_byte_pair(b"a,b,\\n", b",\\n"), _has_byte_pair(b"a,b\\n,", b",\\n")
     (True, False)

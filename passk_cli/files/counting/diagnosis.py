@@ -1,4 +1,4 @@
-"""Find the first wrong record with the statement that counts, and explain what to do about it."""
+"""Find the first record that causes an error, and explain what to do about the error."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last one (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each one as an attempt"),
 )
-# The mean number of repeats from which a column does not number the attempts.
+# If attempts are repeated at least this often, on average, the column is not the attempt number.
 _TOO_MANY_REPEATS = 2
 _TWO_FILES_REMEDY = "if the files are of different models, name them as label=path"
-# The maximum number of records without a task that may be summaries of other records.
+# If there are more records without a task, they are not summaries of other records.
 _MOST_SUMMARIES = 5
-# The number of records that are searched for a missing field.
+# Number of records in which passk searches for a missing field.
 _PROBED_RECORDS = 1000
-# The beginning of errors of DuckDB about an expression and not about a file.
+# Error messages of DuckDB that begin like this are about an expression and not about a file.
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
@@ -85,7 +85,7 @@ def explained_error(
     message, sources = str(error), [source for batch in batches for source in batch.sources]
     first = sources[0].name
     if isinstance(error, duckdb.OutOfMemoryException):
-        problem = "there is not enough memory to read it"
+        problem = "there is not enough memory to read the file"
         return DataError(first, problem, MORE_MEMORY, name="out-of-memory")
     if isinstance(error, duckdb.IOException):
         full = disk_full_error(as_os_error(error), "temporary files")
@@ -124,7 +124,7 @@ def explained_error(
             return damaged_parquet_error(batch.sources[0], message)
     reason, remedy = (
         re.sub(r"\s+", " ", message)[:300],
-        "`passk describe FILE` shows how passk reads it",
+        "`passk describe FILE` shows how passk reads the file",
     )
     return DataError(first, reason, remedy, name="unreadable-file")
 
@@ -144,7 +144,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
 
 
 class _MatchingRow(NamedTuple):
-    """A row of interest with its place and the selected values."""
+    """A row that matches a condition, with its place in a file and selected values."""
 
     batch: Batch
     source: Source
@@ -160,10 +160,10 @@ def first_matching_rows(
     selected: Sequence[str] = ("task",),
     most: int = 1,
 ) -> list[_MatchingRow]:
-    """The first rows that fulfil a condition, in the order of the files.
+    """The first rows for which a condition is true, in the order of the files.
 
-    condition, selected : SQL, as in `Statement.matching_rows_sql`. A row that is not found in its
-    file has no line number.
+    condition, selected : SQL that `Statement.matching_rows_sql` can use.
+    most : maximum number of rows.
     """
     import duckdb
 
@@ -189,7 +189,7 @@ def first_matching_rows(
             numbered=True
         )
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
-        # The entries of a list have the same place.
+        # Entries of a list have the same line number, so the attempt decides the order.
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
             rows.append(_MatchingRow(batch, source, *record_at(batch, source, number), values))
@@ -206,7 +206,7 @@ def first_matching_rows(
 
 
 def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
-    """The error for the first outcome without a verdict, or for the first impossible counts."""
+    """The error for the first outcome that passk does not know, or for impossible counts."""
     sizes = ["n_text", "c_text", ARE_COUNTS] if statement.has_counts else []
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
@@ -242,19 +242,20 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
 
 
 def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
-    """Whether a table ends within a word for an outcome."""
+    """Whether a table ends in the middle of an outcome word, because the file is cut off."""
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
         return False
     with open_bytes(row.source) as stream:
         ((number, last),) = deque(enumerate(stream, 1), maxlen=1)
-    # If the word occurs earlier, too, it is only unknown.
+    # If the word also occurs in an earlier row, the word is unknown and not cut off.
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
 def _plain_number(text: str) -> str:
-    """A number with a decimal comma or a percent sign, in plain notation; "" for other texts, and
-    for 1,234, which may have a thousands separator.
+    """A number with a decimal comma or a percent sign in plain notation, or "" for other texts.
+
+    The result is "" for 1,234, because the comma may be a thousands separator.
 
     >>> _plain_number("0,48"), _plain_number("85 %"), _plain_number("1,234"), _plain_number("maybe")
     ('0.48', '85', '', '')
@@ -269,7 +270,8 @@ def missing_outcome_error(
 ) -> DataError:
     """The error for the first missing outcome.
 
-    total : the number of missing outcomes. has_outcomes : whether there are other outcomes.
+    total : number of missing outcomes.
+    has_outcomes : whether the data contains any outcome.
     """
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"]
@@ -282,7 +284,7 @@ def missing_outcome_error(
             settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range between both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     if not (has_outcomes or ended or row.batch.layout.row_file):
-        # A column without any value is not an outcome, so --missing fail is not offered.
+        # A column without any value is not an outcome, so passk does not suggest --missing.
         problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
         other_column = SuggestedFix(
             {"--field": {"outcome": Placeholder("COLUMN")}}, "names another column"
@@ -292,26 +294,23 @@ def missing_outcome_error(
     problem, reason = absent or f'"{column}" has no value', ""
     if row.batch.layout.row_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
-        # Outcomes of a format do not come from a column of this name.
+        # A harness file has no column named "outcome", so the error does not name it.
         problem = "no outcome" if column == "outcome" else problem
     problem += f"{reason} ({plural(total, 'attempt')} in all)"
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
 
 
 def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
-    """The error for an outcome inside of a column that no record has, so it is not just missing.
-
-    Only the first records are read.
-    """
+    """The error for a nested outcome field that does not exist in the first 1,000 records."""
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
         base, keys = find_column(outcome, batch.layout.kinds) or ("", [])
-        # A list entry that is selected by its name may be missing in any record.
+        # A list entry that is chosen by name may be missing in some records.
         if not keys or batch.layout.has_typed_values or any(map(PICK.fullmatch, keys)):
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
         rows = statement.for_files([batch]).relation_sql(batch, {base: "JSON"})
-        # For a list, the answer shows for each entry whether the field exists.
+        # For a list, json_exists returns one truth value per entry.
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
         values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
         if any("true" in (has_field or "") for _, has_field in values):
@@ -327,9 +326,7 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
 
 
 def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
-    """A sentence with the values of the first column of a condition in the first records; "" for a
-    condition on nested fields.
-    """
+    """A sentence with values of the first column in --where, or "" for nested fields."""
     column, values = [*condition_names(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds.get(column, {"record"}):
@@ -347,7 +344,7 @@ def missing_name_error(
 ) -> DataError:
     """The error for the first record without a task or a model.
 
-    lacking : the number of attempts without a task, and of all attempts.
+    lacking : number of attempts without a task, and number of all attempts.
     """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_matching_rows(con, statement, nameless)
@@ -360,13 +357,13 @@ def missing_name_error(
         return DataError(row.source.name, problem, name="no-task-column", settles=[other_column])
     if row.batch.layout.kind == "frame":
         column = row.batch.roles.column(role)
-        remedy = f"drop such rows with .dropna(subset={[column]!r})"
+        remedy = f"drop rows without a value with .dropna(subset={[column]!r})"
         return DataError(row.place, f"{column!r} has no value", remedy, name="missing-name")
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
-    remedy, settle = "is it a summary line?", SKIP_BAD_LINES
+    remedy, settle = "is this record a summary?", SKIP_BAD_LINES
     if role == "model":
         present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
-        remedy = "other records have one; label=path names the model of all records of a file"
+        remedy = "other records have a model; label=path names one model for all records of a file"
         settle = SuggestedFix({"--where": present}, "leaves these out")
     problem = f"no {role} in {shortened(text)}"
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
@@ -375,7 +372,7 @@ def missing_name_error(
 def repeated_attempt_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: RepeatedAttempts
 ) -> DataError:
-    """The error for the first repeated attempt, with both places."""
+    """The error for the first repeated attempt, which names the places of both rows."""
     key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
@@ -403,14 +400,13 @@ def repeated_attempt_error(
     if settings:
         problem += f"; the two differ in {' and '.join(settings)}"
     copy, resumed, as_attempts = _REPEAT_FIXES
-    # Rows that differ are not copies.
     differs = any(later.record != first.record for later in later_rows)
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
-        # Attempts under several settings are neither copies nor resumed runs. No command is
-        # offered, because other attempts may differ in other settings.
+        # Attempts under several settings are neither copies nor resumed runs. passk suggests no
+        # command, because further attempts may differ in further settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
-        settles, remedy = (), f"keep them apart with {flags}"
+        settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= _TOO_MANY_REPEATS * repeats.attempts:
         # --duplicates first would lose most attempts.
@@ -420,7 +416,7 @@ def repeated_attempt_error(
         ((models,),) = con.execute(model_count_sql).fetchall()
         way = {"--by": (column,), "--duplicates": "keep"}
         split = SuggestedFix({"--field": {"model": column}} if models == 1 else way,
-                       "keeps its values apart")  # fmt: skip
+                       "reports each value separately")  # fmt: skip
         several = len({source.path for batch in statement.batches for source in batch.sources}) > 1
         settles = (
             (split, as_attempts)
@@ -441,7 +437,7 @@ def repeated_attempt_error(
 def _differing_settings(
     record: Mapping[str, Any], other_record: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
-    """The columns that are named like settings and differ, at most one key below the top.
+    """The names of settings in which two records differ, including settings one level deeper.
 
     >>> [*_differing_settings({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
     ['mode', 'x.effort']
@@ -458,7 +454,7 @@ def _differing_settings(
 def _history_fixes(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> tuple[SuggestedFix, ...]:
-    """Fixes for a history that is read as results: its last run, or the command for histories."""
+    """The fixes for a history that the user gave as results: read its last run, or `trend`."""
     course = SuggestedFix({}, "shows how its runs develop", "trend")
     runs = " UNION ALL ".join(
         f'SELECT run, "at" FROM {batch.layout.relation_sql([s.path for s in batch.sources], {})}'
@@ -471,7 +467,7 @@ def _history_fixes(
 def _not_a_list_error(
     con: duckdb.DuckDBPyConnection, source: Source, batch: Batch
 ) -> DataError | None:
-    """The error for the first record without a list of outcomes if other records have one."""
+    """The error for the first record without a list if other records have lists of outcomes."""
     import duckdb
 
     base, keys = find_column(batch.roles.outcome or "", batch.layout.kinds) or ("", [])
@@ -492,4 +488,4 @@ def _not_a_list_error(
         return None
     problem = f'"{batch.roles.outcome}" is {shortened(row[1])}'
     place, _ = record_at(batch, source, row[0])
-    return BadRecordError(place, problem, "other records have a list of outcomes there")
+    return BadRecordError(place, problem, "other records have a list of outcomes in this field")

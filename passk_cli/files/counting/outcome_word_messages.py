@@ -1,4 +1,4 @@
-"""Report which outcomes pass by the words and the threshold of a request."""
+"""Report which outcome words count as passes and failures with --passes, --fails, --threshold."""
 
 from __future__ import annotations
 
@@ -21,32 +21,27 @@ NAMED_OUTCOMES = DiagnosticType(
     meaning="--passes names the outcomes that pass, and every other word fails. With --threshold,"
     " numbers are compared with the threshold.",
     why="The number of outcomes per word shows whether you forgot a word.",
-    advice="Check both lists. Add a missing word to --passes or --fails.",
+    advice="Check both lists of words. Add a missing word to --passes or --fails.",
     example="note[named-outcomes]: counted as passes: solved (31); as failures: partial (5),"
     " unsolved (24)",
 )  # fmt: skip
 IDLE_THRESHOLD = DiagnosticType(
     "idle-threshold", NOTE,
     "the threshold has no effect, because no outcome is a number",
-    meaning="--threshold sets the score from which an attempt passes. Here the outcomes are words,"
+    meaning="--threshold sets the minimum score of a pass. The outcomes in these files are words,"
     " truth values or counts of passes.",
-    why="Words and truth values have verdicts of their own, and counts of passes were judged"
-    " before.",
+    why="Words and truth values are already verdicts, and counts of passes contain no scores.",
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
-#: An outcome, its number of occurrences, and its verdict.
+#: An outcome word, its number of rows, and its verdict.
 Word = tuple[str, int, int | None]
 
 
 def named_outcome_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
-    """The messages about what passes and fails with --passes or --fails, and about an idle
-    threshold.
-
-    Errors: as in `word_messages`.
-    """
+    """The messages about words of --passes and --fails, and about a threshold without effect."""
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
     if names_words and not (statement.has_counts or request.judges_no_score):
@@ -61,11 +56,11 @@ def named_outcome_messages(
 
 
 def word_messages(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
-    """The message about what passes and fails with --passes or --fails.
+    """The message about which outcome words count as passes and failures.
 
-    Errors: DataError for words of one option that no outcome has, unless the other option names
-    every outcome; for numbers that fail because --passes names only words, and no threshold judges
-    them.
+    Errors: DataError if no outcome is a word of --passes, or of --fails, unless the other option
+    names every outcome. DataError if numbers would fail because --passes names only words and there
+    is no threshold.
     """
     values = {word.strip().lower() for word, *_ in words if word is not None}
     options = ("--passes", request.passes), ("--fails", request.fails)
@@ -73,7 +68,7 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
         option: {word.strip().lower() for word in option_words} for option, option_words in options
     }
     for (option, option_words), (other_option, _) in zip(options, reversed(options), strict=True):
-        # With labels, the words may belong to the labels.
+        # With --truth, the words may occur only in the labels.
         matched = (
             request.has_labels
             or values & words_by_option[option]

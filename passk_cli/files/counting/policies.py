@@ -1,4 +1,4 @@
-"""Turn the tally of a reading into Counts: refuse wrong data, apply policies, note facts."""
+"""Turn the result of the SQL statement into Counts, and apply --missing and --duplicates."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ def build_counts(
     tally: Tally,
     tolerant: bool,
 ) -> Counts:
-    """Build the counts of a tally. tolerant : whether wrong data is noted instead of refused.
+    """Build Counts from the result of the SQL statement.
 
-    attempts : what formats found, and the skipped files. Errors: DataError, ParameterError.
+    attempts : the files of known formats, with messages, and the skipped files.
+    tolerant : whether wrong data causes a message instead of an error.
+    Errors: DataError, ParameterError.
     """
     request = statement.request
     _require_understood(con, statement, tally, tolerant)
@@ -52,7 +54,7 @@ def build_counts(
         cells = {name: values[~nameless] for name, values in cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
-        # Unjudged scores, for example, are attempts, although their pass rate is unknown.
+        # A score without a threshold, for example, is an attempt with an unknown outcome.
         n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
@@ -80,8 +82,9 @@ def build_counts(
 
 
 def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
-    """Map each task to its benchmark, by a column with one value per task. It is {} if a task has
-    several values or none, or if the column does not divide the tasks into a few groups.
+    """Map each task to its benchmark, by a column that divides the tasks into a few groups.
+
+    The result is {} if a task has no value or several values, or if there are too many groups.
     """
     columns = ("task", f"benchmark{place}_low", f"benchmark{place}_high")
     rows, _ = cross_columns([cells[name].as_codes for name in columns])
@@ -99,15 +102,13 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
 def _require_understood(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Refuse labels of several models, an outcome that does not exist, and what no policy
-    allows.
-    """
+    """Raise an error for a label of several models, an absent outcome field, and wrong data."""
     cells = tally.cells
     if any(source.label for batch in statement.batches for source in batch.sources):
         _require_one_model(statement.batches, tally.all_cells, statement.request)
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
-        # A path without any value is not a missing outcome.
+        # If no record contains the outcome field, the field does not exist.
         absent = diagnosis.absent_field_error(con, statement)
         if absent is not None:
             raise absent
@@ -115,7 +116,7 @@ def _require_understood(
 
 
 def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
-    """Raise the error for data without an attempt, or for wrong outcomes in it."""
+    """Raise the error for data without any attempt."""
     request = statement.request
     refusing = statement.with_changes(request=replace(request, missing="error"))
     _require_allowed(con, refusing, tally, tolerant=False)
@@ -130,7 +131,7 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
 
 
 def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
-    """The codes of models and groups. Ordered columns keep their order."""
+    """The codes of models and groups. Groups from an ordered category column keep their order."""
     layouts = [batch.layout for batch in statement.batches]
     orders = dict(chain.from_iterable(layout.orders.items() for layout in layouts))
     columns = [cells[column][attempted].as_codes for column in ("name", *statement.groups)]
@@ -149,10 +150,10 @@ def _reading_messages(
     n: Any,
     tolerant: bool,
 ) -> tuple[Diagnostic, ...]:
-    """The messages about files, and about how they were read.
+    """The messages about files, encodings, groups and tasks.
 
-    n : the number of attempts per cell. Errors: DataError for copies of a file, and for one record
-    that contains the other ones.
+    n : number of attempts per cell.
+    Errors: DataError for copies of a file, and for a single record that contains all attempts.
     """
     batches, request = statement.batches, statement.request
     is_doubtful = _are_attempts_pooled(batches, cells) and request.duplicates != "keep"
@@ -185,12 +186,12 @@ def _reading_messages(
 
 
 def _are_attempts_numbered(batches: Sequence[Batch]) -> bool:
-    """Whether attempts have numbers, so that repeated ones can be found."""
+    """Whether attempts have numbers, so that passk can find repeated attempts."""
     return all(bool(b.roles.attempt) or b.roles.shape != "attempts" for b in batches)
 
 
 def _are_attempts_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
-    """Whether several files contain unnumbered attempts of one model at one task."""
+    """Whether several files contain attempts without numbers by one model at one task."""
     return not _are_attempts_numbered(batches) and bool(cells["files_differ"].any())
 
 
@@ -201,12 +202,12 @@ def _reading_facts(
     cells: Mapping[str, Any],
     attempted: Any,
 ) -> ReadFacts:
-    """The facts of a reading, without messages."""
+    """The facts about how passk read the files, without messages."""
     batches, request = statement.batches, statement.request
     nameless = tally.cells["task"].missing_mask
     lines = tally.cells["attempts"] * nameless
     lines = np.bincount(tally.cells["name"].codes + 1, lines)
-    # If columns are models, each line belongs to all models.
+    # If each column is a model, a line without a task occurs once per model.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
     unread = [error for error in attempts.passed_over if isinstance(error, UnreadFileError)]
@@ -261,7 +262,7 @@ def _reading_facts(
 def _require_allowed(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Raise an error for what the policies do not allow, with its place."""
+    """Raise an error for the first missing, unknown or repeated value that options do not allow."""
     request, nameless = statement.request, tally.cells["task"].missing_mask
     if nameless.any() and not (request.skip_bad or tolerant):
         attempt_counts = tally.cells["attempts"]
@@ -286,7 +287,7 @@ def _require_allowed(
 def _require_one_model(
     batches: Sequence[Batch], cells: Mapping[str, Any], request: Request
 ) -> None:
-    """Raise DataError if a label would merge several models of a file, unless you pool them."""
+    """Raise DataError if a label names a file with several models, unless --pool allows it."""
     labels = {
         request.alias_of(s.label): (s, b.roles.model)
         for b in batches for s in b.sources
@@ -310,7 +311,7 @@ def _require_one_model(
 
 
 def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
-    """All attempts and missing outcomes of each model at each task, also without any outcome."""
+    """The number of attempts and of missing outcomes of each model at each task."""
     attempt_counts = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     is_present = attempt_counts > 0
     units = cross_columns([cells[name][is_present].as_codes for name in ("task", *groups)])
@@ -323,9 +324,9 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
 
 
 def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
-    """Map each task to its cluster. Raise DataError at `place` if it has none or two."""
+    """Map each task to its cluster. Raise DataError if a task has no cluster or two clusters."""
     clusters: dict[str, str] = {}
-    # Most models have the same tasks, so each distinct row is checked once.
+    # Most models have the same tasks, so each distinct row is checked only once.
     rows, codes = cross_columns(
         [cells[name].as_codes for name in ("task", "cluster_low", "cluster_high")]
     )
@@ -355,7 +356,7 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
-    # Amounts of a format become columns if they are needed.
+    # The costs in a harness file become columns only if passk needs them.
     spent = {name: {"number"} for name in attempts.amount_names.get(batch.layout.kind, {})}
     usual = {role: usual_columns(role, {**kinds, **spent}) for role in ATTEMPT_ROLES}
     offered = {
@@ -366,7 +367,7 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     halves = [offered.get(role) for role in ("tokens_in", "tokens_out")]
     if "tokens" not in offered and all(halves) and "tokens" not in roles:
         offered["tokens"] = "+".join(map(str, halves))
-    # The added columns of a harness are already in tasks, attempts and reasons.
+    # Tasks, attempts and reasons already contain the values of these columns.
     added_columns = ("suite", "run", "reason") if batch.layout.is_harness else ()
     used_columns = {*base_columns, *offered.values(), *added_columns}
     unused = tuple(column for column in batch.layout.kinds if column not in used_columns)

@@ -1,7 +1,7 @@
-"""Read samples of the files with the statement that counts, for the profile of the data.
+"""Read samples of the files for the checks of the data.
 
-Small files are read completely. For larger files, passk reads 64 blocks of 64 KB at even distances,
-cut at line ends, so that the time does not depend on the size.
+Small files are read completely. In larger files, passk reads 64 blocks of 64 KB at even distances,
+so that the time does not depend on the size of the files.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_float
 from passk_cli.files.roles import ENDINGS, find_column, is_list_column, name_words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
-# The number and size of blocks of a sample. Files that are smaller than all blocks are read
-# completely.
+# Number of blocks in a sample, and size of a block in bytes. Smaller files are read completely.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
-# The number of bytes at which a sample of long lines ends.
+# Maximum size of a sample in bytes. Blocks are larger than 64 KB if lines are long.
 MOST_BYTES = 1 << 27
-# The maximum numbers of rows of a sample without lines, of columns, and of keys of a nested column.
+# Maximum numbers of rows of a Parquet sample, of columns, and of keys in a nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
-# The depth of nested records that are searched for how an attempt ended.
+# Maximum depth of nested records in which passk searches for fields about the end of attempts.
 _MOST_DEPTH = 3
 _SCALAR = {"null", "bool", "number", "text"}
 
 
 class _SampleQuery(NamedTuple):
-    """A batch whose files are samples.
+    """A batch in which samples replace the files.
 
-    origins : sample → its file. is_complete : whether the samples contain all rows.
+    origins : path of a sample → path of the sampled file.
+    is_complete : whether the samples contain all rows.
     """
 
     batch: Batch
@@ -58,10 +58,9 @@ class _SampleQuery(NamedTuple):
 def profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
 ) -> DataProfile:
-    """Build the profile of all files, from a sample of larger ones. Filters apply only to small
-    files.
+    """Build the profile of all files, from samples of larger files. Errors: duckdb.Error.
 
-    folder : the place of the samples, which the connection can read. Errors: duckdb.Error.
+    folder : the folder for the samples, which the connection must be able to read.
     """
     return with_all_memory(con, lambda: _profile_files(con, statement, folder))
 
@@ -76,7 +75,7 @@ def _profile_files(
     is_complete = all(sample.is_complete for sample in samples)
     request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
     if not is_complete:
-        # A filter might leave only a few rows of a sample.
+        # A filter might leave only a few rows of a sample, so samples are not filtered.
         request = replace(request.with_all_models(), where="", only_tasks=(), exclude_tasks=())
     batches = [_with_further_columns(con, sample.batch) for sample in samples]
     profile_statement = statement.with_changes(
@@ -86,7 +85,7 @@ def _profile_files(
     plain, records = (
         [name for batch_columns in columns_by_batch for name in batch_columns[i]] for i in (0, 1)
     )
-    # The engine does not distinguish names that differ only in case.
+    # DuckDB does not distinguish column names that differ only in case.
     first_of: dict[str, str] = {}
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
@@ -108,12 +107,12 @@ def _profile_files(
 
 
 def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The keys of records in a structure, and the nested keys that describe how attempts ended.
+    """The keys of a JSON structure, and nested keys about the end of attempts.
 
     >>> [*_record_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]
     """
-    # A very large number of keys are names and not columns.
+    # If a record has many keys, the keys are names, for example of tasks, and not columns.
     is_record = isinstance(structure, dict) and len(structure) <= _KEYS
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
@@ -130,7 +129,7 @@ def _fill_table(
     batches: Sequence[tuple[Batch, _SampleQuery]],
     columns: Sequence[str],
 ) -> None:
-    """Fill the table `profile_` with the rows of samples."""
+    """Fill the table `profile_` with the rows of the samples."""
     names, counts = statement.names, statement.has_counts
     fixed = ["file", "model", *statement.groups, "task", "outcome", *["n_text", "c_text"] * counts]
     texts = [*fixed, *(f"carried{i}" for i in range(len(columns)))]
@@ -154,9 +153,9 @@ def _fill_table(
 def profile_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
-    """The profile of whole cells: all rows of one of so many tasks, chosen by hash.
+    """The profile of all rows of one task in `one_in` tasks. Errors: duckdb.Error.
 
-    columns : the columns of the profile in addition to the task. Errors: duckdb.Error.
+    columns : the columns of the profile in addition to the task.
     """
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
@@ -179,14 +178,14 @@ def _build_profile(
     *,
     is_complete: bool,
 ) -> DataProfile:
-    """The profile of a table with the rows of a statement.
+    """The profile of a table with sampled rows. Errors: duckdb.Error.
 
-    columns : name → SQL of its text. Errors: duckdb.Error.
+    columns : name of a column → SQL of its text.
     """
     verdict = statement.verdict()
     if statement.has_counts:
         verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
-    # Rows without a model, or without a value of a group, form one series.
+    # Rows without a model, or without a value of --by, form one series.
     series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
     expressions = [*series, "nullif(task, '')", *columns.values()]
     hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
@@ -205,7 +204,7 @@ def _build_profile(
     hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
     paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
     file_codes, file = np.unique(answer["file"], return_inverse=True)
-    # The file of rows that the engine joined may be unknown.
+    # A row may come from a temporary file, which has no name for users.
     file_names = tuple(files.get(paths.get(code, ""), "") for code in file_codes.tolist())
     judged = as_floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
@@ -216,7 +215,7 @@ def _build_profile(
 
 
 def _codes_of_hashes(hashes: Any) -> Ints:
-    """Codes of hashes, from 0; −1 for a missing one."""
+    """One code per hash, from 0, and −1 for a missing hash."""
     codes = np.full(len(hashes), -1, dtype=np.int64)
     is_present = ~missing_mask(hashes)
     codes[is_present] = np.unique(np.asarray(hashes)[is_present], return_inverse=True)[1]
@@ -224,7 +223,7 @@ def _codes_of_hashes(hashes: Any) -> Ints:
 
 
 def _kept_batches(statement: Statement) -> Iterator[Batch]:
-    """The batches, with only those files that have kept models."""
+    """The batches with only the files of models that the request keeps."""
     for batch in statement.batches:
         named_sources = ((source, statement.names.get(source.path)) for source in batch.sources)
         request = statement.request
@@ -236,7 +235,7 @@ def _kept_batches(statement: Statement) -> Iterator[Batch]:
 
 
 def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Columns that may have scalar values (columns with a role first), and columns of records."""
+    """The columns with scalar values, columns with a role first, and the columns with records."""
     kinds = batch.layout.kinds
     playing = [c for c in (*batch.roles.columns().values(), *by) if find_column(c, kinds)]
     playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
@@ -250,7 +249,7 @@ def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[st
 
 
 def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
-    """Map each name to the SQL of its text in rows with these columns."""
+    """Map each column to the SQL of its text, or of NULL for an empty value."""
     texts = {}
     for place, name in enumerate(columns):
         kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
@@ -260,14 +259,14 @@ def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dic
 
 
 def _scalar_sql(text: str) -> str:
-    """SQL for a text, or NULL for an empty text, a list or a record."""
+    """SQL for a text, which is NULL for an empty text, a list or a record."""
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
 
 def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
-    """A batch with all columns of its sample, also of later records.
+    """A batch with all columns of its sample, including columns that occur only in later records.
 
-    For lists of outcomes, the rows are records without a verdict.
+    If the records contain lists of outcomes, each record becomes one row without a verdict.
     """
     layout = batch.layout
     if not layout.complete and layout.kind == "jsonl":
@@ -289,7 +288,7 @@ def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch
 def _write_samples(
     con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int
 ) -> _SampleQuery:
-    """Write samples of a batch. folder : their place. place : the index of the batch, for names."""
+    """Write samples of the files of a batch to a folder. place : the index of the batch."""
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
         rows = layout.relation_sql([source.path for source in batch.sources], {})
@@ -322,7 +321,7 @@ def _write_samples(
     samples_as_sources = [
         replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)
     ]
-    # Constant columns of a file are constant in its sample.
+    # A column with one value in a file has the same value in the sample of the file.
     constants = {
         name: {path: values[file] for path, file in samples.items() if file in values}
         for name, values in layout.constants.items()
@@ -334,7 +333,7 @@ def _write_samples(
 
 
 def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
-    """Map the index of each file to the starts of its blocks, at even distances over all files."""
+    """Map the index of each file to the positions of its blocks, evenly spread over all files."""
     sizes = np.array([os.path.getsize(path) for path in files])
     ends = np.cumsum(sizes)
     starts = np.linspace(0, max(int(ends[-1]) - BLOCK_BYTES, 0), BLOCKS).astype(np.int64)
@@ -346,20 +345,20 @@ def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
 
 
 def _beginning_indices(files: Sequence[str]) -> dict[int, list[int]]:
-    """The indices of some files at even distances, whose beginnings are read."""
+    """Map the indices of evenly spread files to the position 0, the beginning of each file."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}
 
 
 def _copy_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool) -> None:
-    """Write the complete lines of blocks of a file, with its header."""
+    """Write the complete lines in the blocks of a file to a sample."""
     with open(path, "rb") as file, open(sample, "wb") as out:
         if header:
             out.write(file.readline())
         before = file.tell()
         for start in starts:
             if start > before:
-                # The line in which a block begins is left out.
+                # A block usually begins in the middle of a line, which is left out.
                 file.seek(start - 1)
                 file.readline()
             else:

@@ -1,6 +1,6 @@
-"""The order of attempts and the groups of tasks, from the sampled rows of the checks.
+"""Find the order of attempts and groups of tasks in the sampled rows.
 
-No file is read again. `study.dependence` tests both.
+`study.dependence` tests whether attempts or tasks are independent. No file is read again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from passk_cli.files.roles import SETTINGS, name_words, spelled_last_key
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
 
-# Fewer groups are probably kinds or levels, and intervals from so few clusters are unreliable.
+# Minimum number of groups of tasks. Fewer groups are probably categories such as difficulties.
 _FEWEST_GROUPS = 10
-# Names of settings and benchmarks; words of numbers that name something.
+# Columns with these names are settings or benchmarks and not groups of dependent tasks.
 _NOT_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}
 _NAMING_WORDS = frozenset("id group cluster family".split())
 
@@ -28,10 +28,11 @@ _NAMING_WORDS = frozenset("id group cluster family".split())
 def sampled_rows(
     context: CheckContext, statement: Statement, settings: Collection[str]
 ) -> SampledRows | None:
-    """The order and the groups in the sample; None for counts, for lists, and for a filtered
-    sample.
+    """The order of attempts and groups of tasks in the sample, or None.
 
-    settings : quoted names of columns with findings.
+    The result is None for counts, for lists, and for a sample of filtered data.
+
+    settings : quoted names of columns that checks found to be settings.
     """
     profile, request = context.profile, context.request
     has_filter = request.where or request.models or request.exclude_models
@@ -51,7 +52,7 @@ def sampled_rows(
 def _ordered_attempts(
     context: CheckContext, statement: Statement, series: Ints, is_judged: Bools
 ) -> OrderedAttempts | None:
-    """The outcomes in the order of attempt numbers; None without numbers, or if they repeat."""
+    """The outcomes in the order of attempt numbers, or None if numbers are missing or repeated."""
     profile, column = context.profile, context.column("attempt")
     if column not in profile.columns or any(b.roles.attempt != column for b in context.batches):
         return None
@@ -77,7 +78,7 @@ def _ordered_attempts(
 def _series_names(
     context: CheckContext, statement: Statement, rows: Ints
 ) -> Iterator[tuple[str, ...]]:
-    """The model and the groups of these rows of the sample."""
+    """The model and the groups of the given rows of the sample."""
     profile = context.profile
     columns = ", ".join(f"coalesce({name}, '')" for name in ("model", *statement.groups))
     row_list = ", ".join(map(str, rows.tolist()))
@@ -92,9 +93,9 @@ def _series_names(
 def _task_groups(
     context: CheckContext, series: Ints, is_judged: Bools, settings: Collection[str]
 ) -> TaskGroups | None:
-    """Pass rates of tasks, and unread columns with one value per task and several tasks per value.
+    """The pass rates of tasks, and unread columns that divide the tasks into groups, or None.
 
-    Settings, names of benchmarks, and measurements of attempts are left out.
+    Settings, benchmarks, and columns that describe attempts are left out.
     """
     profile = context.profile
     names = [
@@ -125,7 +126,7 @@ def _task_groups(
 
 
 def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int) -> Ints | None:
-    """The group of each task; None if a task has none or two, or if groups are too small."""
+    """The group of each task, or None if a task has no group or two, or if groups are small."""
     codes = column.codes[is_judged]
     if codes.min(initial=0) < 0 or 2 * column.distinct > tasks:
         return None
@@ -138,5 +139,5 @@ def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int)
 
 
 def _may_be_of_attempt(context: CheckContext, name: str) -> bool:
-    """Whether a column may describe attempts and not tasks: numbers that do not name anything."""
+    """Whether a column contains numbers that may be measurements of attempts, such as times."""
     return not name_words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"

@@ -1,1 +1,1 @@
-"""Find the layout of the rows of files, and the meaning of their columns."""
+"""Find the layout of the rows in files, and the roles of the columns."""

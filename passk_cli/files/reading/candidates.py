@@ -312,7 +312,7 @@ class _CandidateFinder:
 
     @cached_property
     def task_columns(self) -> list[str]:
-        """Columns that may contain the task. Of columns with equal codes, the first is kept."""
+        """Columns that may contain the task. If columns have equal codes, the first is kept."""
         paths = [path for path in self.columns if self._task_level(path)]
         # If the records contain tasks, a task field above the records describes the run.
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]

@@ -1,8 +1,7 @@
-"""Turn open questions about a file into an error with the columns that you can choose.
+"""Add the candidate columns of each role, with their options, to an error about unclear columns.
 
-The screen of an error lists the candidates of each role with the options that choose them. If the
-names are certain, the error contains one complete command that drops nothing. Preferences,
-summaries and files without outcomes are refused without a command.
+If the roles are certain, the error contains one complete command that drops no attempts. There is
+no command for comparisons of two answers, summaries, and files without outcomes.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
-# Errors that a choice of columns can solve → the role in question.
+# Name of an error that a choice of columns can solve → role that the user must choose, or "".
 _QUESTIONS = {
     "no-task-column": "task",
     "no-outcome-column": "outcome",
@@ -62,11 +61,11 @@ _QUESTION_TEXTS = {
     "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
-# The maximum number of lines of a role on the screen, and the width to which options are aligned.
+# Maximum number of candidates per role in an error, and width to which options are aligned.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
-# Lines and columns of a screen, and the shortest length to which tallies are cut.
+# Maximum numbers of lines and columns of the candidates, and minimum length of shortened values.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
-# Names for a new map. An existing file is never overwritten.
+# Names for a new map. passk suggests the first name that does not exist.
 _MAP_NAMES = ("passk.toml", "map.toml")
 
 
@@ -78,19 +77,19 @@ def question_error(
     read: Callable[[Request], Counts],
     data: Any,
 ) -> PasskError:
-    """The error with the columns that you can choose, or the refusal of a file without outcomes.
+    """The error with the columns to choose from, or a different error for a file without outcomes.
 
-    read : a function that reads with a request. data : the data as it was given. A map is suggested
-        next to it.
+    read : a function that reads the files with a changed request.
+    data : the data that the user gave. The error suggests a map in the same folder.
     """
     if any(is_read_once(source.frame) for source in sources):
         return error
     paths = [source.path for source in sources if source.frame is None]
     trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIAL_BYTES)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
-    # No option can choose between two columns with one name, so the file must be changed.
+    # No option can choose between two columns with the same name.
     other_column = error.name == "ambiguous-column" and (not roles or roles - {*_QUESTION_TEXTS})
-    # There is no question about an empty file.
+    # If the file is empty, there are no columns to choose from.
     empty = error.name == "no-results" and bool(error.settles)
     if error.name not in (*_QUESTIONS, "no-role-column") or other_column or empty:
         if not trials.is_quick:
@@ -110,7 +109,7 @@ def question_error(
         return error
     template = layout_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
-        # The files are named like runs, so the position of a row in its file may identify the task.
+        # If files are named like runs, the position of a row in its file may identify the task.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
         task_candidates = [
             replace(
@@ -122,7 +121,6 @@ def question_error(
         ]
         places[0] = replace(places[0], by_role={**places[0].by_role, "task": (*task_candidates,)})
     elif template and "outcome" in places[0]:
-        # The files or folders are named like tasks.
         option = SuggestedFix({"--path": template})
         way, counts = trials.complete_fix(option)
         task_name = way.options.get("--field", {}).get("task", "task")
@@ -130,8 +128,7 @@ def question_error(
         columns = [task for task in tasks if task.column != POSITION]
         stated = [task.values for task in columns if name_strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # The files are tasks only if no column suggests fewer tasks, no other column may be the
-        # task, and each file has one row.
+        # Files are certainly tasks if no column may be the task and each file has one row.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].rows <= len(paths) and not trials.doubt_reason(counts)
         if files and "task" in column_parts(task_name) and sure:
@@ -165,7 +162,7 @@ def question_error(
 def _nested_field_error(
     error: DataError, candidate_set: Candidates, trials: FixTrials
 ) -> PasskError:
-    """The error about a missing amount or answer, with nested columns that have its name."""
+    """The error about a missing cost or answer, with nested columns that have a usual name."""
     (role,) = error.settles[0].options["--field"]
     nested = [
         path
@@ -183,9 +180,7 @@ def _nested_field_error(
 def _unnamed_words_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
-    """The error about words that neither --passes nor --fails names, with fixes for both
-    verdicts.
-    """
+    """The error about words that --passes and --fails do not name, with a fix per verdict."""
     named_words = {word.lower() for word in (*request.passes, *request.fails)}
     ways = (way for candidate in candidate_set.get("outcome", ())[:1] for way in candidate.passing)
     words_left = [word for way in ways for word in way.options.get("--passes", ())
@@ -204,7 +199,7 @@ def _unnamed_words_error(
 def _misspelled_column_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
-    """The error about a column that does not exist, with a column of a similar name."""
+    """The error about a column that does not exist, with a column that has a similar name."""
     option_of = {
         part: {"--field": role}
         for role, c in request.named_columns.items()
@@ -224,7 +219,7 @@ def _misspelled_column_error(
 
 
 def _refusal_error(error: DataError, places: Sequence[Candidates]) -> DataError | None:
-    """The refusal of preferences, of a summary, or of a file without outcomes."""
+    """The error for preferences between answers, a summary, or a file without outcomes, or None."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
     ):  # fmt: skip
@@ -266,12 +261,12 @@ def _with_candidate_lines(
     hidden: str,
     draft: Sequence[SuggestedFix],
 ) -> PasskError:
-    """The error with its screen, and with the complete command if the names are certain.
+    """The error with the candidates, and with a complete command if the roles are certain.
 
-    hidden : what to do if the index of a frame contains the task. draft : fixes that write a map.
+    hidden : a hint that the index of a data frame may contain the task, or "".
+    draft : fixes that write a map.
     """
     role, request = _QUESTIONS[error.name], trials.request
-    # Use the first place that has the role in question.
     best = next((place for place in places if role in place), places[0])
     if role and role not in best and not (role != "model" and "counts" in best):
         return trials.with_working_fixes(error)
@@ -285,13 +280,13 @@ def _with_candidate_lines(
             why = size_text(counts) if trials.is_quick else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
-            # What to drop or to mix is another question, with one command per answer.
+            # Whether to drop or pool attempts is a second question, with one command per answer.
             ways = (settle for settle in counts.settles if not is_untestable(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
             settles = trials.with_working_fixes(
                 error.with_changes(type(error), settles=settles)
             ).settles
-            # The total number is unknown, because only the beginning of a long file was read.
+            # passk read only the beginning of a long file, so the total number is unknown.
             question = counts.problem if trials.is_quick else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
         question, settles = (
@@ -310,7 +305,7 @@ def _with_candidate_lines(
 
 
 def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
-    """The fix that is offered with every screen: a map to edit, next to the data."""
+    """The fix that writes a map next to the data, which the user can edit."""
     free = (os.path.join(folder, name) for name in _MAP_NAMES)
     for name in islice((name for name in free if not os.path.lexists(name)), 1):
         why = "writes a map with all candidates that you can edit"
@@ -318,9 +313,7 @@ def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
 
 
 def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
-    """The places that may contain the attempts: all with a task and an outcome, or the first
-    one.
-    """
+    """The lists of records that contain a task and an outcome, or otherwise the first list."""
     candidates_with_both = []
     for place in places:
         models = {candidate.column for candidate in place.get("model", ())}
@@ -330,7 +323,7 @@ def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
 
 
 def _question_text(error: DataError, candidate_set: Candidates, request: Request) -> str:
-    """The question which columns to choose."""
+    """The question about the roles that have no certain column, or ""."""
     open_roles = [
         role
         for role in ("task", "outcome")
@@ -340,7 +333,7 @@ def _question_text(error: DataError, candidate_set: Candidates, request: Request
 
 
 def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFix | None:
-    """The options that read a place, if its task and its outcome are certain; otherwise None."""
+    """The options that read a list of records if its task and outcome are certain, or None."""
     options: dict[str, Any] = {}
     fields: dict[str, str] = {}
     if candidate_set.records and request.records is None:
@@ -365,9 +358,9 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
 
 
 def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
-    """The error for a document that is read as one attempt and contains records with outcomes.
+    """The error for a document that passk read as one attempt but that contains many attempts.
 
-    The document is probably a summary of these records.
+    The document is probably a summary of the attempts.
     """
     source, column = batch.sources[0], batch.roles.outcome or ""
     if batch.layout.kind != "record":
@@ -377,7 +370,7 @@ def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataErr
         if candidate_set.rows < 2 or "{" in candidate_set.records or not outcomes:
             continue
         choices = (
-            SuggestedFix({"--records": candidate_set.records}, "reads these"),
+            SuggestedFix({"--records": candidate_set.records}, "reads these records"),
             SuggestedFix({"--records": "."}, "reads the document itself"),
         )
         problem = f"the document has the outcome {column}, and its {candidate_set.records}"
@@ -393,11 +386,12 @@ def candidate_lines(
     columns: bool = False,
     full: bool = False,
 ) -> Iterator[str]:
-    """Print the candidates of each role as lines, with the options that choose them.
+    """The candidates of each role as lines of text, with the options that choose the candidates.
 
-    spelled : a function that writes an option for the caller. columns : whether columns without a
-        role are listed. full : whether everything is listed; otherwise at most 8 candidates per
-        role and 20 lines of 80 characters.
+    spelled : a function from an option to its text for the command line or for Python.
+    columns : whether columns without a role are listed.
+    full : whether all candidates are listed, instead of at most 8 candidates per role and 20 lines
+        of 80 characters.
     """
     rows, place = [], candidate_set if isinstance(candidate_set, Candidates) else None
     if place and (place.records or place.other_places):

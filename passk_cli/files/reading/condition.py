@@ -16,7 +16,7 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known
 
 _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
-# Functions and operators that depend only on the row and do not enlarge their arguments.
+# Conditions can use functions that depend only on the row and do not enlarge their arguments.
 FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
     " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
@@ -29,7 +29,7 @@ _OPERATORS = frozenset(
     "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
     " to_months to_days to_hours to_minutes to_seconds".split()
 )
-# The maximum number of levels of DuckDB's syntax tree. A sum or NOT takes two levels.
+# Maximum number of levels in the syntax tree of a condition. A sum or NOT has two levels.
 _MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
@@ -37,7 +37,7 @@ CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 def condition_columns(
     con: duckdb.DuckDBPyConnection, where: str, batches: Sequence[Batch]
 ) -> list[str]:  # fmt: skip
-    """The columns in a --where expression. Raise ParameterError if one does not exist."""
+    """The columns in a --where expression. Raise ParameterError if a column does not exist."""
     names = condition_names(con, where)
     columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
@@ -47,7 +47,7 @@ def condition_columns(
             role: column for batch in batches for role, column in batch.roles.columns().items()
         }
         if absent[0] in roles:
-            # Reports use this name, but the data has another one.
+            # In reports, the column has the name of its role, but not in the data.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
             settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
@@ -75,7 +75,7 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
-    # As an entry of a list, "a) OR (b" and "a, b" are not one expression.
+    # As an entry of a list, "a) OR (b" and "a, b" cause an error or more than one entry.
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
     same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
     star = any(_tree_nodes(tree, "STAR")) and not any(_tree_nodes(tree, "SUBQUERY"))
@@ -85,13 +85,13 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             f"the condition must be a single expression; {CONDITION}",
             name="bad-condition",
         )
-    # A subquery could name tables, files and addresses.
+    # A subquery could read tables, files and addresses.
     if any(_tree_nodes(tree, "SUBQUERY")):
         raise ParameterError(
             OptionValue("--where", where), f"SELECT and tables are not allowed here; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
-    # Values must not depend on chance, time or settings, and must not fill the memory.
+    # The result must not depend on chance, time or settings, and must not fill the memory.
     function_names = {str(node["function_name"]) for node in _tree_nodes(tree, "FUNCTION")}
     if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
         problem = f"{forbidden[0]}() is not allowed in a condition"
@@ -105,9 +105,10 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
 
 
 def with_less_than(con: duckdb.DuckDBPyConnection, where: str) -> str:
-    """The condition with < in place of = and IN, because DuckDB refuses < between text and number.
+    """The condition with < instead of = and IN, to find comparisons of a text with a number.
 
-    With =, DuckDB would convert each text to a whole number, so "0.2" = 0 would be true.
+    DuckDB raises an error for < between a text and a number. For =, it converts the text to a whole
+    number, so "0.2" = 0 would be true.
     """
     tree = json.dumps(_with_less_than(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
@@ -132,17 +133,13 @@ def _with_less_than(node: Any) -> Any:
     common = {"alias": "", "query_location": 0}
     less = {"class": "COMPARISON", "type": "COMPARE_LESSTHAN", **common}
     comparisons = [{**less, "left": operands[0], "right": operand} for operand in operands[1:]]
-    # An OR needs at least two comparisons.
+    # An OR needs at least two comparisons, so the first comparison is repeated.
     disjunction = {"class": "CONJUNCTION", "type": "CONJUNCTION_OR", **common}
     return {**disjunction, "children": [*comparisons, comparisons[0]]}
 
 
 def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
-    """DuckDB's syntax tree of a statement with this condition, or its error.
-
-    The line break ends a comment in the condition, which would otherwise hide the rest of the
-    statement.
-    """
+    """DuckDB's syntax tree of a statement with a condition, or its error."""
     statement = f"SELECT 1 WHERE ({where}\n)"
     place, deep = OptionValue("--where", where), f"the condition is nested too deeply; {CONDITION}"
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
@@ -156,7 +153,7 @@ def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
 
 
 def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
-    """The statements of a tree without their conditions."""
+    """The statements of a syntax tree without their conditions."""
     return [{**s["node"], "where_clause": None} for s in tree["statements"]]
 
 

@@ -1,7 +1,7 @@
-"""Try suggested fixes on the data, so that every printed command works.
+"""Try suggested fixes on the data, so that every command in an error works.
 
-A fix may lead to another question. It is completed with options that drop and mix nothing. All
-other questions are left to the user.
+If a fix leads to a further question, passk adds options that drop no attempts and mix no settings.
+All other questions are left to the user.
 """
 
 from __future__ import annotations
@@ -18,34 +18,29 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
-# Questions about columns that distinguish attempts.
+# Names of errors about columns that distinguish attempts.
 _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
-# The maximum number of questions that are answered in a row, and questions whose answers mix
-# nothing.
+# Maximum number of questions that passk answers in a row, and errors with fixes that mix nothing.
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
-
-
-# Answers that affect more than the question, and the comments of their commands.
+# These fixes make an assumption about attempts, so a comment explains the assumption.
 _MISSING_FAIL, _REPEATS_COUNT = (
     SuggestedFix({"--missing": "fail"}),
     SuggestedFix({"--duplicates": "keep"}),
 )
 _ASSUMPTIONS = {
     repr(_MISSING_FAIL): "attempts without an outcome fail",
-    repr(_REPEATS_COUNT): "repeats are attempts of their own",
+    repr(_REPEATS_COUNT): "repeats are separate attempts",
 }
-
-
-# A fix with one of these errors is not printed, because a column does not exist or has no name.
+# passk does not suggest a fix that leads to one of these errors.
 _DEAD_ENDS = ("no-such-column", "no-task-column", "no-outcome-column")
 
 
 @dataclass(frozen=True)
 class FixTrials:
-    """Tries fixes on the data of an error.
+    """Tries fixes on the data that caused an error.
 
-    read : a function that reads with a request. is_quick : whether reading again takes hardly any
-        time.
+    read : a function that reads the files with a changed request.
+    is_quick : whether the files are small, so that they are read completely in a moment.
     """
 
     request: Request
@@ -53,7 +48,7 @@ class FixTrials:
     is_quick: bool = True
 
     def counts(self, settle: SuggestedFix) -> Counts | PasskError:
-        """The counts that a fix reads, or the error that it leads to."""
+        """The counts after a fix is applied, or the error that the fix leads to."""
         request = replace(self.request.with_fix(settle), conversion=None)
         try:
             counts = self.read(request)
@@ -69,9 +64,9 @@ class FixTrials:
     def complete_fix(
         self, settle: SuggestedFix, rounds: int = _MOST_ROUNDS, *, mixing: bool = True
     ) -> tuple[SuggestedFix, Counts | PasskError]:
-        """Complete a fix with answers to further questions. Return it with the counts or the error.
+        """Complete a fix with answers to further questions. Return the fix and counts or an error.
 
-        mixing : whether settings may be pooled or split without a question.
+        mixing : whether passk may pool or split settings without asking.
         """
         counts = self.counts(settle)
         unsuited = isinstance(counts, _UnsuitableCounts) or rounds == 1
@@ -89,10 +84,7 @@ class FixTrials:
         return settle, counts
 
     def doubt_reason(self, counts: Counts | PasskError) -> str:
-        """The reason to doubt counts: all attempts have the same outcome, or are one task; else "".
-
-        A file of failures only, or a column that never varies, is rarely the right choice.
-        """
+        """The reason to doubt counts, or "": all attempts have one outcome, or are at one task."""
         if isinstance(counts, PasskError) or counts.n.sum() < 2:
             return ""
         if len(counts.tasks) == 1:
@@ -102,10 +94,10 @@ class FixTrials:
         return "" if self.request.scores_only else ends.get(passed, "")
 
     def with_working_fixes(self, error: DataError) -> PasskError:
-        """The error with the fixes that work, each completed with answers to further questions.
+        """The error with only the fixes that work, completed with answers to further questions.
 
-        If the counts of a fix do not suit the question, the error about that is returned. If all
-        fixes for settings lead to the question what passes, this question is returned.
+        If a command cannot use the counts of any fix, the error of the command is returned. If all
+        fixes for settings lead to an error about unknown outcomes, this error is returned.
         """
         working: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None
@@ -135,7 +127,7 @@ class FixTrials:
 
 
 class _UnsuitableCounts(PasskError):
-    """Counts that do not suit a question. reason : the error of the question."""
+    """The error for counts that a command cannot use. reason : the error of the command."""
 
     def __init__(self, reason: PasskError) -> None:
         super().__init__(reason.problem, name=reason.name)
@@ -143,7 +135,7 @@ class _UnsuitableCounts(PasskError):
 
 
 def _joined_reasons(*reasons: str) -> str:
-    """Join reasons for the comment of a command: "keeps them apart; every attempt fails"."""
+    """Join reasons for the comment after a command: "keeps them apart; every attempt fails"."""
     return "; ".join(filter(None, reasons))
 
 
@@ -153,7 +145,7 @@ def is_untestable(settle: SuggestedFix) -> bool:
 
 
 def size_text(counts: Counts) -> str:
-    """A text for the size of counts: "reads 30 tasks × 1 attempt by 4 models"."""
+    """A text for the number of tasks and attempts: "reads 30 tasks × 1 attempt by 4 models"."""
     low, high = int(counts.n.min()), int(counts.n.max())
     attempts = plural(low, "attempt") if low == high else f"{low:,} to {high:,} attempts"
     models = len({model for model, *_ in counts.series})
@@ -162,7 +154,7 @@ def size_text(counts: Counts) -> str:
 
 
 def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
-    """The answers to the question that a fix leads to, without answers that undo the fix."""
+    """The fixes for an error after a first fix, without fixes that undo the first fix."""
     model_option = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), model_option)
     if error.name == "missing-outcome" and "--missing" not in settle.options:
@@ -178,9 +170,7 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
 
 
 def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
-    """Whether an additional fix chooses no outcome and no rows, and changes no option of the first
-    one.
-    """
+    """Whether a second fix chooses no outcome and no rows, and changes no option of the first."""
     merged = settle.merged(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}

@@ -1,4 +1,4 @@
-"""How the rows of files are laid out, and the SQL that makes a flat table of them."""
+"""The layout of the rows in files, and the SQL that reads the rows as a flat table."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
 
-# A text as a number to compare with: up to 15 digits, whole numbers of up to 38 digits, or any
-# number. The first two fail if they would not be exact, and then the next one is tried.
+# SQL for a text as a number in a condition. The first two expressions raise an error for numbers
+# that they cannot represent exactly. passk then tries the next expression.
 NUMBERS = (
     "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
     " ELSE {name} END AS DOUBLE)",
@@ -52,20 +52,21 @@ NUMBERS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Layout:
-    """How the rows of one or more equal files are laid out.
+    """The layout of the rows in one or more files of the same kind.
 
     kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
-    description : what was recognised, for messages.
-    columns : column → kinds of its values in the first records, and in some later ones.
-    delimiter : of a delimited text.  packing : "none", "gzip", "zstd".
-    complete : whether these are all columns. Later records of JSON may have more.
-    row_file : the file of rows that the files of a format were written to. Its lines have at most
-        `longest_row` bytes.
-    format : the format of these files.
-    table : the name of the rows in DuckDB; only for a frame.
-    constants : column → path → value, for columns that are constant per file and not in the file.
-    joined : column → the columns that it is made of.
-    orders : column → its values in order, if the column defines one.
+    description : a text for messages, such as "one JSON record per line".
+    columns : column → kinds of its values in the records that passk read.
+    delimiter : the delimiter of a delimited text.
+    packing : "none", "gzip" or "zstd".
+    complete : whether `columns` contains all columns. Later JSON records may have more columns.
+    row_file : the JSON Lines file with the rows of files in a known format, or "".
+    longest_row : maximum size of a line in `row_file`, in bytes.
+    format : the known format of the files, or None.
+    table : the name of the table in DuckDB for a data frame, or "".
+    constants : column → path → value, for columns with one value per file, for example from paths.
+    joined : column → the columns that it is computed from.
+    orders : column → its values in order, if the data frame defines an order.
     """
 
     kind: str
@@ -96,12 +97,12 @@ class Layout:
         )
 
     def column_kinds(self, column: str) -> set[str]:
-        """The kinds of values in a column, or in the column that a dotted path begins with."""
+        """The kinds of values in a column, or in the column that contains a nested field."""
         path = find_column(column, self.kinds)
         return self.kinds[path[0]] if path else set()
 
     def column_parts(self, column: str) -> list[str]:
-        """The columns that a column is made of; itself, unless it is joined."""
+        """The columns that a joined column is computed from, or otherwise the column itself."""
         if column not in self.joined:
             return [column]
         return [
@@ -111,24 +112,24 @@ class Layout:
         ]
 
     def with_further_columns(self, names: Iterable[str]) -> Layout:
-        """The layout with those columns that may occur in later records."""
+        """The layout with further columns that may occur only in later records."""
         names = () if self.complete or self.kind != "jsonl" else names
         unseen = (name for name in names if find_column(name, self.kinds) is None)
         columns = ((name, frozenset({"text"})) for name in unseen)
         return replace(self, columns=(*self.columns, *columns))
 
     def file_constants(self, path: str) -> dict[str, str]:
-        """The constant columns of one file."""
+        """The columns with one value in a file, with the value."""
         return {name: values[path] for name, values in self.constants.items() if path in values}
 
     @property
     def is_harness(self) -> bool:
-        """Whether a harness wrote the files, so that the format defines tasks and attempts."""
+        """Whether a harness wrote the files, so that the format defines the roles of columns."""
         return self.format is not None and not self.format.generic
 
     @property
     def has_typed_values(self) -> bool:
-        """Whether values have types (Parquet, frames), so that reading casts them."""
+        """Whether the values have types, like in Parquet files and data frames."""
         return self.kind in ("parquet", "frame")
 
     def relation_sql(
@@ -144,11 +145,11 @@ class Layout:
     ) -> str:
         """SQL for a table with the columns in `types` (name → SQL type) and FILE_COLUMN.
 
-        skip_bad : leave out lines that are not records, and note them; lenient : leave them out
-        without notes. object_bytes : the longest record to expect.
-        careful : read a delimited text from end to end, with lines of up to 256 MB; otherwise in
-        pieces, which must all fit. numbered : add NUMBER_COLUMN, which counts the rows of a file,
-        or of the file of rows.
+        skip_bad : whether lines that are not records are left out and counted.
+        lenient : whether lines that are not records are left out and not counted.
+        object_bytes : maximum size of a record, in bytes.
+        careful : whether delimited text is read sequentially, with lines of up to 256 MB.
+        numbered : whether NUMBER_COLUMN contains the number of each row in its file.
         """
         file = quote_name(FILE_COLUMN)
         types = {name: kind for name, kind in types.items() if name not in self.constants}
@@ -175,7 +176,7 @@ class Layout:
         elif self.kind == "csv":
             read = {name: "DOUBLE" for name, kind in types.items() if kind == "DOUBLE"}
             columns = struct_sql({name: read.get(name, "VARCHAR") for name, _ in self.columns})
-            # The longest line sets the size of pieces. Most files have only one piece of 256 MB.
+            # DuckDB reads pieces of the size of the longest line, so most files are one piece.
             options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
             options += ", ignore_errors=true" * lenient
             rows = (
@@ -189,12 +190,11 @@ class Layout:
             options += ", ignore_errors=true" * ((skip_bad or lenient) and lines)
             rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
         if numbered:
-            # Rows are numbered here, because conditions leave rows out and joins change their
-            # order.
+            # Conditions leave rows out and joins change the order, so rows are numbered before.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         for place in {LINE, POSITION} & self.joined.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}
-            # A constant column does not separate the rows of a file.
+            # A column with one value per file does not separate the rows of a file.
             within = (c for c in self.joined[place].parts if c not in self.constants)
             partition = [self.text_sql(column, nested) for column in within]
             partition += [file] * (self.kind != "frame")
@@ -210,10 +210,11 @@ class Layout:
         return self._with_constants_sql(rows) if self.constants else rows
 
     def _with_constants_sql(self, rows: str) -> str:
-        """SQL for rows with the constant columns of each file."""
+        """SQL for rows with the columns that have one value per file."""
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
-        # CSV and Parquet files yield all columns.
+        # DuckDB returns all columns of CSV and Parquet files, so columns of the same name are
+        # excluded.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
         all_paths = {path: None for values in self.constants.values() for path in values}
@@ -234,9 +235,10 @@ class Layout:
     def text_sql(
         self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR"
     ) -> str:
-        """SQL for a column, or for a dotted path into it, as text; NULL if there is none.
+        """SQL for a column or nested field as text, or for NULL if there is no column.
 
-        nested : columns that are read as JSON. sql_type : "VARCHAR[]" for a list of texts.
+        nested : columns that are read as JSON.
+        sql_type : "VARCHAR[]" for a list of texts.
         """
         if column is None:
             return "NULL::VARCHAR"
@@ -251,7 +253,7 @@ class Layout:
                 verdict = verdict_sql(texts[0], None)
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
-                # The opposite of a flag is true or false, even if other words pass.
+                # The opposite of a flag is true or false, even if --passes names other words.
                 flags = {p: self.text_sql(self.joined[p].parts[0], nested) for p in parts
                          if p in self.joined}  # fmt: skip
                 verdicts = [
@@ -259,8 +261,7 @@ class Layout:
                     if part in flags else judged(text)
                     for part, text in zip(parts, texts, strict=True)
                 ]  # fmt: skip
-                # Verdicts are long and the statement repeats the outcome, so each verdict is
-                # written once.
+                # The SQL of a verdict is long, so a lambda function uses each verdict only once.
                 return (
                     f"list_transform([[{', '.join(verdicts)}]], lambda each: CASE"
                     f" WHEN list_contains(each, -1)"
@@ -278,7 +279,7 @@ class Layout:
                 return f"[{', '.join(self.text_sql(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
-                # If two values differ, both together become a text without a verdict.
+                # Two different values become one text that is not a verdict and causes an error.
                 distinct_texts = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
                 return f"nullif({distinct_texts}, '')"
             *before, last = texts
@@ -304,10 +305,9 @@ class Layout:
     def total_sql(
         self, role: str, column: str, nested: Container[str], *, as_list: bool = False
     ) -> str:
-        """SQL for the sum of a role's columns, including the entries of lists; NULL if one is
-        missing.
+        """SQL for the sum of the columns of a role, or NULL if a column has no value.
 
-        as_list : whether a list has one entry per attempt, so that it stays a list.
+        as_list : whether a list has one entry per attempt, so that its entries are not added up.
         """
         numbers = []
         for part, unit in amount_addends(role, column, self.kinds):
@@ -324,7 +324,7 @@ class Layout:
         return " + ".join(f"({number})" for number in numbers)
 
     def _entries_sql(self, name: str, keys: Sequence[str]) -> str:
-        """SQL for the values at a path in each entry of a list; NULL if an entry has none."""
+        """SQL for a list with the value of a nested field in each entry of a list."""
         cut = keys.index(EACH)
         if self.has_typed_values:
             values = ".".join(map(quote_name, (name, *keys[:cut])))
@@ -334,9 +334,10 @@ class Layout:
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
     def _picked_entry_sql(self, value: str, keys: Sequence[str]) -> str:
-        """SQL for the value at a path in the list entry that one of its keys names.
+        """SQL for a nested field of the list entry with a given name: scores[name=ok].value.
 
-        If two such entries differ, the value is both texts, so that neither one counts.
+        If two entries with the name differ, the value is a text with both values, which causes an
+        error.
         """
         cut = list_key_index(keys)
         if cut == len(keys):
@@ -357,10 +358,9 @@ class Layout:
         return ".".join((value, *map(quote_name, keys)))
 
     def comparison_sql(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
-        """SQL for a column in a condition: numbers are compared as numbers, and truth values as
-        such.
+        """SQL for a column in a condition, as a number or truth value if all its values are such.
 
-        numbers : SQL of the number in {name}, one of NUMBERS.
+        numbers : SQL for a number, one of NUMBERS.
         """
         if column in self.joined:
             return self.text_sql(column, nested)
@@ -372,12 +372,12 @@ class Layout:
 
 
 def json_path(keys: Sequence[str]) -> str:
-    """Keys as a path into JSON for DuckDB."""
+    """The JSON path of keys, as SQL text."""
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
 def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
-    """SQL for whether the last key occurs twice at the path of the other keys."""
+    """SQL for whether the last key of a path occurs twice in a JSON object."""
     cut = list_key_index(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
@@ -390,9 +390,9 @@ def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
 
 
 def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
-    """SQL for a column of JSON that raises an error if a key of these paths occurs twice.
+    """SQL for a JSON column that raises an error if a key of the given paths occurs twice.
 
-    It checks a record only if the name of a key occurs more often than necessary.
+    The exact check runs only for records that contain the name of the key more often than needed.
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
@@ -408,13 +408,13 @@ def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
 
 
 def struct_sql(columns: Mapping[str, str]) -> str:
-    """Columns and their types as an SQL struct."""
+    """The names and types of columns as an SQL struct."""
     return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """Files of one layout, whose columns play the same roles."""
+    """Files with the same layout and the same roles of columns, which one SELECT reads."""
 
     layout: Layout
     roles: Roles
@@ -422,14 +422,14 @@ class Batch:
 
     @property
     def has_suites(self) -> bool:
-        """Whether the files belong to suites, which are then a part of the task ids."""
+        """Whether each file belongs to a suite, which is then a part of the task id."""
         return "suite" in self.layout.constants and self.roles.task != "suite"
 
 
 def in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
-    """Batches in the order of the arguments. A batch ends when a file of another one follows.
+    """The batches in the order of the files that the user gave.
 
-    A file of rows counts as one file.
+    A batch is divided if a file of a different batch is between its files.
     """
     files = sorted(
         (

@@ -12,15 +12,16 @@ from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
-# The largest size of an empty file, packed or not.
+# Maximum size in bytes of a file that may be empty, for example a compressed empty file.
 _MOST_EMPTY_BYTES = 64
 
 
 class UnreadFileError(NoResultsError):
-    """A file that may contain results and is not read, because --path does not match, a column of
-    --field is missing, or it is a history.
+    """The error for a file that may contain results but that options exclude, or a history.
 
-    outcome : the column of its outcome; None if it contains results in any case, and "" for a
+    For example, --path does not match the file, or a column of --field is missing.
+
+    outcome : the outcome column of the file, None if it certainly contains results, or "" for a
         history.
     """
 
@@ -40,10 +41,10 @@ def is_empty(source: Source) -> bool:
 
 
 def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
-    """The batches of results, and the reasons why other files of folders are left out.
+    """The batches with results, and errors for the files of folders that are left out.
 
-    A single record such as {"name": …, "status": "success"} may describe anything. A history
-    contains recorded runs of the same results, which would count twice.
+    A single record such as {"name": …, "status": "success"} may not be a result. A history contains
+    recorded runs of the same results, which would count twice.
     """
     results: list[Batch] = []
     strays: list[NoResultsError] = []
@@ -53,14 +54,14 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
         if not (lone or past) or any(source.is_explicit for source in batch.sources):
             results.append(batch)
         for source in batch.sources if batch not in results else ():
-            problem = "a history of runs" if past else "a single record without a task's name"
+            problem = "a history of runs" if past else "a single record without the name of a task"
             error = NoResultsError(source.name, problem, "if it contains results, name the file")
             strays.append(UnreadFileError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
 
 def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
-    """The first file that is a byte-for-byte copy, and its original; None if there is none.
+    """The first file that is a byte-for-byte copy, and the original file, or None.
 
     sources : pairs of a key and a source. Copies must have equal keys.
     """
@@ -79,8 +80,9 @@ def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source]
 
 
 def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
-    """The error for a file whose unnumbered attempts would count twice: it is a copy, or it is next
-    to a file with the same name and another ending.
+    """The error for a copy of a file, or a file with the same name and another suffix, or None.
+
+    Only files with attempts without numbers are compared, because the attempts would count twice.
     """
     stems: dict[str, Source] = {}
     files, named_alike = [], None
@@ -88,7 +90,7 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
         for source in batch.sources if batch.roles.attempt is None else ():
             folder, name = os.path.split(os.path.abspath(source.name))
             stem = os.path.join(folder, without_suffixes(name))
-            # A file without a model's name is a model itself.
+            # A file without a label and without a model column is a model.
             model = "" if source.label or batch.roles.model else stem
             constants = tuple(batch.layout.file_constants(source.path).items())
             files.append(((source.label, model, constants), source))
@@ -107,5 +109,9 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
     )
     keep = SuggestedFix({"--duplicates": "keep"}, "counts both, if both are runs")
     return DataError(
-        copy_and_original[0].name, problem, "leave one out", name="duplicate-files", settles=[keep]
+        copy_and_original[0].name,
+        problem,
+        "leave one of the files out",
+        name="duplicate-files",
+        settles=[keep],
     )

@@ -1,7 +1,7 @@
-"""A profile of the data: sampled rows as codes, and how their columns behave.
+"""A profile of the data: sampled rows, in which each column is an array of integer codes.
 
-Two rows have the same code in a column if their values are the same text. `counting.sample` chooses
-and reads the rows, and `checks` run tests on a profile.
+Two rows have the same code in a column if they contain the same text. `counting.sample` reads the
+rows, and `checks` test the profile.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledColumn:
-    """A column of the sample.
+    """A column of the sampled rows.
 
-    name : the value of `--field`. codes : one per row, from 0; −1 for a missing value. distinct :
-    the number of values. sql : SQL of its text; NULL for a missing one.
+    name : the name of the column for `--field`.
+    codes : one code per row, from 0, or −1 for a missing value.
+    distinct : number of different values.
+    sql : SQL of the text, which is NULL for a missing value.
     """
 
     name: str
@@ -41,10 +43,11 @@ class SampledColumn:
 
 
 class ValueKind(NamedTuple):
-    """The values of a column.
+    """The kind of values in a column.
 
-    name : "bool", "number" or "text", the kind of all values. is_integer : whether all numbers are
-    whole. longest : bytes of the longest value.
+    name : "bool", "number" or "text".
+    is_integer : whether all numbers are whole numbers.
+    longest : size of the longest value, in bytes.
     """
 
     name: str
@@ -54,14 +57,16 @@ class ValueKind(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DataProfile:
-    """Rows of a sample.
+    """A sample of the rows in the files, for the checks.
 
-    columns : name → scalar column. Columns one key below the top are included, and deeper ones that
-        describe how attempts ended.
-    series, task : codes of the model with its groups, and of the task; −1 for none. file : code of
-    the file of each row, an index of `files`. verdict : 1 passes, 0 fails, NaN is unknown; for
-    counts, the share that passes. is_complete : whether the sample contains all rows. table : the
-    name of the rows in DuckDB.
+    columns : name → column with scalar values. Nested fields are included one level deep, and
+        deeper if they describe the end of attempts.
+    series : code of the model and groups of each row, or −1.
+    task : code of the task of each row, or −1.
+    file : index in `files` of the file of each row.
+    verdict : 1 pass, 0 fail, NaN unknown. For counts, the share of passes.
+    is_complete : whether the sample contains all rows.
+    table : name of the table with the rows in DuckDB.
     """
 
     columns: Mapping[str, SampledColumn]
@@ -76,21 +81,21 @@ class DataProfile:
 
     @property
     def row_count(self) -> int:
-        """The number of rows."""
+        """The number of sampled rows."""
         return len(self.task)
 
     @cached_property
     def cell_codes(self) -> Ints:
-        """The code of the model, groups and task of each row; −1 without a task."""
+        """The code of the cell (model, groups and task) of each row, or −1 without a task."""
         return joined_codes(self.series, self.task)
 
     @cached_property
     def _kinds(self) -> dict[str, ValueKind]:
-        """The kinds of columns that were computed so far."""
+        """A cache of the kinds of columns."""
         return {}
 
     def kind(self, column: str) -> ValueKind:
-        """The kind of a column's values."""
+        """The kind of values in a column."""
         if column not in self._kinds:
             text = self.columns[column].sql
             number = f"TRY_CAST({text} AS DOUBLE)"
@@ -107,11 +112,11 @@ class DataProfile:
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:
-        """The values of columns that were read so far."""
+        """A cache of the values of columns."""
         return {}
 
     def texts(self, column: str, most: int = 1000) -> list[str]:
-        """The first values of a column, in the order of their codes."""
+        """The first different values of a column, in the order of their codes."""
         texts = self._texts.get(column, [])
         if len(texts) < min(most, self.columns[column].distinct):
             codes, rows = np.unique(self.columns[column].codes, return_index=True)
@@ -119,29 +124,30 @@ class DataProfile:
         return texts[:most]
 
     def texts_at(self, column: str, rows: Sequence[int]) -> list[str]:
-        """The texts of a column in these rows; "" for a missing one."""
+        """The texts of a column in the given rows, with "" for a missing value."""
         text, row_list = self.columns[column].sql, ", ".join(map(str, rows)) or "NULL"
         query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({row_list})"
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
 
     def verdicts(self, column: str) -> Floats:
-        """The verdicts on the values of a column without options: 1 passes, 0 fails, −1 is unknown,
-        and NaN is missing.
+        """The verdict on each value of a column: 1 pass, 0 fail, −1 unknown, NaN missing.
+
+        Options such as --passes are not applied.
         """
         query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
         query += f" {self.columns[column].sql} AS word FROM {self.table}) ORDER BY place"
         return as_floats(self.con.execute(query).fetchnumpy()["verdict"])
 
     def numbers(self, column: str) -> Floats:
-        """The values of a column as numbers; NaN for other values."""
+        """The values of a column as numbers, with NaN for other values."""
         number = f"TRY_CAST({self.columns[column].sql} AS DOUBLE)"
         query = f"SELECT {number} AS number FROM {self.table} ORDER BY rowid"
         return as_floats(self.con.execute(query).fetchnumpy()["number"])
 
 
 def joined_codes(*columns: Ints) -> Ints:
-    """Codes of the combinations of several columns, from 0; −1 if one of them is −1.
+    """One code per combination of the codes of several columns, or −1 if any code is −1.
 
     >>> joined_codes(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])).tolist()
     [0, 1, 2, -1]
@@ -168,5 +174,5 @@ def count_distinct(codes: Ints) -> int:
 
 
 def as_floats(numbers: Any) -> Floats:
-    """The numbers of an answer; NaN for missing ones."""
+    """The numbers in a column of a query result, with NaN for missing values."""
     return np.where(missing_mask(numbers), np.nan, np.asarray(numbers, dtype=float))

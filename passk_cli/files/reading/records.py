@@ -1,4 +1,4 @@
-"""Read records one by one with their places, and find the first bad one."""
+"""Read the records of files one by one with their places, and find the first bad record."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from passk_cli.files.sources.source import (
 )
 
 Record = Mapping[str, Any]
-# The share of lists with the same names from which these are names of scorers.
+# If at least this share of lists has the same names in its entries, the names may be scorers.
 _REPEATING_SHARE = 0.75
 
 
 def mixed_line_ends_error(source: Source) -> DataError | None:
-    """The error for the first line that ends in another way than the first line."""
+    """The error for the first line that has a different line end than the first line, or None."""
     with open_bytes(source) as stream:
         first = stream.readline().endswith(b"\r\n")
         for number, line in enumerate(stream, 2):
@@ -50,7 +50,7 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
 
 
 def first_bad_record(source: Source, layout: Layout) -> DataError | None:
-    """The error for the first bad record of a file."""
+    """The error for the first bad record of a file, or None."""
     if layout.kind == "json":
         from passk_cli.files.sources.documents import list_elements
 
@@ -75,7 +75,7 @@ def first_bad_record(source: Source, layout: Layout) -> DataError | None:
 
 
 def _is_split_line(source: Source, place: str) -> bool:
-    r"""Whether the row at a place is part of a line with \r inside."""
+    r"""Whether the row at a place is only a part of a line, because the line contains \r."""
     lines_left = int(place.rpartition(":")[2])
     with open_bytes(source) as stream:
         for line in stream:
@@ -87,11 +87,11 @@ def _is_split_line(source: Source, place: str) -> bool:
 
 
 def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
-    """(place, text) of lines of JSON and (place, fields) of rows of a delimited text."""
+    """The lines of a JSON Lines file as (place, text), or rows of a table as (place, fields)."""
     width = len(layout.columns)
     if layout.kind == "jsonl":
         return ((f"{source.name}:{number}", line) for number, line in numbered_lines(source))
-    # Empty fields after the last column do not count, as in the statement.
+    # DuckDB ignores empty fields after the last column, so they are left out here, too.
     rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
 
@@ -99,10 +99,7 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
 def _parsed_record(
     raw_row: bytes | list[str], layout: Layout, place: str, hook: Any = None
 ) -> Record | DataError:
-    """The record of a line or a row, or its error.
-
-    hook : the object hook of json.
-    """
+    """The record in a line or row, or the error for a bad record. hook : the hook of `json`."""
     if isinstance(raw_row, list):
         names = [name for name, _ in layout.columns]
         if len(raw_row) == len(names):
@@ -117,7 +114,7 @@ def _parsed_record(
 def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     """The records of the files of a batch in order, as (place, record).
 
-    start : the number of rows of the first file, or of the file of rows, that are skipped.
+    start : number of rows at the beginning of the first file that are skipped.
     """
     layout = batch.layout
     if layout.row_file:
@@ -129,7 +126,7 @@ def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     for source in batch.sources:
         table: Iterator[tuple[str, Record | DataError]]
         if layout.kind in ("jsonl", "csv"):
-            # Rows are skipped before parsing. Rows with a wrong number of fields do not count.
+            # Rows with a wrong number of fields are not counted, because DuckDB leaves them out.
             raw_rows = _raw_rows(source, layout)
             fitting = (
                 row
@@ -146,7 +143,7 @@ def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
 
 
 def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
-    """The row with this number (from 1) of a file or of the file of rows, as (place, record)."""
+    """The row with a given number (from 1) in a file, as (place, record)."""
     if batch.layout.kind == "frame":
         return f"{source.name}: record {number}", {}
     return next(read_records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
@@ -155,7 +152,7 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
 def _queried_records(
     batch: Batch, source: Source, start: int
 ) -> Iterator[tuple[str, Record | DataError]]:
-    """The records of files without lines (documents, Parquet), numbered from 1."""
+    """The records of JSON documents and Parquet files, which DuckDB reads, numbered from 1."""
     con = shared_connection()
     try:
         if batch.layout.kind == "json":
@@ -167,7 +164,7 @@ def _queried_records(
             relation = batch.layout.relation_sql(
                 [source.path], {}, object_bytes=object_bytes([source])
             )
-            # Values are read as JSON, because Python needs more packages for some types.
+            # DuckDB needs further packages to convert some types to Python, but not to JSON.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
             rows = (
@@ -187,8 +184,9 @@ def _queried_records(
 
 
 def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
-    """The field of list entries with the same texts in most lists, for example names of scorers,
-    and these texts; None if there is none.
+    """The field of list entries with the same texts in most lists, and these texts, or None.
+
+    The texts may be the names of scorers.
 
     >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
     >>> repeating_names([scores] * 3), repeating_names([[{"id": "1"}], [{"id": "2"}]])

@@ -166,7 +166,7 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
         # Some runs crashed and were repeated. The cost of the crashed runs is left out.
         assert zero.fields["attempts"] == 4
         assert "claude-sonnet-5 2 of 42 (2 failed; error 2)" in zero.text
-        with pytest.warns(PasskWarning, match='left out .*; duplicates="keep" counts them'):
+        with pytest.warns(PasskWarning, match='left out: .*; duplicates="keep" counts them'):
             last = read(file, fields=fields | {"attempt": "n"}, attempts="cost", duplicates="last")
         assert last.facts.duplicates == repeated
         omitted_costs = messages_by_name(last)["left-out-costs"].text
@@ -233,8 +233,8 @@ def test_the_cost_of_the_simulated_user_is_a_separate_component(tau2: Path, unit
     for series, want in NUMBERS["tau2"][unit].items():
         require(counts, role, series, want)
     words = {
-        "agent_cost": "cost is agent_cost and leaves out user_cost; --field"
-        " cost=agent_cost+user_cost adds what is left out",
+        "agent_cost": "cost is agent_cost and does not include user_cost; --field"
+        " cost=agent_cost+user_cost adds all columns",
         "agent_cost+user_cost": "cost is agent_cost + user_cost, in dollars",
     }
     texts = {m.text for m in counts.facts.messages if m.name != "missing-costs-dropped"}
@@ -505,7 +505,7 @@ def test_an_amount_of_another_unit_read_as_dollars_is_reported(
     counts = read(data, fields={"cost": column}, attempts="cost")
     texts = [m.text for m in counts.facts.messages if m.name in ("other-unit", "amount-read")]
     assert texts == [
-        f"the name of {column} suggests {unit}, but its values are read as dollars"
+        f"the name of {column} suggests {unit}, but passk reads its values as dollars"
     ] * bool(unit)
 
 
@@ -519,7 +519,8 @@ def test_the_sum_of_list_entries_is_reported(column: str) -> None:
 
 
 @pytest.mark.parametrize(("column", "text"), [
-    ("cost_eur", "the name of cost_eur suggests EUR: read each $ as EUR"), ("europe_cost", ""),
+    ("cost_eur", "the name of cost_eur suggests EUR, so each $ in the output means EUR"),
+    ("europe_cost", ""),
 ])  # fmt: skip
 def test_another_currency_is_reported(column: str, text: str) -> None:
     rows = [{"task": task, "passed": True, column: 0.5} for task in "ab"]

@@ -217,7 +217,7 @@ def test_concatenated_documents_are_read(tmp_path: Path) -> None:
 
 def test_a_summary_line_at_the_end_is_refused_or_skipped(tmp_path: Path) -> None:
     path = write_document(tmp_path, "m.jsonl", jsonl(ROWS) + '{"accuracy": 0.67, "total": 3}\n')
-    with pytest.raises(DataError, match=r"m\.jsonl:4: no task in .*; is it a summary line\?"):
+    with pytest.raises(DataError, match=r"m\.jsonl:4: no task in .*; is this record a summary\?"):
         read(path)
     assert len(cells(path, skip_bad=True)) == 3
 
@@ -265,7 +265,9 @@ def test_a_copy_of_unnumbered_attempts_is_refused(
     write_document(tmp_path, "m.jsonl", jsonl(model_rows(True, False)))
     (tmp_path / "_old").mkdir()
     duplicate(tmp_path / "m.jsonl", tmp_path / copy)
-    message = r"m\.jsonl: byte for byte the same as .*leave one out; duplicates=\"keep\""
+    message = (
+        r"m\.jsonl: byte for byte the same as .*leave one of the files out; duplicates=\"keep\""
+    )
     with pytest.raises(DataError, match=message):
         read(tmp_path)
     assert cells(tmp_path, duplicates="keep") == {("m", "a"): (4, 2)}
@@ -275,7 +277,7 @@ def test_a_copy_of_unnumbered_attempts_is_refused(
     ("columns", "column_name"),
     [
         (("run_1", "run_2"), "the files are byte for byte the same: leave"),
-        (("passed",), "byte for byte the same as .*leave one out"),
+        (("passed",), "byte for byte the same as .*leave one of the files out"),
     ],
 )
 def test_a_copy_is_not_an_arm_of_an_experiment(

@@ -454,7 +454,7 @@ def test_repeats_under_two_settings_are_not_reported_as_copies(passk: Passk, wri
     # One attempt more is a repeat within its suite, so the suite does not explain all repeats.
     result = passk("estimate", write("m.jsonl", jsonl([*rows, {**rows[5], "passed": False}])))
     assert (result.code, result.error) == (3, "duplicate-attempts")
-    assert "the two differ in suite; keep them apart with --by suite" in result.err
+    assert "the two differ in suite; report each setting separately with --by suite" in result.err
     assert "--duplicates" not in result.err
 
 

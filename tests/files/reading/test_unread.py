@@ -361,6 +361,6 @@ def test_equal_outcomes_by_chance_are_not_a_copy(passk: Passk, tmp_path: Path) -
 def test_a_row_without_a_task_does_not_change_attempt_numbers(tmp_path: Path) -> None:
     rows = attempts(attempt=lambda _, a: a, part=lambda _, a: "xy"[a % 2])
     path = lines(tmp_path / "model.jsonl", [*rows, {"accuracy": 0.5}])
-    with pytest.raises(DataError, match=r"no task in .*; is it a summary line"):
+    with pytest.raises(DataError, match=r"no task in .*; is this record a summary"):
         read(path)
     assert read(path, skip_bad=True).n.tolist() == [4] * 6
