@@ -179,7 +179,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in (frame, frame.with_columns(polars.col("task").cast(polars.Categorical))):
         pd.testing.assert_frame_equal(passk_cli.read(data).to_frame(), expected)
     with pytest.raises(
-        passk_cli.DataError, match=r"LazyFrame cannot be read; with \.collect\(\) it is"
+        passk_cli.DataError, match=r"LazyFrame cannot be read; use \.collect\(\) to get a DataFrame"
     ):
         passk_cli.read(frame.lazy())
 
@@ -208,7 +208,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
             passk_cli.DataError,
             "columns: column 'task' is a str; give a list with one value per row",
         ),
-        ({"m": FRAME, "o": 3}, passk_cli.DataError, "columns: column 'o' is a int; a column is"),
+        ({"m": FRAME, "o": 3}, passk_cli.DataError, "columns: column 'o' is a int; give a list"),
         (
             [{"task": "a", "passed": 1}, {"task": "a", "passed": "maybe"}],
             passk_cli.DataError,
@@ -574,7 +574,7 @@ def test_named_levels_of_an_index_are_columns() -> None:
         ),
         (
             FRAME.groupby("task")["passed"].sum(),
-            "Series cannot be read; with .reset_index() it is a DataFrame; give",
+            "Series cannot be read; use .reset_index() to get a DataFrame; give",
         ),
     ],
 )

@@ -342,7 +342,7 @@ def test_a_cluster_needs_a_map_and_pyspark(
     assert result.code == 2
     assert result.err == (
         "error[missing-package]: --engine spark: pyspark is not"
-        " installed; pip install pyarrow 'pyspark[connect]'\n"
+        " installed; install it with pip install pyarrow 'pyspark[connect]'\n"
     )
 
 
@@ -378,7 +378,7 @@ def test_spark_connect_names_its_missing_packages(tmp_path: Path) -> None:
     result = _convert_in_new_process("sc://127.0.0.1:1", SAMPLES / "costs.csv", tmp_path, before)
     assert result.stderr == (
         "error[missing-package]: --spark-master sc://127.0.0.1:1: packages of Spark Connect are"
-        " missing; pip install pyarrow 'pyspark[connect]'\n"
+        " missing; install them with pip install pyarrow 'pyspark[connect]'\n"
     )
 
 

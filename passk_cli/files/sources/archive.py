@@ -113,12 +113,9 @@ class Archive:
 
     def _damaged_error(self, name: str, problem: str) -> DataError:
         place, remedy = f"{self._source.name}: {name}", "the file may be damaged: copy it again"
-        return DataError(
-            place, f"the member cannot be read ({problem})", remedy, name="damaged-file"
-        )
+        problem = f"the member cannot be read ({problem})"
+        return DataError(place, problem, remedy, name="damaged-file")
 
 
 def _suspicious_error(place: str, problem: str) -> DataError:
-    return DataError(
-        place, problem, "check where this archive comes from", name="suspicious-archive"
-    )
+    return DataError(place, problem, "check the origin of the archive", name="suspicious-archive")

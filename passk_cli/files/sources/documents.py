@@ -231,7 +231,7 @@ class _JsonWindow:
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
         remedy = "check whether the file is cut off" if cut else "correct the JSON"
-        return BadRecordError(self._line_of(place), f"not JSON ({problem})", remedy)
+        return BadRecordError(self._line_of(place), f"the text is not JSON ({problem})", remedy)
 
     def duplicate_error(self, problem: str) -> BadRecordError:
         """An error in the value that begins at the current position."""
