@@ -1,4 +1,4 @@
-"""Attempts as arrays: Counts, Attempts, and the facts about how they were read.
+"""The data that all commands analyse: counts, attempts, and facts about how files were read.
 
 This package does not read files, compute statistics or write text for people.
 """

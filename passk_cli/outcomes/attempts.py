@@ -1,4 +1,4 @@
-"""Attempts: values of the attempts of each cell, such as scores, costs or answers."""
+"""Data of single attempts, for example scores, costs or answers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from passk_cli.arrays import Ints, NDArray
 class Attempts:
     """The distinct values of the attempts of each cell, and how often each value occurs.
 
+    A cell is one model at one task.
+
     start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i and are sorted by value.
-        If the values are amounts, a cell may have values for some of its attempts only, or for
-        none.
-    value : a score (float); dollars, tokens, seconds or turns (float ≥ 0; NaN, which comes last,
-        for an unknown amount); the code of an answer or a solution (int, −1 for none); or
-        the position of the attempts in time: their number, or their time in seconds (float).
-    count : int ≥ 1, attempts of the cell with this value.  passed : int, how many of them passed.
-    valueless : number of attempts without a value, which have code −1.
-    unparsed : number of attempts with a solution that should be compared as Python but cannot be
-        parsed.
+        If the values are amounts, some attempts of a cell, or all of them, may have no row.
+    value : score (float), amount (float ≥ 0, or NaN if unknown, sorted last), code of an answer or
+        a solution (int, or −1 if missing), or number or time of an attempt (float).
+    count : number of attempts of the cell with this value, at least 1.
+    passed : number of these attempts that passed.
+    valueless : number of attempts without an answer or a solution, which have the code −1.
+    unparsed : number of attempts with a solution that passk could not parse as Python.
 
     >>> some = Attempts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
     >>> some.start.tolist(), some.take(np.array([1, 0])).value.tolist()
@@ -50,9 +50,9 @@ class Attempts:
         valueless: int = 0,
         unparsed: int = 0,
     ) -> Attempts:
-        """Attempts from one row per cell and value, sorted by both.
+        """Attempts from one row per cell and value, sorted by cell and value.
 
-        cell : int in [0, cells).  Cells without a row have no values.
+        cell : index of the cell of each row, from 0 to cells − 1.
         """
         value, count, passed = np.asarray(value), np.asarray(count), np.asarray(passed)
         start = np.searchsorted(np.asarray(cell), np.arange(cells + 1))
@@ -60,11 +60,11 @@ class Attempts:
 
     @cached_property
     def cell(self) -> Ints:
-        """The cell of each row."""
+        """The index of the cell of each row."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def take(self, cells: Ints) -> Attempts:
-        """The attempts of these cells, in the given order; a cell may occur more than once."""
+        """The attempts of the given cells, in this order; a cell may occur more than once."""
         sizes = np.diff(self.start)[cells]
         start = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
@@ -84,17 +84,17 @@ class Attempts:
         return self._with_rows(start, self.value[mask], self.count[mask], self.passed[mask])
 
     def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
-        """The attempts under new cell indices: new_cell[i] is the new index of cell i, or −1 to
-        drop it.
+        """The attempts with new cell indices; cells with the same new index are merged.
 
-        cells : the new number of cells.  Cells that get the same index are merged.
+        new_cell : new index of each cell, or −1 to drop the cell.
+        cells : the new number of cells.
         """
         keep = new_cell[self.cell] >= 0
         cell, value = new_cell[self.cell[keep]], self.value[keep]
         order = np.lexsort((value, cell))
         cell, value = cell[order], value[order]
         first = np.ones(len(cell), dtype=bool)
-        # NaN differs from itself, but all NaNs of a cell are one value.
+        # All NaNs of a cell are one value, although NaN is not equal to NaN.
         equal = (value[1:] == value[:-1]) | ((value[1:] != value[1:]) & (value[:-1] != value[:-1]))
         first[1:] = (np.diff(cell) != 0) | ~equal
         at = np.flatnonzero(first)
@@ -107,8 +107,10 @@ class Attempts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Attempts]) -> Attempts:
-        """Attempts of disjoint cells as one object; `valueless` and `unparsed` are those of the
-        first part."""
+        """The attempts of several parts that have attempts in different cells.
+
+        `valueless` and `unparsed` are copied from the first part.
+        """
         order = np.argsort(np.concatenate([part.cell for part in parts]), kind="stable")
         value, count, passed = (
             np.concatenate([getattr(part, column) for part in parts])[order]

@@ -1,4 +1,4 @@
-"""Names as integer codes: each name is stored once, and columns of many rows contain its index."""
+"""Integer codes of names: each name is stored once, and long columns contain only its index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Name = TypeVar("Name", str, tuple[str, ...])
 
 
 def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
-    """The sorted distinct values, and the index of each entry among them.
+    """The sorted distinct names, and the code of each entry, which is an index of a name.
 
     >>> names, codes = encode(["b", "a", "b"])
     >>> names, codes.tolist()
@@ -25,8 +25,7 @@ def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
 
 
 def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
-    """The names that occur, sorted and without duplicates, and the codes of the same rows among
-    them.
+    """Names and codes after the names were sorted, and unused and repeated names were removed.
 
     >>> names, codes = sort_codes(["b", "", "a", "b"], np.array([3, 2, 0]))
     >>> names, codes.tolist()
@@ -42,7 +41,7 @@ def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
 def cross_columns(
     columns: Sequence[tuple[Sequence[str], Ints]],
 ) -> tuple[list[tuple[str, ...]], Ints]:
-    """Several columns as one column of tuples; each column is a pair (names, codes).
+    """Several columns of names as one column of tuples; each column is a pair (names, codes).
 
     >>> cross_columns([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
     ([('a', 'x'), ('b', 'x')], array([1, 1, 0]))

@@ -27,11 +27,11 @@ TOO_MANY = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are support
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """Numbers of the attempts of each cell, in addition to how many attempts there are.
+    """What the numbers of the attempts show in addition to the number of attempts per cell.
 
-    attempts_made : int ≥ n, the largest attempt number, counted from the smallest in the data;
-        larger than n if numbers are missing.
-    last_passed : int, whether the attempt with the largest number passed: 1, 0, or −1 if unknown.
+    attempts_made : largest attempt number of each cell, counted from the smallest number in the
+        data.  It is larger than n if attempt numbers are missing.
+    last_passed : 1 if the attempt with the largest number passed, 0 if it failed, −1 if unknown.
     """
 
     attempts_made: Ints
@@ -40,26 +40,26 @@ class Numbering:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """n attempts and c passes of every (series, task) cell; Counts of parts of the data can be
-    added.
+    """The number of attempts n and of passes c for every cell, which is one series at one task.
 
-    A series is one line of a report: a model, or a model at one value of each `by=` column.
+    A series is one line of a report: a model, or a model with one value of each `by=` column.
 
-    series : one (model, group values …) tuple per series, sorted.
-    group_names : the `by=` columns.  tasks : task names, sorted.
-    series_codes, task_codes : indices into the two, one entry per cell; cells are sorted by series,
-        then task.
-    n, c : one entry per cell; n ≥ 1, 0 ≤ c ≤ n.
-    missing : number of attempts per cell that have no outcome and may pass or fail; they are among
-        the n − c.  None if every attempt has an outcome, or got one from a policy.
-    clusters : one cluster name per task, or None.
-    attempts : "score", "answer", "solution", "attempt" (their order), or an amount ("cost" in
-        dollars, "tokens_in", "tokens_out", "tokens", "duration" in seconds, "turns") → Attempts,
-        if requested; c is 0 if only scores were requested.
-    numbering : present if attempts have numbers that may explain why n varies; see `stopping`.
+    series : sorted tuples (model, group values …), one per series.
+    group_names : names of the `by=` columns.
+    tasks : sorted names of the tasks.
+    series_codes, task_codes : for each cell, the index of its series and the index of its task.
+        Cells are sorted by series and then by task.
+    n, c : number of attempts and of passes per cell; n ≥ 1, 0 ≤ c ≤ n.
+    missing : number of attempts per cell without an outcome, which are included in n and may pass
+        or fail.  None unless the data was read with `missing="bounds"`.
+    clusters : name of the cluster of each task, or None.
+    attempts : requested data of single attempts: "score", "answer", "solution", "attempt" (their
+        order), or an amount ("cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in
+        seconds, "turns") → Attempts.  If only scores were requested, c is 0.
+    numbering : attempt numbers, if they may explain why n varies; see `stopping`.
     facts : how the data was read.
-    reread : (request) → the same data read again with this request.  None if the data can be read
-        only once, and for Counts that are only a part of the data.
+    reread : a function that reads the same data again with a different request.  None if the data
+        can be read only once, and for counts of only a part of the data.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
     >>> counts
@@ -87,12 +87,12 @@ class Counts:
     reread: Callable[[Any], Counts] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """All fields except `reread`, which refers to the data that was read."""
+        """The fields without `reread`, which refers to data that may not be available later."""
         return {**vars(self), "reread": None}
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
-        """Counts from (model, task, n, c) tuples; tuples of the same cell are added.
+        """Counts from tuples (model, task, n, c); tuples with the same model and task are added.
 
         Errors: ValueError if n < 1 or c is outside [0, n].
         """
@@ -114,7 +114,7 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from one entry per row; see `from_codes`."""
+        """Counts from columns of names and numbers; see `from_codes`."""
         return cls.from_codes(encode(series), encode(tasks), n, c, group_names, facts, missing)
 
     @classmethod
@@ -128,10 +128,10 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from names and the index of each row among them; rows of the same cell are added.
+        """Counts from columns of codes; rows with the same series and task are added.
 
-        Names may be in any order and may repeat. Names without a row are left out.
-        Errors: ValueError for impossible counts; DataError for more than 10⁹ attempts in a cell.
+        series, tasks : names, and the code of each row.  Names may be unsorted, repeated or unused.
+        Errors: ValueError for impossible counts.  DataError for more than 10⁹ attempts in a cell.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
             raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
@@ -141,7 +141,7 @@ class Counts:
         task_names, task_codes = sort_codes(*tasks)
         width = max(len(task_names), 1)
         cell = series_codes * width + task_codes
-        # Larger sums would overflow.
+        # Sums of larger numbers would overflow.
         few = not len(n) or int(n.max()) <= MOST_ATTEMPTS
         if few and not np.all(cell[1:] > cell[:-1]):
             cell, inverse = np.unique(cell, return_inverse=True)
@@ -201,7 +201,7 @@ class Counts:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """The groups that contain numbers in the data, for example a temperature."""
+        """The names of groups with numbers as values, for example temperature."""
         places = ((name, place) for place, name in enumerate(self.group_names, 1))
         return tuple(
             name
@@ -212,7 +212,7 @@ class Counts:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of the same table: name → array."""
+        """The columns of the table of `to_frame`: name → array."""
         codes, tasks = self.series_codes, self.task_codes
         columns = {
             name: np.array([series[place] for series in self.series], dtype=object)[codes]
@@ -226,7 +226,7 @@ class Counts:
         return columns
 
     def with_missing_as(self, *, passing: bool) -> Counts:
-        """Counts in which every attempt without an outcome passes, or every one fails.
+        """The counts if every attempt without an outcome passes, or if every one of them fails.
 
         >>> counts = Counts.from_columns(
         ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
@@ -240,7 +240,7 @@ class Counts:
 
     @property
     def missing_outcomes(self) -> MissingOutcomes:
-        """Attempts and attempts without an outcome, by model and task, as they were read."""
+        """The number of attempts without an outcome, by model and task."""
         if self.facts.missing_outcomes is not None:
             return self.facts.missing_outcomes
         parts = [[series[i] for series in self.series] for i in range(1 + len(self.group_names))]
@@ -250,26 +250,26 @@ class Counts:
         return MissingOutcomes.from_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
-        """The names that Python users need."""
+        """The attributes that Python users need."""
         return [
             "attempts", "c", "cluster", "clusters", "filter", "group_names", "n", "series",
             "series_codes", "task_codes", "tasks", "to_frame",
         ]  # fmt: skip
 
     def rows_of(self, series: int) -> slice:
-        """The slice of the cell arrays for one series."""
+        """The cells of one series, as a slice of the arrays n and c."""
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
 
     def with_messages(self, *messages: Diagnostic) -> Counts:
-        """These counts with further messages about how they were read."""
+        """The counts with further messages about how they were read."""
         all_messages = (*messages, *self.facts.messages)
         return replace(self, facts=replace(self.facts, messages=all_messages))
 
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
-        """Counts that are not split by a group column any more.
+        """Counts that are no longer split by a group column.
 
-        leave_out : a value of the column; its cells are dropped.
+        leave_out : a value of the column whose cells are dropped.
         Errors: ValueError if the column is not among the groups.
 
         >>> split = Counts.from_columns(
@@ -287,9 +287,9 @@ class Counts:
     def regrouped(
         self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
     ) -> Counts:
-        """Counts with a new name for each series; cells that get the same name are added.
+        """Counts with new names of series; series that get the same name are added.
 
-        series : the new (model, group values …) of each series, or None to drop it.
+        series : the new tuple (model, group values …) of each series, or None to drop the series.
         """
         names = [name for name in series if name is not None]
         stays = np.array([name is not None for name in series])
@@ -317,7 +317,8 @@ class Counts:
     ) -> Counts:
         """The counts of some models, selected by name or by pattern, for example "gpt-*".
 
-        models : keep only these; all models if empty.  exclude_models : leave these out.
+        models : names and patterns of models to keep; all models if empty.
+        exclude_models : names and patterns of models to leave out.
         Errors: ParameterError if a name or pattern matches no model, or no model is left.
 
         >>> counts = Counts.from_cells([("m-1", "a", 2, 1), ("m-2", "a", 2, 2), ("o", "a", 1, 0)])
@@ -333,7 +334,7 @@ class Counts:
         return self.resized(self.n * stays, self.c * stays)
 
     def without_tasks(self, names: Collection[str]) -> Counts:
-        """The counts without these tasks.
+        """The counts without the tasks with the given names.
 
         Errors: ValueError if no task is left.
 
@@ -344,16 +345,15 @@ class Counts:
             return self
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
-            raise ValueError("no task stays")
+            raise ValueError("no task is left")
         remaining = self.resized(self.n * keep, self.c * keep)
         return replace(remaining, facts=self.facts.without_tasks(names))
 
     def resized(self, n: Ints, c: Ints) -> Counts:
-        """Counts with n attempts and c passes per cell, chosen from the attempts that the cell has.
+        """Counts of a part of the attempts.
 
-        n, c : int, one entry per cell, 0 ≤ n ≤ the present n; at least one entry is above 0.  Cells
-            with n = 0 are left out together with their Attempts, and so are tasks without any other
-            cell.
+        n, c : new number of attempts and passes per cell, with n at most the present n.  Cells with
+            n = 0 and tasks without a cell are left out.  At least one n must be above 0.
         """
         keep = n > 0
         resized = Counts.from_codes(
@@ -364,7 +364,7 @@ class Counts:
         at, stay = np.flatnonzero(keep), set(resized.tasks)
         numbering, clusters = self.numbering, self.clusters
         if numbering is not None:
-            # Attempts that are left out must not look like missing numbers.
+            # Attempts that are left out must not look like missing attempt numbers.
             numbering = Numbering(
                 (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
             )
@@ -378,16 +378,16 @@ class Counts:
 
     @property
     def cells(self) -> list[tuple[tuple[str, ...], str]]:
-        """(series, task) of each cell."""
+        """The series and the task name of each cell."""
         codes = zip(self.series_codes.tolist(), self.task_codes.tolist(), strict=True)
         return [(self.series[s], self.tasks[t]) for s, t in codes]
 
     def cell_indices(
         self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
     ) -> Ints:
-        """The index of the cell of each row, or −1 if there is no such cell.
+        """The index of the cell with the series and task of each row, or −1 without such a cell.
 
-        series, tasks : names and one code per row.
+        series, tasks : names, and the code of each row.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
         >>> rows = (["b", "a"], np.array([0, 1]))
@@ -406,10 +406,10 @@ class Counts:
         return np.where(cells[places] == row_cells, places, -1)
 
     def with_attempts_from(self, source: Counts, role: str) -> Counts:
-        """These counts with the attempt values of other counts.
+        """The counts with the data of single attempts from other counts.
 
-        role : the kind of value, a key of `attempts`.  Cells that the source does not have get no
-            values.
+        role : the data to copy, a key of `attempts`, for example "cost".  A cell that the other
+            counts do not have gets no data.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
         >>> cost = Attempts.from_rows([0], [0.5], [1], [0], cells=1)
@@ -424,9 +424,9 @@ class Counts:
         return replace(self, attempts={**self.attempts, role: moved})
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
-        """The attempts judged at each threshold, as a group column "threshold".
+        """Counts with the further group column "threshold": passes at each of several thresholds.
 
-        An attempt passes if its score is ≥ the threshold (−1e-9), the same rule as for files.
+        An attempt passes if its score is at least the threshold (minus 1e-9 for rounding).
         Errors: KeyError if the counts were read without scores.
         """
         score = self.attempts["score"]
@@ -435,7 +435,7 @@ class Counts:
         for threshold in thresholds:
             passed = score.count * (score.value >= threshold - 1e-9)
             c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
-            # Whether the last attempt passes depends on the threshold.
+            # `numbering` is dropped, because the last attempt may pass at only some thresholds.
             attempts = {"score": replace(score, passed=passed)}
             judged = replace(self, facts=facts, c=c, attempts=attempts, numbering=None)
             names = [(*series, f"{threshold:g}") for series in self.series]
@@ -444,7 +444,7 @@ class Counts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Counts]) -> Counts:
-        """Counts of different series as one; all parts have the same tasks and groups."""
+        """The counts of several parts together; all parts must have the same groups."""
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
@@ -474,10 +474,10 @@ class Counts:
         return replace(combined, clusters=parts[0].clusters, attempts=attempts)
 
     def over_tasks(self, tasks: Sequence[str]) -> Counts:
-        """These cells over a longer list of tasks, so that two Counts can share indices.
+        """The counts with a longer list of tasks, so that two Counts can share task indices.
 
-        tasks : sorted, with every task of these counts.  Clusters are left out.
-        Errors: ValueError if a task is missing.
+        tasks : sorted names, which include every task of the counts.  Clusters are left out.
+        Errors: ValueError if a task of the counts is missing from the list.
 
         >>> Counts.from_cells([("m", "b", 2, 1)]).over_tasks(["a", "b"]).task_codes.tolist()
         [1]
@@ -489,19 +489,19 @@ class Counts:
         return replace(self, tasks=tuple(tasks), task_codes=codes, clusters=None)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
-        """These counts with a cluster for each task."""
+        """The counts with a cluster for each task."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 
 def _concatenate_names(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
-    """Names and codes of several parts in one list; a name may occur more than once."""
+    """The names and codes of several parts as one column; a name may occur more than once."""
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
     codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
     return [name for names, _ in parts for name in names], np.concatenate(codes)
 
 
 def _sum_by_cell(values: Ints, cell: Ints, cells: int) -> Ints:
-    """The sum of the values in each cell."""
+    """The sum of the values of each cell."""
     totals = np.zeros(cells, dtype=np.int64)
     np.add.at(totals, cell, values)
     return totals

@@ -1,4 +1,4 @@
-"""Missing outcomes: how many attempts of each model at each task have no outcome."""
+"""The number of attempts without an outcome, by model and task."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from passk_cli.outcomes.codes import encode, sort_codes
 
 @dataclass(frozen=True, eq=False)
 class MissingOutcomes:
-    """Attempts and attempts without an outcome, for every model at every task.
+    """The number of attempts, and of attempts without an outcome, by model and unit.
 
-    models : names, sorted.  units : (task, group values …) of each unit, sorted; a unit is a task,
-        or a task in one group.
-    model_codes, unit_codes : int, one entry per model and unit, indices into the two above.
-    attempts : int ≥ 1, attempts with or without an outcome.  missing : int in [0, attempts].
+    A unit is a task, or a task in one group.
+
+    models : sorted names of the models.
+    units : sorted tuples (task, group values …), one per unit.
+    model_codes, unit_codes : for each row, the index of its model and the index of its unit.
+    attempts : for each row, the number of attempts with or without an outcome.
+    missing : for each row, the number of attempts without an outcome.
 
     >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
     ...     3, 1])
@@ -42,7 +45,7 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """Missing outcomes from a row per model and unit."""
+        """Missing outcomes from one row per model and unit."""
         return cls.from_codes(encode(models), encode(units), attempts, missing)
 
     @classmethod
@@ -53,7 +56,7 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """Missing outcomes from names and the index of each row among them."""
+        """Missing outcomes from names of models and units, and the codes of each row."""
         model_names, model_codes = sort_codes(*models)
         unit_names, unit_codes = sort_codes(*units)
         return cls(
@@ -62,9 +65,9 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def missing_in_series(self, series: Sequence[str]) -> tuple[int, int] | None:
-        """(attempts without an outcome, tasks without any other attempt) of a model in one group.
+        """The number of attempts without an outcome, and of tasks without any outcome, of a series.
 
-        None if no model has this name.
+        None if no model has the name of the series.
         """
         if series[0] not in self.models:
             return None
@@ -73,8 +76,9 @@ class MissingOutcomes:
         return int(missing.sum()), int((missing == attempts).sum())
 
     def missing_and_attempts(self, series: Sequence[str]) -> tuple[int, int]:
-        """(attempts without an outcome, attempts) of a model in one group; (0, 0) for an unknown
-        model.
+        """The number of attempts without an outcome, and of all attempts, of a series.
+
+        Both numbers are 0 for an unknown model.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.missing_and_attempts(("a",))
@@ -86,22 +90,21 @@ class MissingOutcomes:
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
     def _rows_of_series(self, series: Sequence[str]) -> Ints:
-        """The rows of a model in one group."""
+        """The indices of the rows of a series, which is a model in one group."""
         rows = self.rows_of_model(series[0])
         if len(self.units[0]) > 1:
-            # A group that was computed from the counts is not part of the units.
+            # Series may have more groups than units, because some groups are computed from counts.
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.units]
             rows = rows[np.array(inside)[self.unit_codes[rows]]]
         return rows
 
     def missing_and_attempts_of_model(self, model: str) -> tuple[int, int]:
-        """(attempts without an outcome, attempts) of a model."""
+        """The number of attempts without an outcome, and of all attempts, of a model."""
         rows = self.rows_of_model(model)
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
     def emptied_tasks(self) -> dict[tuple[str, ...], int]:
-        """(model, group values …) → number of tasks without any outcome, for each series that has
-        some.
+        """Series → number of tasks without any outcome, for series that have such tasks.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
         ...     [4, 3, 4])
@@ -114,11 +117,11 @@ class MissingOutcomes:
         return dict(Counter(series))
 
     def rows_of_model(self, model: str) -> Ints:
-        """The rows of a model."""
+        """The indices of the rows of a model."""
         return np.flatnonzero(self.model_codes == self.models.index(model))
 
     def without_tasks(self, names: Collection[str]) -> MissingOutcomes:
-        """Missing outcomes without those of these tasks.
+        """The missing outcomes without the rows of the given tasks.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.without_tasks(["u"]).missing_and_attempts_of_model("a")
@@ -131,7 +134,7 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def joined_with(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
-        """The rows of both; the models of the baseline have its label before their names."""
+        """The rows of a run and its baseline, with a label before the baseline's model names."""
         codes = np.concatenate([self.model_codes, baseline.model_codes + len(self.models)])
         models = [*self.models, *(f"{label} {model}" for model in baseline.models)]
         units = np.concatenate([self.unit_codes, baseline.unit_codes + len(self.units)])

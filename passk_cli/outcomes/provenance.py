@@ -1,4 +1,4 @@
-"""Provenance: how data was read; notes, `describe` and signatures are made from it."""
+"""Facts about how data was read, from which messages, `passk describe` and signatures are made."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from passk_cli.suggested_fix import SuggestedFix
 class FileReading:
     """How one input file was read: its format and the roles of its columns.
 
-    format : the layout of the file and how it was recognised.
-    roles : role (task, outcome, attempt, model, n, c) → its column.
-    unused : columns from which nothing was read.
-    offered : role → column with a value that can be requested: score, answer, solution.
-    outcomes : the outcomes that the format offers, if there are several.
-    in_path : columns that come from the path of the file.
+    format : name of the format and how passk recognised it.
+    roles : role (task, outcome, attempt, model, n, c) → the column with this role.
+    unused : columns that were not used.
+    offered : role → column with data that a command can request: score, answer or solution.
+    outcomes : names of the outcomes in the file, if there are several.
+    in_path : columns that are read from the path of the file.
     """
 
     name: str
@@ -34,12 +34,14 @@ class FileReading:
 
 
 class UnlabelledAttempt(NamedTuple):
-    """An attempt without a label, with its positions in random orders.
+    """An attempt without a label, which can be selected at random for labelling.
 
-    stratum : its verdict, crossed with whether most attempts at its task pass.  place : its
-        position
-    among the `size` attempts of its series and stratum.  task_place : the position of its task.
-    in_task : its position in the task.  labelled : how many attempts at the task have a label.
+    stratum : code of the judge's verdict and of whether most attempts at the task pass.
+    place : random position of the attempt in its series and stratum.
+    size : number of attempts in the series and stratum.
+    task_place : random position of the task among all tasks.
+    in_task : random position of the attempt in its task.
+    labelled : number of attempts at the task that have a label.
     """
 
     series: tuple[str, ...]
@@ -54,10 +56,13 @@ class UnlabelledAttempt(NamedTuple):
 
 
 class ColumnChoice(NamedTuple):
-    """A column, its values in words, and the option that gives it a role.
+    """A column of the data, with the option that would use it.
 
-    role : "" for a column that may have no role and therefore no option.
-    used : whether it has the role.  pooled : whether attempts at one task differ in it.
+    role : role that the column could have; "" if no role fits.
+    option : option that gives the column this role; None without a role.
+    values : description of the values in the column.
+    used : whether the column has this role.
+    pooled : whether the column has different values for attempts at the same task.
     """
 
     role: str
@@ -70,42 +75,43 @@ class ColumnChoice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReadFacts:
-    """How the data was read, so that every decision can be reported.
+    """How the data was read, so that passk can report every decision.
 
-    missing : number of missing outcomes.  missing_policy : how they were treated.
-    missing_outcomes : the same by model and task; None if nothing is missing.
-    duplicates : extra rows of repeated attempts.  duplicates_policy : how they were treated.
-    duplicates_checked : False if no attempt column allows the check.
-    unnumbered : attempts without a number, if other attempts have numbers.
-    skipped : lines that are not records, left out by --skip-bad.  empty_files : files without
-        records.
-    emptied : (model, task) cells that lost all attempts because their outcomes are missing.
-    not_understood : outcomes that are neither pass nor fail (only for `describe`).
-    pooled_unnumbered : files with several attempts at one task by one model, without numbers.
-    cluster : the column that names the cluster of a task.
-    messages : what files contain about themselves, and decisions that could have been different.
+    inputs : how each file was read.
+    missing : number of attempts without an outcome.
+    missing_policy : value of --missing.
+    missing_outcomes : missing outcomes by model and task; None if no outcome is missing.
+    duplicates : number of rows that repeat an attempt.
+    duplicates_policy : value of --duplicates.
+    duplicates_checked : whether attempts have numbers, which the check for duplicates needs.
+    unnumbered : number of attempts without a number, if other attempts have numbers.
+    skipped : number of lines that are not records, which --skip-bad leaves out.
+    empty_files : number of files without records.
+    emptied : number of (model, task) cells without any outcome, which were dropped.
+    not_understood : number of outcomes that are neither pass nor fail (only for `describe`).
+    numeric_groups : --by columns that contain numbers in every file.
+    pooled_unnumbered : files with several unnumbered attempts by one model at one task.
+    columns : all columns, sorted so that columns with a role are first (only for `describe`).
+    where, pool, passes, outcome, records, path, cluster, threshold, thresholds : values of the
+        options with these names.
+    messages : messages about the content of files and about decisions of passk.
     reasons : model → reason for a missing outcome → number of attempts, if files contain reasons.
-    runs : model → number of runs that were joined, if there are several and they were not
-        separated.
+    runs : model → number of runs that were pooled, if there are several.
     non_result_files : files of a folder that contain no results and were skipped.
     without_outcome : files of a folder that do not have the requested outcome.
-    left_out_files : files of a folder that may contain results and were left out, with the reason.
-    columns : all columns, those with a role first (only for `describe`).
-    where, pool, passes, outcome, records, path : values from the request.
+    left_out_files : files of a folder that may contain results but were not read, with the reason.
     option_names : (option, name) of each model or task that an option names → "" if the data
-        contains it, else a similar name.
-    alias : name in the data → the name under which it counts.
-    judge_errors : error counts of a judge about other models or tasks: (passed, all) for labelled
-        attempts that fail, and (failed, all) for those that pass; () if unknown.
-    unlabelled : attempts without a label, if some can be selected for labelling.
-    benchmark, benchmarks : the column that names the benchmark of each task, and task → benchmark,
-        if the tasks come from several benchmarks.
-    numeric : the --by columns that contain numbers in every file.
-    error_outcomes : attempts with an error, and how many of them have no outcome; None if not
-        requested.
-    sampled : the order of attempts and groups of tasks in a sample of the rows, if requested.
-    order : tasks in the shuffled order in which the run took them, if all files contain the same
-        one.
+        contains the name, else a similar name.
+    alias : name of a model in the data → name that replaces it.
+    order : tasks in the order in which they were sampled at random, if the files contain it.
+    error_outcomes : number of attempts with an error, and how many of them have no outcome; None
+        if not requested.
+    judge_errors : error counts of a judge for other attempts: (passed, all) of the attempts with
+        the label fail, and (failed, all) of the attempts with the label pass; () if unknown.
+    unlabelled : attempts without a label, if passk can select some for labelling.
+    benchmark : column that names the benchmark of each task.
+    benchmarks : task → benchmark, if the tasks come from several benchmarks.
+    sampled : order of attempts and groups of tasks in a sample of the rows, if requested.
     """
 
     inputs: tuple[FileReading, ...] = ()
@@ -149,7 +155,7 @@ class ReadFacts:
     sampled: SampledRows | None = None
 
     def names_of(self, option: str) -> list[str]:
-        """The names given with an option that are in the data."""
+        """The names of models or tasks given with an option that the data contains."""
         return sorted(
             name
             for (flag, name), suggestion in self.option_names.items()
@@ -158,14 +164,14 @@ class ReadFacts:
 
     @property
     def varying(self) -> tuple[str, ...]:
-        """Columns of settings with pooled values, with --pool or with a warning."""
+        """Columns of settings whose values were pooled, because of --pool or with a warning."""
         notes = (s for s in self.messages if s.name == "pooled-settings")
         return (*self.pool, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
-        """The facts without these tasks.
+        """The facts without the given tasks.
 
-        `reasons` becomes empty, because reasons are not counted per task.
+        `reasons` becomes empty, because passk does not count reasons per task.
         """
         erring = self.error_outcomes and self.error_outcomes.without_tasks(names)
         if self.missing_outcomes is None:

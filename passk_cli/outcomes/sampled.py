@@ -1,4 +1,4 @@
-"""Facts from a sample of rows that counts do not contain: attempt order and task groups."""
+"""The order of attempts and the groups of tasks in a sample of the rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from passk_cli.arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderedAttempts:
-    """Outcomes of sampled attempts, ordered by attempt number.
+    """Outcomes of sampled attempts, sorted by attempt number.
 
-    names : (model, groups …) of each series.  series : int (tasks,), index into `names`,
-        increasing.
-    start, passed : rows of attempts, in the form that `metrics.order` uses.
+    names : tuple (model, group values …) of each series.
+    series : for each task of a series, the index of the series, in increasing order.
+    start, passed : outcomes of the attempts, in the form that `metrics.order` uses.
     """
 
     names: tuple[tuple[str, ...], ...]
@@ -25,11 +25,10 @@ class OrderedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskGroups:
-    """Pass rates of sampled tasks, and the columns that group tasks.
+    """Pass rates of sampled tasks, and columns that may be clusters of tasks.
 
-    values : float (tasks,), the pass rate of the task minus the mean pass rate of the model,
-        averaged over models.
-    columns : name → int (tasks,), group codes from 0.
+    values : pass rate of each task minus the mean pass rate of the model, averaged over models.
+    columns : name of a column → code of the group of each task, from 0.
     """
 
     values: Floats
@@ -40,7 +39,8 @@ class TaskGroups:
 class SampledRows:
     """Facts from a sample of rows.
 
-    order : None if attempts are not numbered.  groups : None if no column groups tasks.
+    order : outcomes in order; None if attempts are not numbered.
+    groups : groups of tasks; None if no column has several tasks per value.
     """
 
     order: OrderedAttempts | None

@@ -1,4 +1,4 @@
-"""Selection of models by name or pattern, and the conversion of texts to numbers."""
+"""Selection of models by name or pattern, and conversion of texts to numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def select_models(
     models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str],
     options: Sequence[str] = ("models", "exclude_models"),
 ) -> list[str]:  # fmt: skip
-    """The models that are left, in their order.
+    """The selected models, in their original order.
 
-    keep : names and patterns such as "gpt-*"; all models if empty.  leave_out : the same.
-        A text that is the exact name of a model is not a pattern, even with brackets.
-    options : the names of the two options, for error messages.
+    keep : names and patterns of models to keep, for example "gpt-*"; all models if empty.
+    leave_out : names and patterns of models to leave out.
+        A text that is the exact name of a model is not a pattern, even if it contains brackets.
+    options : names of both options, for error messages.
     Errors: ParameterError if a name or pattern matches no model, or no model is left.
 
     >>> select_models(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
@@ -42,16 +43,16 @@ def select_models(
     if models and not selection:
         without = ", ".join(leave_out)
         hint = list_known_names(models) if models[1:] else f"{models[0]} is the only one"
-        problem = f"no model is left without {without}; {hint}"
+        problem = f"no model is left if {without} is left out; {hint}"
         raise ParameterError(problem, name="no-such-model")
     return [model for model in models if model in selection]
 
 
 def parse_numbers(texts: Iterable[str]) -> list[int] | list[float] | None:
-    """The numbers in these texts, NaN for an empty text; None if a text is not a number.
+    """The numbers in several texts, NaN for an empty text; None if a text is not a number.
 
-    The result contains int if all numbers are whole. A text with a leading zero such as 007 is a
-    name.
+    If all numbers are integers, the result contains int.  A text with a leading zero, such as 007,
+    is not a number but a name.
 
     >>> parse_numbers(["0.2", "1"]), parse_numbers(["8", "16"]), parse_numbers(["007", "8"])
     ([0.2, 1.0], [8, 16], None)

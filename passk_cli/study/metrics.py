@@ -53,7 +53,8 @@ def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
     refuse_if_any("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
-         "this metric is a range, which only estimate, compare, curve and gate --min can use", ())
+         "only estimate, compare, curve and the minimum of a gate use this metric, which is a range",
+         ())
         for metric in metrics
     ))  # fmt: skip
 

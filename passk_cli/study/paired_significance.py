@@ -1,4 +1,4 @@
-"""The test that a pair of models gets, and its p-value."""
+"""Significance tests of pairs of models, and the choice of the valid test."""
 
 from __future__ import annotations
 
@@ -32,16 +32,18 @@ from passk_cli.study.rules import (
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 MCNEMAR = "mcnemar"
-_VALID = SuggestedFix({"--test": None}, "is the test that is valid for this question")
-_NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "asks about new tasks")
+_VALID = SuggestedFix({"--test": None}, "uses the valid test")
+_NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
 
 
 class PairedTestResult(NamedTuple):
-    """The result of a test.
+    """The result of a paired test.
 
-    test : its name; "" for the requested one.  p : NaN if there is none.
-    smallest : the smallest p that is possible.
-    distribution : that of the mean difference, and its row there; None if the test has none.
+    test : name of the test; "" for the requested test.
+    p : p-value; NaN if it cannot be computed.
+    smallest : the smallest p-value that the test can give.
+    distribution : the distribution of the mean difference, and the row of this test in it; None if
+        the test has no distribution.
     """
 
     test: str
@@ -53,10 +55,10 @@ class PairedTestResult(NamedTuple):
 def run_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
 ) -> list[PairedTestResult]:
-    """A test of each comparison; comparisons over the same tasks share their draws.
+    """Test each comparison; comparisons over the same tasks share random draws.
 
-    test : its name; None for the valid one.
-    Errors: ParameterError for a test that is not valid for a comparison, with the reason.
+    test : name of the test; None for the default test.
+    Errors: ParameterError for a test that is not valid for a comparison.
     """
     together = group_pairs(
         ((_choose_test(c, confidence, test), c.tasks.tobytes(), c.first.bounds(confidence)), i)
@@ -71,7 +73,10 @@ def run_tests(
 
 
 def _choose_test(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
-    """The name of the requested test if it is valid; without a request, that of the valid test."""
+    """The name of the requested test, or of the default test for the data.
+
+    Errors: ParameterError if the requested test is not valid for the comparison.
+    """
     if test is not None:
         _require_valid(comparison, confidence, test)
         return test
@@ -81,19 +86,17 @@ def _choose_test(comparison: Comparison, confidence: Confidence, test: str | Non
 
 
 def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
-    """Raise ParameterError if a test is not valid for a comparison, with the reason."""
+    """Raise ParameterError if a test is not valid for a comparison."""
     settles: tuple[SuggestedFix, ...] = (_VALID,)
     problem = ""
     fixed = confidence.population == THESE_TASKS
     if comparison.hidden_variance[1] is not None and test != GUARDED_T:
-        problem = "it ignores the uncertainty of the labels"
+        problem = "this test ignores the uncertainty of the labels"
     elif fixed and test != WITHIN:
-        problem = (
-            "it answers a question about new tasks; the test for these tasks permutes attempts"
-        )
+        problem = "this test is about new tasks; the test for these tasks permutes attempts"
     elif test == WITHIN and not fixed:
-        problem = "it does not answer a question about new tasks"
-        settles = (SuggestedFix({"--population": THESE_TASKS}, "asks about these tasks"), _VALID)
+        problem = "this test is only about these tasks, not about new tasks"
+        settles = (SuggestedFix({"--population": THESE_TASKS}, "tests these tasks"), _VALID)
     elif test == SUISSA_SHUSTER:
         problem = comparison.why_not_binary
     elif test in (SIGN_FLIP, MID_P) and not comparison.is_binary and comparison.attempts_differ:
@@ -113,10 +116,7 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
 def by_attempt_permutation(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
-    """Permutations of attempts between the two models within each task.
-
-    What is permuted are passes, or the values that the metric needs.
-    """
+    """The permutation test that exchanges attempts of the two models within each task."""
     return [_permute_attempts(comparison, confidence) for comparison in group]
 
 
@@ -130,8 +130,8 @@ def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedT
     refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
     metric = comparison.first.metric
     if metric.kind.required_attempt_data and not metric.kind.exchangeable:
-        problem = f"{metric.name} for these tasks: the test permutes attempts, and this"
-        problem += " metric depends on their order"
+        problem = f"{metric.name} depends on the order of attempts, and the test for these tasks"
+        problem += " permutes attempts"
         raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
     if metric.kind.required_attempt_data:
         bag, other_bag = comparison.attempts
@@ -147,7 +147,7 @@ def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedT
 
 
 def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The guarded t test, which shares its distribution with the interval of the difference."""
+    """The guarded t test, which uses the same distribution as the interval of the difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
     least = least_possible_p(cluster_totals(group[0].differences[:, None], codes)[1])
     for places, law in difference_distributions(difference_samples(group, confidence)):
@@ -159,19 +159,19 @@ def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 def by_suissa_shuster(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
-    """The exact test for values that are 0 or 1."""
+    """The exact unconditional test of Suissa and Shuster for values of 0 and 1."""
     tasks = len(group[0].tasks)
     p = suissa_shuster(tasks, *count_discordant(group))
     return _test_results(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """Student's t test."""
+    """Student's paired t test."""
     return _test_results(paired_t(_totals(group)), np.zeros(len(group)))
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The sign-flip test that counts ties by half."""
+    """The mid-p sign-flip test, which adds only half of the probability of the observed value."""
     flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest)
 
@@ -186,20 +186,20 @@ def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 
 
 def _totals(group: Sequence[Comparison]) -> Floats:
-    """The differences of comparisons over the same tasks or clusters, one column per comparison."""
+    """The difference of each task or cluster, with one column per comparison."""
     return cluster_totals(np.stack([c.differences for c in group], axis=1), group[0].clusters)[0]
 
 
 def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferences:
     """The differences of comparisons over the same tasks or clusters.
 
-    They are one column per comparison, or a column per model with the pairs of columns.
+    The result has one column per comparison, or one column per model if this is smaller.
     """
     codes, places, models_by_id = group[0].clusters, dict[bytes, int](), dict[int, int]()
     models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
-        # All pairs of a model share one array of its values.
+        # A model has the same array of values in all of its pairs.
         if id(values) not in models_by_id:
             models_by_id[id(values)] = places.setdefault(values.tobytes(), len(models))
             if models_by_id[id(values)] == len(models):
@@ -216,7 +216,7 @@ def _test_results(p: Floats, smallest: Floats) -> list[PairedTestResult]:
 
 
 def _mcnemar(comparison: Comparison) -> PairedTestResult | None:
-    """McNemar's exact test, if both models have one attempt per task; else None."""
+    """McNemar's exact test; None unless both models have one attempt per task."""
     if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
         return None
     d = comparison.differences

@@ -1,4 +1,4 @@
-"""Many pairs at once: their tests, the adjustment for their number, and the verdicts."""
+"""Tests of all pairs of models, with adjusted p-values and verdicts."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ def choose_pairs(
 ) -> list[tuple[TaskValues, TaskValues]]:
     """Every pair of models of a group, or each model with the baseline.
 
-    The better model comes first; of two labelled runs the second one.
-    changes : further values to compare, after the metrics of the study.
+    The first model of a pair is the better model, or the later one of two labelled runs.
+
+    changes : further values to compare, in addition to the metrics of the study.
     Errors: ParameterError for a baseline that does not exist, or if there is no pair.
     """
     names = sorted({series[0] for series in study.counts.series})
@@ -62,7 +63,7 @@ def choose_pairs(
         refuse_many_pairs(
             max(sizes), sum(size * (size - 1) // 2 for size in sizes),
             SuggestedFix({"--baseline": min(place, key=place.__getitem__)[0]},
-            "compares with the best"),
+            "compares with the best model"),
         )  # fmt: skip
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
@@ -80,7 +81,7 @@ def choose_pairs(
 
 
 class OneModelError(ParameterError):
-    """The error that there is only one model, so that nothing can be compared."""
+    """The error that the data has only one model, so that passk cannot compare models."""
 
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
@@ -90,7 +91,7 @@ class OneModelError(ParameterError):
         if where := counts.facts.where:
             place, problem = (
                 OptionValue("--where", where),
-                "it leaves only one model, so there is nothing to compare",
+                "this condition leaves only one model, so there is nothing to compare",
             )
             super().__init__(place, problem, name="nothing-to-compare", settles=settles)
         else:
@@ -107,11 +108,11 @@ def require_several_models(counts: Counts) -> None:
 
 
 def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
-    """The score of each model in a ranking.
+    """The score by which models are ranked: larger is better.
 
-    If models have the same tasks, it is the mean.  If tasks differ, it is the mean lead over the
-    rivals, each on the tasks that both have.  It is −∞ for a model without values, or without a
-    task that a rival has.
+    If all models have the same tasks, the score is the mean.  If not, the score is the average of a
+    model's mean differences from the other models on shared tasks.  The score is −∞ for a model
+    without values or without shared tasks.
     """
     valued = [rates for rates in rivals if rates.has_values]
     if all(np.array_equal(rates.tasks, valued[0].tasks) for rates in valued):
@@ -131,7 +132,7 @@ def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
 
 
 def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
-    """The fix that compares the groups of the only model."""
+    """The fix that compares the groups of the only model, for example its temperatures."""
     models, *groups = map(set, zip(*counts.series, strict=True))
     if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
         return
@@ -145,9 +146,9 @@ def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
 def compare_pairs(
     pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: Rules
 ) -> list[Comparison]:
-    """Every pair with its interval, its adjusted p-value and its verdict.
+    """The comparison of each pair, with interval, adjusted p-value and verdict.
 
-    Errors: ParameterError for a test that is not valid for a pair, with the reason.
+    Errors: ParameterError for a test that is not valid for a pair.
     """
     (comparisons,) = test_pairs([pairs], confidence, rules, verdicts=False)
     limits = iter(
@@ -165,10 +166,11 @@ def test_pairs(
     *,
     verdicts: bool,
 ) -> list[list[Comparison]]:
-    """Every pair of each group with its p-value, adjusted within the group, without an interval.
+    """The comparisons of each group of pairs, with adjusted p-values and without intervals.
 
-    verdicts : whether only verdicts are needed, so that adjusted p-values may be bounds.
-    Errors: as for `compare_pairs`; ParameterError for min-P of tests for these tasks.
+    verdicts : whether the caller needs only verdicts, so adjusted p-values may be upper limits.
+    Errors: ParameterError for a test that is not valid for a pair, or for min-P if a test is about
+        these tasks.
     """
     all_pairs = [
         [match_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
@@ -216,7 +218,7 @@ def test_pairs(
 def _families(
     tested: Sequence[Comparison], rules: Rules
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
-    """Comparisons that are adjusted together, with the name of their family."""
+    """The names of the families of tests, each with the comparisons that are adjusted together."""
     if rules.family == ALL:
         yield from [(ALL, tested)] * bool(tested)
         return
@@ -226,9 +228,9 @@ def _families(
 
 
 def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
-    """A family with p-values and distributions that use the variances of all its pairs.
+    """A family of comparisons for which each variance also uses the variances of other pairs.
 
-    Only min-P uses them, metric by metric; see `DifferenceDistribution.moderated`.
+    Only min-P needs moderated variances; see `DifferenceDistribution.moderated`.
     """
     moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
@@ -257,11 +259,10 @@ def _adjusted(
     *,
     verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
-    """For each comparison of each family: adjusted p-values, the largest significant p, the
-    adjustment.
+    """For each comparison of each family: adjusted p-values, alpha and the adjustment.
 
-    verdicts : whether a bound of p is enough if it decides the verdict.  The adjusted p is between
-        p and tests·p, which nearly always decides without draws.
+    verdicts : whether limits of the adjusted p are enough.  The adjusted p is between p and p times
+        the number of tests, which nearly always decides the verdict without random draws.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
     to_draw: dict[int, FamilyOfTests] = {}
@@ -314,11 +315,10 @@ def _adjusted(
 
 
 def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
-    """The tests of a family with shared sign flips; None if Bonferroni's bound has to replace
-    min-P.
+    """The tests of a family for min-P; None if Bonferroni's method has to replace min-P.
 
-    That is the case if missing outcomes may pass or fail, and if pairs share different tasks of
-    clusters.
+    Bonferroni's method is used if missing outcomes may pass or fail, or if tasks have clusters and
+    pairs have different shared tasks.
     """
     tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
@@ -334,7 +334,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
         return FamilyOfTests(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
-        # Thousands of groups with different tasks are nearly independent, so Bonferroni is enough.
+        # Tests on so many different tasks are nearly independent, so Bonferroni's method is enough.
         return None
     differences = np.zeros((len(tasks), len(tested)))
     has_task = np.zeros(differences.shape, dtype=bool)
@@ -347,22 +347,21 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
 def _tested(
     comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules
 ) -> list[PairedTestResult]:
-    """A test of each comparison; at both ends if missing outcomes may pass or fail.
+    """The test of each comparison; tests of both ends if missing outcomes may pass or fail.
 
-    Its p is then the larger one, and 1 if the ends have different signs.  For sign flips, mid-p and
-    McNemar's test, no fill-in has a larger p: p is twice the probability that the flipped
-    differences add up to at least nothing, which falls if one of them grows.  The same is true for
-    Suissa and Shuster's test, since its z grows with each difference.  The p of other tests may be
-    slightly larger (benchmarks/missing.md).  Adjusted p-values rise with each p, so no fill-in of
-    all models together has a larger one either.
+    The p-value is then the larger one of both ends, or 1 if the ends have different signs.  For
+    sign flips, mid-p, McNemar's test and Suissa and Shuster's test, no mixture of passes and
+    failures gives a larger p, because p falls if a difference changes in the direction of the mean.
+    For other tests, p may be slightly larger (benchmarks/missing.md).
     """
     if not any(c.missing_bounds for c in comparisons):
         return run_tests(comparisons, confidence, rules.test)
     if rules.test == T:
         raise ParameterError(
             OptionValue("--test", "t"),
-            "with bounds of missing outcomes its p may be larger for outcomes between all failing"
-            " and all passing", name="no-bounds", settles=[SuggestedFix({"--test": None})],
+            "this test gives no valid p if missing outcomes may pass or fail, because its largest p"
+            " may belong to a mixture of passes and failures",
+            name="no-bounds", settles=[SuggestedFix({"--test": None})],
         )  # fmt: skip
     answers = iter(
         run_tests(

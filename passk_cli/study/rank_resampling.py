@@ -1,4 +1,4 @@
-"""Places of models in a ranking: the range that tests leave open, and how often each is first."""
+"""Ranks of models: the range that tests allow, and how often each model leads in resamples."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
-    """Whether all rivals have the same number of attempts at each task that all of them have.
+    """Whether all models have the same number of attempts at each shared task.
 
-    If they do not, the rival with fewer attempts has coarser values, and leads in more (or fewer)
-    resamples than its success rates justify: pass@10 of 1.0 from 10 attempts leads in all resamples
-    against 0.9999 from 100 attempts.
+    If a model has fewer attempts, its values are coarser, and it leads in more (or fewer) resamples
+    than its success rates justify.  For example, pass@10 of 1.0 from 10 attempts leads in all
+    resamples against 0.9999 from 100 attempts.
     """
     first, *further = on_shared_tasks(rivals)
     return all(np.array_equal(rival.n, first.n) for rival in further)
@@ -34,9 +34,12 @@ def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
 def resampled_means(
     rivals: Sequence[TaskValues], confidence: Confidence, kind: str = "multinomial"
 ) -> Floats:
-    """Means of each rival, or ratios of two means, over the same resamples: (resamples × rivals).
+    """The mean (or ratio of means) of each model in each resample of the tasks.
 
-    rivals : over the same tasks.  kind : of the weights; see `bootstrap_means`.
+    The result has the shape (resamples × models).
+
+    rivals : values of models with the same tasks.
+    kind : kind of weights; see `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
     if ratio := rivals[0].metric.kind.ratio:
@@ -50,7 +53,7 @@ def resampled_means(
     )  # fmt: skip
     for at, rival in enumerate(rivals):
         if rival.hidden:
-            # The error of labels is added, independently for each rival.
+            # Labels add a random error, which is independent for each model.
             noise = named_generator(confidence.seed, f"labels of {rival.name}")
             means[:, at] += np.sqrt(rival.hidden) * noise.standard_normal(len(means))
     if not ratio:
@@ -60,13 +63,11 @@ def resampled_means(
 
 
 def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[Series, Cell]:
-    """The share of resamples of the shared tasks in which each rival comes first.
+    """The share of resamples of the shared tasks in which each model leads.
 
-    It is None for each rival if no task is shared, or if attempts differ (`attempts_agree`).
-
-    It is a range if missing outcomes may pass or fail.  One end is the share if outcomes of the
-    rival fail and all others pass, and the other end is the reverse.  No fill-in is outside this
-    range, because a mean depends on its own values only.
+    The share is None if no task is shared, or if numbers of attempts differ (`attempts_agree`).  If
+    missing outcomes may pass or fail, the share is a range.  At its lower end, missing outcomes of
+    the model fail and those of all other models pass.  At its upper end, it is the reverse.
     """
     names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
     comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
@@ -92,12 +93,11 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
 
 @dataclass(frozen=True)
 class Rank:
-    """The place of a model at one metric in its group.
+    """The rank of a model by one metric in its group.
 
-    letters, low, high : the letters of ties and the range of places that tests leave open; None
-        without a test.
-    shares : a function that returns the shares of all models by series; it draws, so it is called
-        only if needed.
+    letters : letters of the model; models with a common letter are tied.  None without a test.
+    low, high : best and worst rank that the tests allow; None without a test.
+    shares : a slow function that returns the share of resamples in which each series leads.
     """
 
     values: TaskValues
@@ -108,24 +108,17 @@ class Rank:
 
     @property
     def leads(self) -> Cell:
-        """The share of resamples of the tasks in which the model comes first.
-
-        None if models have different numbers of attempts or share no task; a range if missing
-        outcomes may pass or fail.
-        """
+        """The share of resamples of the tasks in which the model leads; see `shares_of_lead`."""
         return self.shares().get(self.values.series)
 
     @property
     def places(self) -> str | None:
-        """The range of places: "2", or "1–3"."""
+        """The range of ranks that the tests allow, for example "2" or "1–3"."""
         return None if self.low is None or self.high is None else number_range(self.low, self.high)
 
 
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
-    """Letters and places from the tests, and shares of first places from common resamples.
-
-    Models of each metric and group are in the order of `ranking_scores`, the best first.
-    """
+    """The rank of each model by each metric and group, sorted from the best to the worst model."""
     cells = group_by(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}

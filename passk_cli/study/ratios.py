@@ -1,4 +1,4 @@
-"""Tests of pairs of ratios of means, such as cost per success."""
+"""Tests of differences between ratios of means, for example of the cost per success."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def compare_spendings(
     pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], TaskCosts],
     confidence: Confidence, tests: int, *, together: bool,
 ) -> list[RatioComparison]:  # fmt: skip
-    """Comparisons of pairs of models by their spending; each spending is computed once.
+    """Comparisons of pairs of models by their cost per success.
 
-    tests : the number of tests among which the error is divided.
-    together : whether p-values and limits hold for all pairs at once.
+    pairs : the two models and their shared tasks.
+    spending : a function that returns the costs of a model at some tasks.
+    tests : number of tests for Bonferroni's method; 1 without it.
+    together : whether p-values and limits are adjusted for all pairs at once.
     """
     sides: dict[tuple[Series, bytes], TaskCosts] = {}
     for *models, tasks in pairs:
@@ -49,9 +51,9 @@ def compare_spendings(
 def compare_ratios(
     family: Sequence[Comparison], confidence: Confidence, rules: Rules
 ) -> list[dict[str, Any]]:
-    """For each comparison of a family: p, adjusted p, and limits of difference and ratio.
+    """For each comparison of a family: p, adjusted p, and limits of the difference and the ratio.
 
-    If pairs share different tasks, they share no sign flips, so Bonferroni's method replaces min-P.
+    If pairs have different shared tasks, Bonferroni's method replaces min-P.
     """
     tests, name = len(family), rules.adjust or MIN_P
     if confidence.population != NEW_TASKS:
@@ -86,7 +88,7 @@ def compare_ratios(
 
 
 def refuse_rules_for_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
-    """Raise ParameterError for rules that cannot be applied to ratios among these comparisons."""
+    """Raise ParameterError for options that do not apply to ratios of means."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
     problem = (

@@ -1,4 +1,4 @@
-"""A number with its limits, as a tidy row, a cell of a table and a point of a chart."""
+"""A computed number with its limits, which becomes a row of csv, a table cell or a chart point."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class SampleSize(NamedTuple):
-    """The size of the data behind a number: tasks, and the fewest and most attempts at a task.
+    """The size of the data: number of tasks, minimum and maximum number of attempts per task.
 
-    None if there is no such number, for example if a plan needs more tasks than it may use.
+    A size is None if it is not known, for example if a plan needs more tasks than it may use.
     """
 
     tasks: int | None
@@ -31,17 +31,20 @@ NO_SIZE = SampleSize(0)
 
 @dataclass(frozen=True)
 class Result:
-    """One number about one series, or about the difference of two series.
+    """One computed number about one series, or about the difference of two series.
 
-    series : the model and its groups.  against : the model it is compared with; "" for none.
-    name : the name in tables and tidy rows, for example "pass@10".  k : its k, or None.
-    estimate : value and limits, or the reason why there are none.
-    se : standard error, which the estimate contains as well if it is shown.
-    size : the data behind it.  method : of the interval.  level : of the interval; None without.
-    flaw : what is special about the interval, or why there is none.
-    p, p_adjusted, verdict : of the test, if there is one.
-    more : further tidy columns of the command.
-    values : the values per task if the number is their mean.
+    series : the model and its groups.
+    against : the model with which the series is compared; "" for none.
+    name : name in tables and in csv, for example "pass@10".
+    k : the k of the metric, or None.
+    estimate : value and limits, or the reason why the value is missing.
+    se : standard error.
+    size : number of tasks and attempts.
+    method, level : method and level of the interval; the level is None without an interval.
+    flaw : why the interval is missing or is of limited use.
+    p, p_adjusted, verdict : results of the test, if there is one.
+    more : further columns of the command.
+    values : values per task, if the number is their mean.
     """
 
     series: Series
@@ -62,19 +65,20 @@ class Result:
 
     @property
     def note(self) -> str:
-        """Everything that qualifies the number, in one line."""
+        """The reasons why the value or its interval is missing or of limited use, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
 
     @property
     def is_range(self) -> bool:
-        """Whether it is a number that counts leave a range, perhaps without a value."""
+        """Whether the result is a range of a ranged metric, with or without a point estimate."""
         ranged = self.values is not None and self.values.metric.kind.ranged
         return ranged and self.estimate.low is not None
 
     def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
-        """The number as a point of a chart.
+        """The result as a point of a chart.
 
-        y : the name of its height.  more : further keys.
+        y : key of the estimate in the point.
+        more : further keys of the point.
         """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
         return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
@@ -82,7 +86,7 @@ class Result:
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
     """A ratio of means, or a difference of two ratios, with its limits."""
-    # A missing amount may have any value, so the ratio has no limit.
+    # If amounts are missing, they may be arbitrarily large, so the ratio has no upper limit.
     endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
     reason = ratio.reason or ("amounts are missing, so an end is not known" if endless else "")
     return Estimate(
@@ -91,13 +95,10 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
 
 
 def range_between(first: Result, second: Result) -> Result:
-    """The range of a number between both ends of what missing outcomes may be.
+    """The range between the results if missing outcomes fail and if they pass.
 
-    Its limits are the hull of both.
-    p : the larger one if both differences have the same sign; else 1, because the difference may be
-        0.
-    flaw : the common one, or that of one end.
-    verdict : the common one, else "undecided".
+    The limits of the range contain the limits of both results.  p is the larger p-value, or 1 if
+    the differences have different signs.  Verdicts that differ become "undecided".
     """
     first_estimate, second_estimate = first.estimate, second.estimate
     if first_estimate.value is None or second_estimate.value is None:
@@ -132,35 +133,36 @@ def _largest(first: float | None, second: float | None, agree: bool) -> float | 
 
 
 def _finite(end: float | None) -> float | None:
-    """An end of a range or an interval; None if it is infinite."""
+    """The limit of an interval or range; None if it is infinite."""
     return None if end is None or math.isinf(end) else end
 
 
-# The fields of rows of every command, in their order.  p, p_adjusted, verdict and against appear if
-# some row has a value.  Groups follow the models, and further fields precede the note.
+# The fields of csv and json that all commands share, in their order.  The fields p, p_adjusted,
+# verdict and against appear only if at least one row has a value.
 _FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
-    ("against", "The model that is compared with; differences are model minus against.",
+    ("against", "The model it is compared with; differences are model minus against.",
      lambda fact: fact.against or None),
     ("metric", "The metric, as in `-m`.", lambda fact: fact.name or None),
-    ("k", "Its k.", lambda fact: fact.k),
-    ("estimate", "The value; empty where it is a range (estimate_low, estimate_high).",
+    ("k", "The k of the metric.", lambda fact: fact.k),
+    ("estimate", "The estimate; empty if it is a range (estimate_low, estimate_high).",
      lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
-    ("se", "Its standard error.", lambda fact: fact.se),
-    ("low", "Lower limit of its interval.", lambda fact: _finite(fact.estimate.low)),
-    ("high", "Upper limit of its interval.", lambda fact: _finite(fact.estimate.high)),
-    ("level", "Level of the interval.", lambda fact: fact.level),
+    ("se", "Standard error of the estimate.", lambda fact: fact.se),
+    ("low", "Lower limit of the interval.", lambda fact: _finite(fact.estimate.low)),
+    ("high", "Upper limit of the interval.", lambda fact: _finite(fact.estimate.high)),
+    ("level", "Confidence level of the interval.", lambda fact: fact.level),
     ("interval", "Method of the interval.", lambda fact: fact.method),
     ("population", "What the interval is about: new-tasks or these-tasks.", str),
-    ("p", "p-value of the test, by itself.", lambda fact: fact.p),
+    ("p", "p-value of the test, without adjustment.", lambda fact: fact.p),
     ("p_adjusted", "p-value, adjusted for the number of tests.",
      lambda fact: fact.p_adjusted),
-    ("verdict", "Verdict of the test: better, worse, equivalent or tied, of changes higher or"
-     " lower; of a rule pass, fail, undecided or error.", lambda fact: fact.verdict),
+    ("verdict", "Verdict of a test: better, worse, equivalent or tied; of a change: higher or"
+     " lower; of a rule: pass, fail, undecided or error.", lambda fact: fact.verdict),
     ("tasks", "Number of tasks.", lambda fact: fact.size.tasks),
-    ("n_min", "Fewest attempts at a task.", lambda fact: fact.size.n_min),
-    ("n_max", "Most attempts at a task.", lambda fact: fact.size.n_max),
-    ("note", "Why a value is missing, or what qualifies it.", lambda fact: fact.note),
+    ("n_min", "Minimum number of attempts per task.", lambda fact: fact.size.n_min),
+    ("n_max", "Maximum number of attempts per task.", lambda fact: fact.size.n_max),
+    ("note", "Why the estimate or its interval is missing or of limited use.",
+     lambda fact: fact.note),
 )  # fmt: skip
 FIELDS = tuple(
     Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
@@ -173,10 +175,9 @@ def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: s
     """The results as rows of the schema that all commands share.
 
     The columns are model, against?, <groups>, metric, k, estimate, se, low, high, level, interval,
-    population, p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note.  Columns with ? appear
-    if some result has a value, and `more` is in the order in which results add them.  The estimate
-    of a range is empty, and its ends are in the columns estimate_low and estimate_high.  Ranges in
-    `more` have such columns too.
+    population, p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note.  A column marked "?"
+    appears only if a result has a value for it.  If an estimate is a range, the column estimate is
+    empty, and the ends of the range are in the columns estimate_low and estimate_high.
     """
     mores = []
     for fact in facts:

@@ -1,4 +1,4 @@
-"""Rules of a comparison: options with the same meaning in all commands that compare models."""
+"""The options of comparisons, which all commands that compare models share."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 class NamedTest(NamedTuple):
     """A test of differences that are paired by task.
 
-    place : "module:function", which takes comparisons over the same tasks and the confidence, and
-        returns one result per comparison.
-    words, cites : words for a paper, and keys of study/references.bib.
+    place : "module:function" of a function that takes comparisons over the same tasks and the
+        confidence, and returns one result per comparison.
+    words : description of the test for a paper.
+    cites : keys of references in study/references.bib.
     """
 
     place: str
@@ -27,7 +28,6 @@ class NamedTest(NamedTuple):
 GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
 )  # fmt: skip
-# A new test is one function and one line here.
 TESTS = {
     GUARDED_T: NamedTest("passk_cli.study.paired_significance:by_guarded_t",
                          "a paired t test with a guard for few tasks", "student1908"),
@@ -42,22 +42,22 @@ TESTS = {
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
 ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")
-# Replaces min-P if pairs share no sign flips.
+# Bonferroni's method replaces min-P if the tests cannot use the same random sign flips.
 BONFERRONI = "bonferroni"
 ADJUSTED = {MIN_P: "min-P", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"}
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
-# The verdicts of the rules of a gate.
+# Verdicts on the rules of `passk gate`.
 VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
-# Replaces a verdict for rules without a baseline yet and for tasks in quarantine.
+# The verdict on a rule that needs a baseline if there is no baseline, and on quarantined tasks.
 NOT_JUDGED = "not judged"
 
 
 def parse_margin(value: Any) -> float:
-    """A margin of at least 0 and below 1.
+    """The margin of equivalence, which must be at least 0 and below 1.
 
-    Errors: ParameterError for any other value.
+    Errors: ParameterError for a value that is not a valid margin.
     """
     try:
         margin = float(value)
@@ -76,29 +76,29 @@ def parse_margin(value: Any) -> float:
 class Rules:
     """Test, adjustment, family and margin of a comparison.
 
-    test : None for the default, which is within-tasks for these tasks, Suissa and Shuster's test if
-        values are 0 or 1, and else the guarded t test.
-    adjust : None for min-P, or Holm for these tasks.
+    test : name of the test.  None chooses within-tasks for the population these-tasks, the test of
+        Suissa and Shuster if all values are 0 or 1, and else the guarded t test.
+    adjust : name of the adjustment.  None chooses Holm for the population these-tasks, else min-P.
     """
 
     title: ClassVar[str] = "Comparison"
     # fmt: off
     test: Annotated[str | None, Option(
         "--test", help="Test", choices=tuple(TESTS),
-        detail="Paired by task. Default: suissa-shuster if values are 0 or 1 (n = 1, k = n),"
-        " within-tasks for --population these-tasks, else guarded-t; each agrees with the"
-        " interval of the difference. sign-flip and mid-p test whether the models are"
-        " exchangeable, need equal numbers of attempts, and are McNemar's exact test if"
-        " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.")] = None
+        detail="All tests are paired by task. Default: suissa-shuster if values are 0 or 1 (n = 1,"
+        " k = n), within-tasks for --population these-tasks, else guarded-t. The default test"
+        " agrees with the interval of the difference. sign-flip and mid-p need equal numbers of"
+        " attempts, and are McNemar's exact test if n = 1. mid-p has up to 6.5 % false"
+        " rejections at a significance level of 5 %.")] = None
     adjust: Annotated[str | None, Option(
         "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former=(("max-t", MIN_P),),
-        detail="Default: min-p, one simultaneous level, by random sign flips shared by all tests;"
-        " for --population these-tasks, holm. holm, bh and none adjust only p.",
+        detail="Default: min-p, or holm for --population these-tasks. min-p adjusts p and intervals"
+        " for all tests together. holm, bh and none adjust only p.",
     )] = None
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,
-        detail="primary: the pairs at the first metric together, and those at each other"
-        " metric by themselves; all: all metrics together.")] = PRIMARY
+        detail="primary: tests are adjusted separately for each metric; all: tests of all metrics"
+        " are adjusted together.")] = PRIMARY
     margin: Annotated[float, Option(
         "--margin", "X", "Differences inside ±X are equivalent.",
         parse=parse_margin)] = 0.0
@@ -107,9 +107,9 @@ class Rules:
     # fmt: on
 
     def without_flips(self) -> str:
-        """The adjustment of tests that share no sign flips: Holm, or the requested one.
+        """The adjustment of tests without sign flips: the requested adjustment, or Holm.
 
-        Errors: ParameterError for min-P.
+        Errors: ParameterError if the user requested min-P.
         """
         if self.adjust == MIN_P:
             raise ParameterError(

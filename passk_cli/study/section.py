@@ -1,8 +1,8 @@
-"""Sections: the parts of a command's answer, each with its columns.
+"""Sections: the parts of a report, each with its records and columns.
 
-A command's answer is a list of sections.  A section contains its records and declares each column
-once.  From this declaration come the table in a terminal, the table of --full, the fields of csv
-and json, and the entries of `passk help COMMAND`, of the documentation and of the JSON Schema.
+A section declares each column once.  passk uses this declaration for the table in a terminal, the
+table of --full, the fields of csv and json, `passk help COMMAND`, the documentation and the JSON
+Schema.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ if TYPE_CHECKING:
     from passk_cli.study.values import Series
 
 Record = TypeVar("Record")
-# The line below the tables ends with the version, because numbers may change between versions.
+# The line below the tables ends with the version, because results may differ between versions.
 VERSION = f"passk {__version__.rpartition('.')[0]}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Section(Generic[Record]):
-    """Records of one kind, their columns, and the sentences about them.
+    """One part of a report: records of one kind, their columns, and the answers about them.
 
-    title : above its table; "" for none.  view : what help calls it, for example "with --matrix".
-    shown : ALWAYS, or FULL (with --full).
-    columns : the columns in their order; those with a name are fields of csv and json.
-    separate_schema : whether its records are the rows of csv and json, without the fields that
-        numbers share.
-    answers : sentences that may appear above its table; the first true one does.
-    further_answers : sentences that may follow it; of alternatives, the first true one.
-    first : rows without --full; 0 for all.
+    title : title of the table; "" for no title.
+    view : name of the section in the help, for example "with --matrix".
+    shown : ALWAYS, or FULL for a section that only --full shows.
+    columns : columns in their order; columns with a name are fields of csv and json.
+    separate_schema : whether the rows of csv and json are the records, without shared fields.
+    answers : answers of which the first true one is printed above the table.
+    further_answers : answers that are printed after the first answer if they are true.
+    first : number of rows without --full; 0 for all rows.
     """
 
     title: ClassVar[str] = ""
@@ -78,11 +78,11 @@ class Section(Generic[Record]):
     first: int = field(default=0, kw_only=True)
 
     def facts_of(self, record: Record) -> Iterable[Result]:
-        """The numbers of a record, one row of csv and json per number."""
+        """The results of a record, each of which is a row of csv and json."""
         return ()
 
     def facts(self) -> Sequence[Result]:
-        """All rows of csv and json, with the fields of each record that columns name."""
+        """All results of the section, with the named columns as further fields."""
         extra_columns = [
             c for c in self.columns if c.name and c.name not in SHARED and not c.across
         ]
@@ -95,24 +95,24 @@ class Section(Generic[Record]):
         return facts
 
     def answer(self) -> Iterable[AnswerSentence]:
-        """The first of its answers that is true, and all further sentences that are true."""
+        """The first of the answers that is true, and all further answers that are true."""
         yield from first_true(self.answers, self)
         yield from all_true(self.further_answers, self)
 
     def context(self) -> Iterable[str | OptionHint]:
-        """Parts of the one line below the tables."""
+        """Parts of the line below the tables."""
         return ()
 
     def details(self) -> Iterable[str]:
-        """Further parts of the line below the tables, with --full."""
+        """Parts of the line below the tables that only --full shows."""
         return ()
 
     def messages(self) -> Iterable[Diagnostic]:
-        """Messages that a reader needs in addition to the answer."""
+        """Messages about the records of the section."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The pictures of the records."""
+        """The charts of the section."""
         return ()
 
     def tables(self) -> Iterator[Table]:
@@ -121,12 +121,12 @@ class Section(Generic[Record]):
             yield self.table(self.records, self.title)
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
-        """These records with the columns of the section."""
+        """A table of some records with the columns of the section."""
         columns, cells = self._visible_columns(lambda column: column.shown != DATA)
         return Table(columns, LazyRows(records, cells), title, self.shown, self.first)
 
     def data(self) -> Table:
-        """The records as rows of their own schema, with the columns that have a name."""
+        """The records as rows of csv and json, with the named columns of the section."""
         columns, cells = self._visible_columns(
             lambda column: bool(column.name) or column in (MODEL, GROUPS)
         )
@@ -136,8 +136,9 @@ class Section(Generic[Record]):
     def _visible_columns(
         self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
-        """The selected columns, repeated if they are declared across items, and functions for
-        their cells.
+        """The selected columns and the functions that compute their cells.
+
+        A column that is declared across items, for example across metrics, occurs once per item.
         """
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
@@ -164,7 +165,7 @@ class Section(Generic[Record]):
 def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
     """A field of csv, json and Python that no table shows.
 
-    cell : a function of the record, for a section with its own schema; None if results contain it.
+    cell : a function of the record; None if the results of the section contain the field.
     """
     return Column("", meaning=meaning, name=name, shown=DATA, cell=cell)
 
@@ -172,7 +173,7 @@ def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None 
 MODEL = Column("model", name="model", meaning="The model or agent, as the files name it.",
                cell=lambda record: in_quotes(record.series[0]))  # fmt: skip
 AGAINST = Column(
-    "against", meaning="The model it is compared with; differences are model minus this one.",
+    "against", meaning="The model it is compared with; differences are model minus against.",
     cell=lambda record: record.against)  # fmt: skip
 GROUPS = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
@@ -183,14 +184,14 @@ GROUPS = Column(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeriesRow:
-    """The numbers of one series by their names."""
+    """The results of one series by their names."""
 
     series: Series
     numbers: Mapping[str, Result]
 
 
 def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
-    """One row per series, in the order in which they first occur."""
+    """One row per series, in the order in which the series first occur."""
     by_series: dict[Series, dict[str, Result]] = {}
     for fact in facts:
         by_series.setdefault(fact.series, {})[fact.name] = fact
@@ -198,7 +199,7 @@ def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
 
 
 def amount_or_minimum(estimate: Estimate) -> Cell:
-    """An amount; "at least" its lower limit if it has no upper limit."""
+    """The cell of an amount, for example "at least $0.50" if the upper limit is not known."""
     least = estimate.low if estimate.value is None else estimate.value
     certain = estimate.value is not None and estimate.upper is None
     if certain or least is None:
@@ -207,7 +208,7 @@ def amount_or_minimum(estimate: Estimate) -> Cell:
 
 
 class NumberColumn(NamedTuple):
-    """A column of numbers: its name, what it means, and its unit."""
+    """A column of a `NumberTable`, for example a metric."""
 
     name: str
     meaning: str
@@ -233,7 +234,10 @@ def _cell(estimate: Estimate) -> Cell:
 
 
 class NumberTable(Section[SeriesRow]):
-    """One row per series and one column per number; tasks and attempts if these differ."""
+    """A table with one row per series and one column per metric.
+
+    If the sizes of the results differ, the table has columns for tasks and attempts, too.
+    """
 
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
@@ -244,10 +248,10 @@ class NumberTable(Section[SeriesRow]):
                " least 110 columns.", cell=lambda row, number: row.numbers[number.name].estimate
                if number.name in row.numbers else None, example=NUMBER.example),
         replace(NUMBER, across=lambda section: section.numbers[1:]),
-        Column("tasks", meaning="Tasks that the numbers rest on.",
+        Column("tasks", meaning="Number of tasks that the results use.",
                cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
                where=lambda section: section.sizes_differ),
-        Column("attempts", meaning="Fewest and most attempts at one task.",
+        Column("attempts", meaning="Minimum and maximum number of attempts per task.",
                cell=lambda row: _ends(n for f in row.numbers.values() for n in f.size[1:]),
                where=lambda section: section.sizes_differ),
     )  # fmt: skip
@@ -267,7 +271,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """The numbers, in the order in which they first occur."""
+        """The columns of results, in the order in which the results first occur."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
         ks = {fact.k for fact in facts.values()}
@@ -279,7 +283,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def sizes_differ(self) -> bool:
-        """Whether the numbers use different tasks or attempts."""
+        """Whether results use different numbers of tasks or attempts."""
         return len({fact.size for fact in self.facts()}) > 1
 
 
@@ -289,15 +293,13 @@ def _ends(numbers: Iterable[int | None]) -> str:
 
 
 def _choice_words(counts: Counts) -> Iterator[str]:
-    """Words for the choice of tasks that every number is about, and for the labels that correct
-    it.
-    """
+    """Parts of the line below the tables about pooling, corrections by labels and chosen tasks."""
     facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
     if facts.judge_errors:
         borrowed = plural(sum(number for _, number in facts.judge_errors), "label")
-        yield f"corrected by {borrowed} of others"
+        yield f"corrected by {borrowed} of other attempts"
     if TRUTH in counts.attempts:
         truth = counts.attempts[TRUTH]
         labelled = ~np.isnan(truth.value)
@@ -314,14 +316,14 @@ def build_report(
     study: Analysis, sections: Sequence[Section[Any]], *, context: Iterable[str | OptionHint] = (),
     messages: Iterable[Diagnostic] = (), **decided: Any,
 ) -> Report:  # fmt: skip
-    """The report of a command: its sections in reading order.
+    """The report of a command, from its sections in the order in which they are printed.
 
-    The answer consists of the answers of all sections.  The first picture of a section gets the
-    section's own answer, or the answers of earlier sections without a picture.
-    context : parts of the line below the tables that come before those of the sections.
+    The first chart of a section gets the answers of this section, or, if the section has no answer,
+    the answers of earlier sections without a chart.
+
+    context : parts of the line below the tables that precede the parts of the sections.
     messages : messages about the data as a whole.
-    decided : further entries of the signature on which numbers depend; None leaves an entry out.
-        They follow the entries of the confidence, unless they contain these.
+    decided : further entries of the signature; entries with the value None are left out.
     """
     section_context = (part for section in sections for part in section.context())
     parts = (*context, *section_context, *_choice_words(study.counts), VERSION)

@@ -1,4 +1,4 @@
-"""Signature: the line that reproduces the numbers."""
+"""The signature of a report: the options on which its results depend."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from passk_cli.version import __version__
 def signature(
     metrics: Iterable[Metric], more: Mapping[str, object], counts: Counts | None = None
 ) -> dict[str, object]:
-    """Name → value of everything that the numbers depend on in addition to the files.
+    """The signature by name of option: everything except the files on which results depend.
 
-    Names are those of options, and each family of metrics occurs once.
-    more : further entries of the command (interval, seed, …); None leaves an entry out.
-    counts : the data that was read, if any.
+    more : further entries of the command, for example interval and seed; entries with the value
+        None are left out.
+    counts : the counts that were read, if any.
 
     >>> from passk_cli.metrics.registry import parse_list
     >>> metrics = parse_list("pass@1,pass^10,pass@10")

@@ -1,4 +1,4 @@
-"""Values per task from counts: one `TaskValues` per series and metric."""
+"""The metric of each task, computed from counts: one `TaskValues` per series and metric."""
 
 from __future__ import annotations
 
@@ -34,18 +34,23 @@ if TYPE_CHECKING:
     from passk_cli.inference.ratio import TaskCosts
 
 Series = tuple[str, ...]
-# The group of rows that are averages over all groups.
+# The name of the group in rows that are averages over all groups.
 AVERAGE = "average"
 NO_VALUES: Floats = np.empty(0)
 NO_TASKS: Ints = np.empty(0, dtype=np.int64)
-# The reason why a model has no cost: a missing price is not a price of 0.
+# The reason why a model has no cost: if all attempts cost 0, the price is probably missing.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
 _JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "has an interval")
 
 
 class TooFewAttempts(str):
-    """The reason why a metric has no value at tasks with fewer than k attempts.
+    """The reason that some tasks have too few attempts for a metric.
+
+    condition : text of the condition, for example "k=5".
+    least, most : minimum and maximum number of attempts of these tasks.
+    few : number of these tasks.
+    tasks : number of all tasks.
 
     >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
@@ -58,11 +63,7 @@ class TooFewAttempts(str):
     tasks: int
 
     def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
-        """Make the reason from numbers.
-
-        unsolved : words for what these tasks have in common as well.  n : their attempts.
-        tasks : the number of all tasks.
-        """
+        """Make the reason; `unsolved` is a second condition, and `n` the attempts of each task."""
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
         tasks_short = f"{len(n)} of {plural(tasks, 'task')}"
         reason = super().__new__(
@@ -74,7 +75,7 @@ class TooFewAttempts(str):
 
 
 def common_reason(reasons: Sequence[str]) -> str:
-    """The first of these reasons, or the common words if models have too few attempts.
+    """The first of the reasons, joined with similar reasons if models have too few attempts.
 
     >>> attempts = np.array([3, 3]), np.array([4] * 7)
     >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
@@ -100,19 +101,21 @@ def common_reason(reasons: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskValues:
-    """The values per task of one series (a model and its groups) at one metric.
+    """The values of one metric at each task, for one series (a model and its groups).
 
-    tasks : indices of the tasks in Counts.tasks.  n, c : their attempts and passes.
-    values : one per task; empty if the metric has no value.
-    reason : why it has no value, or which tasks were left out.
-    clusters : a code 0 … G−1 per task, or None.
-    attempts : what the metric needs to know about the attempts in addition to counts.
-    labels : labels of a judge's verdicts, which correct the values.
-    judged : the values without this correction.
-    errors : error rates of the judge at other attempts, which correct instead of labels.
-    hidden, degrees, few : see `Corrected`; degrees is None if all attempts have a label.
-    passing : the same values if every missing outcome passes, which here fails; None if nothing is
-        missing.
+    tasks : indices of the tasks in Counts.tasks.
+    n, c : number of attempts and passes of each task.
+    values : value of the metric at each task; empty if the metric cannot be computed.
+    reason : why the metric cannot be computed, or which tasks were left out.
+    clusters : code of the cluster of each task, from 0 to G − 1; None without clusters.
+    attempts : data of single attempts, if the metric needs more than counts.
+    labels : labels of a judge's verdicts, by which the values are corrected.
+    judged : the values without the correction by labels or error rates.
+    errors : error rates of the judge at other attempts, by which values are corrected.
+    hidden, degrees, values_near_bound : see `Corrected`; degrees is None if all attempts have a
+        label.
+    passing : the values if missing outcomes pass, whereas they fail in `values`; None if no outcome
+        is missing.
     """
 
     series: Series
@@ -134,28 +137,28 @@ class TaskValues:
 
     @property
     def missing_bounds(self) -> tuple[TaskValues, TaskValues]:
-        """The values if the missing outcomes fail, and if they pass."""
+        """The values if missing outcomes fail, and the values if missing outcomes pass."""
         failing = replace(self, passing=None)
         return failing, self.passing or failing
 
     @property
     def has_values(self) -> bool:
-        """Whether there are values."""
+        """Whether the metric could be computed."""
         return bool(len(self.values))
 
     @property
     def name(self) -> str:
-        """The model and its groups as people read them."""
+        """The printed name of the model and its groups."""
         return SeriesName(self.series)
 
     @cached_property
     def mean(self) -> float:
-        """The estimate, in which every task counts once; −∞ without values, for sorting."""
+        """The mean over the tasks; −∞ without values, which sorts the series last."""
         return float(self.values.mean()) if self.has_values else -math.inf
 
     @property
     def ranking_score(self) -> float:
-        """The estimate, negated if less is better; −∞ without values."""
+        """The mean, negated if smaller values are better; −∞ without values."""
         return self.metric.sign * self.mean if self.has_values else -math.inf
 
     @cached_property
@@ -170,14 +173,14 @@ class TaskValues:
 
     @cached_property
     def attempts_range(self) -> tuple[int, int]:
-        """The fewest and the most attempts at a task."""
+        """Minimum and maximum number of attempts per task."""
         return int(self.n.min()), int(self.n.max())
 
     @property
     def spending(self) -> TaskCosts:
-        """The two means of a ratio.
+        """Costs and passes of each task, from which a ratio of means is computed.
 
-        Errors: TypeError for a metric that is not a ratio.
+        Errors: TypeError for a metric that is not a ratio of means.
         """
         from passk_cli.inference.ratio import TaskCosts
 
@@ -187,7 +190,7 @@ class TaskValues:
         return TaskCosts.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
 
     def cover_range(self, level: float) -> CoverRange:
-        """The range of the share of tasks that the metric names, from the counts."""
+        """The range of a metric such as cover@0.8 that is compatible with the counts."""
         from passk_cli.inference.cover_range import CoverRange
 
         threshold = float(self.metric.share or 0)
@@ -195,20 +198,20 @@ class TaskValues:
 
     @property
     def estimate(self) -> Cell:
-        """The mean; a range if missing outcomes may pass or fail."""
+        """The mean, or its range if missing outcomes may pass or fail."""
         if self.passing is None:
             return self.mean
         return number_or_range(self.mean, self.passing.mean, self.metric.unit)
 
     def restrict(self, tasks: Ints) -> TaskValues:
-        """The values of some of the tasks."""
+        """The values of the given tasks only."""
         at = np.searchsorted(self.tasks, tasks)
         codes = None if self.clusters is None else _consecutive_codes(self.clusters[at])
         values = self.values[at] if self.has_values else self.values
         attempts = self.attempts and self.attempts.take(at)
         reason = self.reason
         if self.metric.kind.ratio and attempts is not None:
-            # The contributions of tasks to a ratio depend on which tasks there are.
+            # The contribution of a task to a ratio of means depends on all tasks.
             values, reason = self.metric.values_of(attempts), ""
             if np.isnan(values).any():
                 values, reason = NO_VALUES, NO_PASS
@@ -216,7 +219,7 @@ class TaskValues:
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, passing=self.passing and self.passing.restrict(tasks), reason=reason,
         )  # fmt: skip
-        # Corrected values of some tasks use the labels of these tasks only.
+        # Values are corrected again, because only labels of the remaining tasks may be used.
         if self.errors:
             return correct_by_error_rates(replace(subset, values=self.judged[at]), self.errors)
         return (
@@ -225,7 +228,7 @@ class TaskValues:
 
     @property
     def within_task_variance(self) -> Floats:
-        """The variance of each value over repeated attempts; NaN if n ≤ k."""
+        """The variance of each value over repeated attempts at the task; NaN if n ≤ k."""
         if not self.metric.kind.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
@@ -236,7 +239,7 @@ class TaskValues:
 
     @property
     def mixed_tasks(self) -> Bools:
-        """Tasks with different attempts: in passing, or in another value that the metric needs."""
+        """Whether the attempts at each task differ in their outcome, or in the metric's data."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.start) > 1
 
@@ -244,8 +247,8 @@ class TaskValues:
     def within_task_share(self) -> float | None:
         """The share of the variance that is due to few attempts per task; None if it is not known.
 
-        It is not computed for metrics that need more than counts, because it would take longer than
-        the metric, nor if missing outcomes may pass or fail.
+        For metrics that need more than counts, the share is not computed because this would be
+        slow.
         """
         more = self.attempts is not None or self.labels is not None or self.passing is not None
         if more or not len(self.values):
@@ -254,15 +257,15 @@ class TaskValues:
         if self.metric.kind.exchangeable:
             within = within_variance(self.metric, self.n, self.c)
         if not within.any() and ((self.c > 0) & (self.c < self.n)).any():
-            return None  # too few attempts differ to show this variance
+            return None
         return IntervalData(self.values, within=within).share_within
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
-        """The least and the largest possible value; infinite if they are not known."""
+        """The smallest and largest possible value of the metric; infinite if they are not known."""
         return self.metric.bounds or self.metric.bounds_within(confidence.bounds)
 
     def sample(self, confidence: Confidence) -> IntervalData:
-        """The values as interval methods need them.
+        """The values as data for an interval.
 
         Errors: ParameterError for a score outside --bounds.
         """
@@ -273,11 +276,10 @@ class TaskValues:
             if scores.min() < low or scores.max() > high:
                 raise ParameterError(
                     OptionValue("--bounds", f"{low:g},{high:g}"),
-                    f"scores of {self.name} go from {scores.min():g} to"
-                    f" {scores.max():g}",
+                    f"scores of {self.name} range from {scores.min():g} to {scores.max():g}",
                     settles=[SuggestedFix(
                         {"--bounds": f"{min(low, scores.min()):g},{max(high, scores.max()):g}"},
-                        "holds them all",
+                        "includes all scores",
                     )],
                 )  # fmt: skip
         repeated = fixed and confidence.method == "percentile"
@@ -293,19 +295,19 @@ class TaskValues:
 
     @property
     def passes(self) -> tuple[MetricCounts, ...]:
-        """The counts behind the values, if a hull can be computed from them; else nothing."""
+        """The counts for the interval method hull; empty if this method does not fit the metric."""
         from passk_cli.inference.hull import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.has_hull else ()
 
     def attempt_draws(self, confidence: Confidence) -> Floats:
-        """Means of the metric if the same tasks are attempted again: (resamples,).
+        """Simulated means of the metric if the same tasks are attempted again: (resamples,).
 
         Errors: ParameterError for a metric that needs more than counts.
         """
         if self.attempts is not None:
-            problem = f"{self.metric.name} for these tasks cannot be resampled"
+            problem = f"passk cannot resample {self.metric.name} for these tasks"
             raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE])
         refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE)
         sizes = np.unique(self.n).tolist()
@@ -328,11 +330,11 @@ def compute_values(
     short_tasks: str = "empty",
     only: Sequence[int] | None = None,
 ) -> list[TaskValues]:
-    """The values of every series and metric, in that order.
+    """The values per task, sorted by series and then by metric.
 
-    short_tasks : what happens to a metric if some tasks have n < k: "empty", or "drop" to compute
-        it on the other tasks.
-    only : indices of the series; None for all.
+    short_tasks : what happens to a metric if some tasks have n < k: "empty" for no value, "drop" to
+        leave out these tasks.
+    only : indices of series; None for all series.
     """
     if counts.missing is not None:
         return _ranges(counts, metrics, short_tasks, only)
@@ -383,7 +385,7 @@ def compute_values(
 def _ranges(
     counts: Counts, metrics: Sequence[Metric], short_tasks: str, only: Sequence[int] | None
 ) -> list[TaskValues]:
-    """`compute_values` of counts with missing outcomes that may pass or fail."""
+    """The values per task if missing outcomes fail, with the values if they pass."""
     require_monotone(metrics)
     failing, passing = (
         compute_values(counts.with_missing_as(passing=end), metrics, short_tasks, only)
@@ -398,16 +400,16 @@ def _ranges(
 def _partly_known_amounts(
     metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
-    """Amount → its known cells (see `known_cells`), if it is known for fewer than all attempts.
+    """Amount → the result of `known_cells`, for amounts that are missing for some attempts.
 
-    Other metrics and their passes are not changed.
-    Errors: ParameterError for a missing amount that may have any value.
+    Errors: ParameterError if --missing-cost bounds allows any amount.
     """
     for role in {metric.kind.required_attempt_data for metric in metrics if metric.kind.quantity}:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
                 OptionValue("--missing-cost", "bounds"),
-                "if an amount is not known, a mean has no upper limit", name="no-bounds",
+                "the mean has no upper limit, because some amounts are not known",
+                name="no-bounds",
                 settles=MISSING_COST_FIXES,
             )  # fmt: skip
     return {
@@ -417,12 +419,10 @@ def _partly_known_amounts(
 
 
 def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
-    """The values of the tasks with enough attempts if the other tasks are dropped; else no
-    values.
-    """
+    """The values of the tasks with enough attempts for "drop"; no values for "empty"."""
     metric, enough = entry.metric, ~np.isnan(entry.values)
     few = entry.n[~enough]
-    # Metrics of order have a value if a pass came before the attempts ended.
+    # A metric such as first@k has a value at a short task if one of its attempts passes.
     unsolved = "" if metric.kind.exchangeable else " and no pass"
     reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():
@@ -431,11 +431,12 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
 
 
 def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
-    """Values of a judge without its errors; no values, with the reason, if there are too few
-    labels.
+    """Values from a judge's verdicts, corrected by labels; no values if there are too few labels.
 
-    labels : of the same tasks.  If every attempt has a label, the values are those of the labels.
-    Errors: ParameterError for a metric that needs more than counts; DataError if no attempt of the
+    If every attempt has a label, the values are computed from the labels only.
+
+    labels : labels of the same tasks.
+    Errors: ParameterError for a metric that needs more than counts.  DataError if no attempt of the
         model has a label.
     """
     metric = judged.metric
@@ -445,7 +446,8 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
     if not labels.label_counts.any():
         fix = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
         raise DataError(
-            f"labels of {judged.name}", "there are none", "label attempts of each model",
+            f"labels of {judged.name}", "the data has no labels of this model",
+            "label attempts of each model",
             name="missing-labels", settles=[fix],
         )  # fmt: skip
     if not judged.has_values:
@@ -463,7 +465,7 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
 
 
 def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
-    """Values of pass@1 corrected by the judge's error rates at other models or tasks."""
+    """Values of pass@1 from a judge's verdicts, corrected by its error rates at other attempts."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts correct only k = 1"
         return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
@@ -477,7 +479,7 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
 
 
 def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
-    """The cells with a known amount, and for each the attempts that have it and their passes.
+    """The cells with known amounts, and per cell the number of these attempts and their passes.
 
     >>> known_cells(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
@@ -491,7 +493,7 @@ def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
 
 
 def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
-    """The values of a metric of an amount from the attempts that have it."""
+    """The values of a metric such as cost from the attempts with a known amount."""
     metric, bag = entry.metric, entry.attempts
     if bag is None or not len(cells):
         reason = f"no attempt has {AMOUNTS[metric.kind.required_attempt_data][1]}"
@@ -504,45 +506,44 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:
-    """Raise ParameterError for a metric that may have its extremes at another fill-in than all
-    failing or all passing.
+    """Raise ParameterError for a metric without valid ranges for missing outcomes.
+
+    The extremes of a metric must occur if all missing outcomes fail and if all of them pass.
     """
     for metric in metrics:
         refuse_if_any(
             "no-bounds",
             (metric.kind.required_attempt_data, OptionValue("--missing", "bounds"),
-            f"{metric.name} needs the"
-             f" {metric.kind.required_attempt_data} of each attempt,"
-             " and that of a missing one is not known", MISSING_FIXES),
+             f"{metric.name} needs the {metric.kind.required_attempt_data} of each attempt, which"
+             " is not known for attempts without an outcome", MISSING_FIXES),
             (metric.kind.ranged, OptionValue("--missing", "bounds"),
-            f"{metric.name} is a range already, which need not be highest with all missing"
-            " outcomes passing", MISSING_FIXES),
+             f"{metric.name} is already a range, which may not be highest if all missing outcomes"
+             " pass", MISSING_FIXES),
             (not metric.kind.monotone, OptionValue("--missing", "bounds"),
-            f"{metric.name} may be largest"
-             " with some missing outcomes passing and others failing; use metrics that rise with"
-             " every pass, such as pass@k and pass^k", MISSING_FIXES),
+             f"{metric.name} may be largest if only some missing outcomes pass; use metrics that"
+             " rise with every pass, such as pass@k and pass^k", MISSING_FIXES),
         )  # fmt: skip
 
 
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
-    """Scores, answers, solutions or order of the attempts of neighbouring cells.
+    """The data of single attempts in some cells, for example their scores or answers.
 
-    Errors: DataError if the counts were read without them.
+    Errors: DataError if the counts were read without this data.
     """
     if role not in counts.attempts:
-        problem = f"read without the {role} of each attempt"
+        problem = f"these counts were read without the {role} of each attempt"
         remedy = f"read them again with read(…, attempts=[{role!r}])"
         raise DataError("Counts", problem, remedy, name="no-role-column")
     return counts.attempts[role].cell_slice(cells)
 
 
 def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
-    """The clusters of these tasks as codes 0 … G−1; None without clusters."""
+    """The clusters of the tasks as codes from 0 to G − 1; None without clusters."""
     if counts.clusters is None:
         return None
     return _consecutive_codes(np.array(counts.clusters)[tasks])
 
 
 def _consecutive_codes(names: NDArray[Any]) -> Ints:
-    """Codes 0 … G−1 of names, or of other codes, in their order."""
+    """Codes from 0 to G − 1 for names or codes, in sorted order."""
     return np.unique(names, return_inverse=True)[1]

@@ -42,7 +42,7 @@ def test_patterns_choose_models(passk: Passk, options: list[str], expected: list
     [
         (["--model", "gtp-*"], "no model 'gtp-*'; there are claude-fable-5, "),
         (["--exclude-model", "gtp-4"], "no model 'gtp-4'; there are claude-fable-5, "),
-        (["--exclude-model", "*"], "no model is left without *; there are claude-fable-5,"),
+        (["--exclude-model", "*"], "no model is left if * is left out; there are claude-fable-5,"),
     ],
 )
 def test_a_pattern_that_fits_nothing_is_refused(

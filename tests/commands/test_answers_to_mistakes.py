@@ -250,7 +250,7 @@ def test_runs_of_one_model_are_a_list_in_python(folder: Path) -> None:
             "estimate few.jsonl --level 1",
             "--level 1: the value must be above 0 and below 1, for example 0.95\n",
         ),
-        ("compare many.jsonl --where \"model like '%Llama%'\"", "it leaves only one model"),
+        ("compare many.jsonl --where \"model like '%Llama%'\"", "leaves only one model"),
     ],
 )
 def test_a_mistake_is_answered_with_what_its_command_takes(

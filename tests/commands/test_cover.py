@@ -214,9 +214,12 @@ def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: P
         ("temperature -m cover@0.8", "which only estimate, compare"),
         ("extrapolate -m cover@0.8", "only pass@k and pass^k can be extrapolated"),
         ("trend -m cover@0.8", "cover@0.8"),
-        ("watch --min cover@0.8=0.2 --planned 50 --attempts 4", "the minimum of a gate use"),
-        ("gate --max-drop cover@0.8=0.2", "the minimum of a gate use"),
-        ("gate --no-regression -m cover@0.8", "the minimum of a gate use"),
+        (
+            "watch --min cover@0.8=0.2 --planned 50 --attempts 4",
+            "the minimum of a gate use this metric",
+        ),
+        ("gate --max-drop cover@0.8=0.2", "the minimum of a gate use this metric"),
+        ("gate --no-regression -m cover@0.8", "the minimum of a gate use this metric"),
         ("compare --change cover@0.8:pass@1", "no change per task"),
         ("compare -m cover@0.8 --flips", "has no test"),
         ("compare -m cover@0.8 --test t", "has no test"),
@@ -258,7 +261,7 @@ def test_missing_outcomes_are_no_second_range(passk: Passk, write: Write) -> Non
     path = write("rows.csv", "task,passed\n" + "".join(f"t{t},{t % 2}\nt{t},\n" for t in range(9)))
     result = passk("estimate", path, "-m", "cover@0.8", "--missing", "bounds")
     assert result.code == 2
-    assert "is a range already" in result.err
+    assert "is already a range" in result.err
 
 
 def test_an_estimate_without_a_value_gives_its_limits() -> None:

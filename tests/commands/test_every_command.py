@@ -174,8 +174,8 @@ READING: dict[str, tuple[Any, Any]] = {
 SENSELESS = {
     "bootstrap FILE --population these-tasks --interval guard": "guard is not for these-tasks",
     "compare FILE --interval none": "the verdicts of this command need intervals",
-    "compare FILE --test within-tasks": "it does not answer a question about new tasks",
-    "compare FILE --population these-tasks --test sign-flip": "it answers a question",
+    "compare FILE --test within-tasks": "this test is only about these tasks",
+    "compare FILE --population these-tasks --test sign-flip": "this test is about new tasks",
     "curve": "no files are given",
     "curve FILE --rates 0.5": "stands instead of files; give one or the other",
     "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",

@@ -523,7 +523,7 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
         (table, *_) = output.report.tables
         assert table.rows[0][-1] == n
     assert passk_cli.trend(to).frame.query("metric == 'pass@1'")["n_max"].tolist() == [2, 2]
-    with pytest.raises(ParameterError, match="a mean has no upper limit"):
+    with pytest.raises(ParameterError, match="the mean has no upper limit"):
         passk_cli.trend(to, metrics="cost", missing_cost="bounds")
 
 

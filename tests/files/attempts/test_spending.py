@@ -359,7 +359,7 @@ def test_a_missing_outcome_keeps_its_cost() -> None:
 
 
 def test_a_mean_of_unknown_costs_is_refused() -> None:
-    with pytest.raises(ParameterError, match="a mean has no upper limit"):
+    with pytest.raises(ParameterError, match="the mean has no upper limit"):
         passk_cli.estimate(ROWS, "cost", missing_cost="bounds")
 
 
