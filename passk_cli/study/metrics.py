@@ -53,8 +53,7 @@ def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
     refuse_if_any("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
-         "only estimate, compare, curve and the minimum of a gate use this metric, which is a range",
-         ())
+         "only estimate, compare, curve and the minimum of a gate use this metric, a range", ())
         for metric in metrics
     ))  # fmt: skip
 
