@@ -72,7 +72,7 @@ def test_the_number_of_formats_is_that_of_the_registry(passk: Passk) -> None:
     """One number: of README, of the answer of `formats`, and of its rows."""
     read = sum(form.kind == "harness" for form in FORMATS.values())
     assert f"[{read} formats of evaluation harnesses]" in README
-    assert passk("formats").out.startswith(f"{read} formats of evaluation harnesses are read")
+    assert passk("formats").out.startswith(f"passk reads {read} formats of evaluation harnesses")
     rows = records(passk("formats", "-f", "csv").out)
     assert sum(row["kind"] == "harness" for row in rows) == read
 

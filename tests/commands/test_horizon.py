@@ -41,7 +41,7 @@ def answer(rows: Any, **options: Any) -> tuple[Any, Mapping[str, Mapping[str, An
     [
         (lambda t, i: True, lambda t: 2.0**t, "every attempt passed"),
         (lambda t, i: False, lambda t: 2.0**t, "no attempt passed"),
-        (lambda t, i: i == 0, lambda t: 30.0, "all tasks have one length"),
+        (lambda t, i: i == 0, lambda t: 30.0, "all tasks have the same length"),
         (
             lambda t, i: t > 3 or (t == 1 and i == 0),
             lambda t: 2.0**t,
@@ -69,7 +69,7 @@ def test_three_tasks_have_an_interval_that_may_be_open() -> None:
     assert 1 < frame.estimate["logistic"] < 4
     assert frame.low["logistic"] == 0
     assert pd.isna(frame.high["logistic"])
-    assert frame.note["logistic"] == "resamples leave the lower and upper limit open"
+    assert frame.note["logistic"] == "resamples give no lower and upper limit"
     assert messages["few-families"]["families"] == "3"
 
 
@@ -152,7 +152,7 @@ def test_two_models_have_no_doubling_time() -> None:
     frame = passk_cli.horizon(rows, fields={"date": "date"}, resamples=100).frame
     [growth] = frame[frame.metric == "doubling@0.5"].itertuples()
     assert pd.isna(growth.estimate)
-    assert growth.note == "a doubling time needs 3 models on the frontier, of different dates"
+    assert growth.note == "a doubling time needs 3 models on the frontier with different dates"
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
         ("https://a.org/{model}", "the address must contain {task}"),
         ("javascript:alert(1)/{task}", "the address must begin with https://"),
         ("https://{model}.org/{task}", "the address must begin with https://"),
-        ("https://a.org/{task}/{attempt}", "needs numbered attempts"),
+        ("https://a.org/{task}/{attempt}", "needs attempt numbers"),
     ],
 )
 def test_a_link_that_leads_nowhere_is_refused(link: str, problem: str) -> None:

@@ -1,4 +1,4 @@
-"""passk describe: how the files were read, before anything is computed."""
+"""passk describe: how passk reads your files, before you compute anything."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from passk_cli.option import Option
 class DescribeOptions:
     """Show how files are read, before anything is computed.
 
-    The format of each file, the column behind each role, models, tasks, attempts, missing outcomes,
-    duplicate attempts, and the largest k that the data supports.
+    passk shows the format of each file, the column of each role, the number of models, tasks,
+    attempts, missing outcomes and duplicate attempts, and the largest k that the data supports.
 
     # check which columns passk uses, and how it counts
     passk describe sample_data/agents.jsonl
@@ -29,13 +29,13 @@ class DescribeOptions:
 
     # fmt: off
     init: Annotated[str | None, Option(
-        "--init", "FILE", "Write a map of these files, and ask what is not certain.",
+        "--init", "FILE", "Write a map of the columns, and ask if one is uncertain.",
         file="written",
-        detail="A map defines what columns mean: passk reads passk.toml next to the data, or --map."
-        " In a pipe it is a draft: what is certain is written, and candidates are comments. A file"
-        " is never overwritten.")] = None
+        detail="A map defines the meaning of columns. passk reads passk.toml next to the data, or"
+        " the file of --map. If passk cannot ask, the map is a draft in which uncertain columns are"
+        " comments. passk never overwrites a file.")] = None
     no_input: Annotated[bool, Option(
-        "--no-input", help="With --init: write the draft and ask nothing.")] = False
+        "--no-input", help="Write the draft of --init without questions.")] = False
     # fmt: on
 
 

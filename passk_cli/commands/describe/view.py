@@ -1,4 +1,4 @@
-"""How files were read: facts about all files, about each file and about each model."""
+"""The report of `passk describe`: how files were read, and the size of the data per model."""
 
 from __future__ import annotations
 
@@ -42,33 +42,32 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import shortened
 
-# Without --full: groups of files that are read in the same way, models, and width of lists of
-# names.
+# Maximum number of groups of files and of models shown without --full, and width of lists.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
-# Columns that are shown without --full.
+# Maximum number of columns shown without --full.
 _COLUMNS = 10
 
 
-# Problem → the option that decides it.
+# Field of the answer with a hint → option in this hint.
 _DECIDED_BY = {
     "by": "--by", "decide": "--missing", "threshold": "--threshold", "duplicates": "--duplicates",
 }  # fmt: skip
 DRAFTS = (
     Answer("draft-with-choices", lambda draft: draft["open"],
-           "{path} is a draft. Choose {open} in it."),
+           "{path} is a draft. Choose {open} in this file."),
     Answer("draft-without-choices", lambda draft: True,
-           "{path} is a draft. No role is open."),
+           "{path} is a draft. It defines every role."),
 )  # fmt: skip
 ReadingFact = tuple[str, Cell]
 
 
 class ReadingSummary(Section[ReadingFact]):
-    """How the files were read, and what they contain."""
+    """A row per property of the data: format, columns, attempts, outcomes and duplicates."""
 
     columns = (
-        Column("fact", cell=lambda fact: fact[0], meaning="What the line is about."),
+        Column("fact", cell=lambda fact: fact[0], meaning="Property of the data."),
         Column("how the file was read", cell=lambda fact: fact[1],
-               meaning="Format, column of each role, numbers of attempts, what is missing."),
+               meaning="Format, column of each role, number of attempts, or missing outcomes."),
     )  # fmt: skip
 
     answers: ClassVar[tuple[Answer, ...]] = (
@@ -90,7 +89,7 @@ class ReadingSummary(Section[ReadingFact]):
                "{repeated:duplicate row}{?kept| ({duplicates})}."),
         Answer("nothing-missing-or-repeated",
                lambda section: section.clean and section.study.counts.facts.duplicates_checked,
-               "No outcome is missing, no attempt duplicated."),
+               "No outcome is missing, and no attempt is duplicated."),
         Answer("nothing-missing", 
                lambda section: section.clean and not section.study.counts.facts.duplicates_checked,
                "No outcome is missing; duplicates cannot be found."),
@@ -98,10 +97,10 @@ class ReadingSummary(Section[ReadingFact]):
 
     @cached_property
     def fields(self) -> dict[str, Any]:
-        """The sizes of the data, its problems, and the options that decide them."""
+        """The size of the data, the problems in the data, and hints of options for the problems."""
         counts = self.study.counts
         facts = counts.facts
-        # The message about missing outcomes also shows how to decide them.
+        # The message about missing outcomes already contains the hint of --missing.
         has_message = any(message.name == "missing-outcome" for message in facts.messages)
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
@@ -116,12 +115,12 @@ class ReadingSummary(Section[ReadingFact]):
 
     @property
     def clean(self) -> bool:
-        """Whether the data has none of these problems."""
+        """Whether no outcome is missing or unclear, no row repeated and no setting varies."""
         return not any(self.fields[name] for name in ("settings", "missing", "unclear", "repeated"))
 
 
 class FileTable(ReadingSummary):
-    """How each file was read."""
+    """The rows about how each file was read."""
 
     title = "Each file"
     shown = FULL
@@ -129,23 +128,24 @@ class FileTable(ReadingSummary):
 
 
 class ColumnTable(Section[tuple[str, Cell, str]]):
-    """The columns in use, other candidates with the option for each, and the other columns."""
+    """A row per column with its role and most frequent values, with columns in use first."""
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("role", cell=lambda row: row[0], meaning="Its role, or another one that it may"
-               " play; nothing for a column without a role."),
-        Column("option", cell=lambda row: row[1], meaning="What chooses it, or its name."),
-        Column("values", cell=lambda row: row[2], meaning="Its most frequent values."),
+        Column("role", cell=lambda row: row[0], meaning="Role of the column, or a role that it"
+               " could have; empty for a column without a role."),
+        Column("option", cell=lambda row: row[1], meaning="Option that chooses the column, or the"
+               " name of the column."),
+        Column("values", cell=lambda row: row[2], meaning="Most frequent values of the column."),
     )  # fmt: skip
 
 
 class ModelSize(NamedTuple):
-    """The tasks and attempts of one model.
+    """The number of tasks and attempts of one model.
 
-    n : attempts at each task.  rate : passes among attempts, a range if outcomes are missing that
-    may
-    pass or fail; None if some attempts neither pass nor fail.
+    n : number of attempts at each task.
+    rate : share of attempts that passed, or a range if missing outcomes may pass or fail; None if
+        some attempts neither pass nor fail.
     """
 
     series: Series
@@ -154,7 +154,7 @@ class ModelSize(NamedTuple):
 
 
 class ModelTable(Section[ModelSize]):
-    """Tasks, attempts and the largest k of each model."""
+    """A row per model with the number of tasks and attempts, and the largest possible k."""
 
     title = "Models"
     separate_schema = True
@@ -162,17 +162,17 @@ class ModelTable(Section[ModelSize]):
         MODEL,
         GROUPS,
         Column("tasks", "count", name="tasks", cell=lambda size: len(size.n),
-               meaning="Tasks with attempts."),
-        Column("attempts each", cell=lambda size: _range_text(size.n),
-               meaning="Attempts at a task, from the fewest to the most."),
+               meaning="Number of tasks with attempts."),
+               Column("attempts each", cell=lambda size: _range_text(size.n),
+                      meaning="Number of attempts per task, from the fewest to the most."),
         data_field("attempts", "Number of attempts.", lambda size: int(size.n.sum())),
         data_field("n_min", "", lambda size: int(size.n.min())),
-        data_field("n_median", "Median of the attempts at a task.",
+        data_field("n_median", "Median number of attempts per task.",
                    lambda size: float(median(size.n.tolist()))),
         data_field("n_max", "", lambda size: int(size.n.max())),
         Column("pass rate", "share", name="pass_rate", cell=lambda size: size.rate,
-               meaning="Passes among all attempts. pass@1 is the mean over tasks; the two differ"
-               " if tasks have different numbers of attempts."),
+               meaning="Share of all attempts that passed. pass@1 is the mean over tasks, which is"
+               " different if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
                            lambda size: _end_text(size, 0)),
                            where=lambda section: section.has_missing_outcomes),
@@ -180,24 +180,25 @@ class ModelTable(Section[ModelSize]):
                            lambda size: _end_text(size, 1)),
                            where=lambda section: section.has_missing_outcomes),
         Column("every task supports", cell=lambda size: f"k ≤ {size.n.min()}",
-               meaning="The largest k that every task has attempts for."),
-        Column("some support", meaning="The largest k that some tasks have attempts for.",
-               cell=lambda size: f"k ≤ {size.n.max()} on {(size.n == size.n.max()).sum()}"
+               meaning="Largest k for which every task has enough attempts."),
+               Column("some support", meaning="Largest k for which some tasks have enough"
+                      " attempts.",
+                      cell=lambda size: f"k ≤ {size.n.max()} on {(size.n == size.n.max()).sum()}"
                if size.n.max() > size.n.min() else ""),
-        data_field("k_every_task", "The largest k that every task has attempts for.",
+        data_field("k_every_task", "Largest k for which every task has enough attempts.",
                    lambda size: int(size.n.min())),
-        data_field("k_some_task", "The largest k that some task has attempts for.",
+        data_field("k_some_task", "Largest k for which some task has enough attempts.",
                    lambda size: int(size.n.max())),
     )  # fmt: skip
 
     @property
     def has_missing_outcomes(self) -> bool:
-        """Whether outcomes are missing that may pass or fail."""
+        """Whether some outcomes are missing and may pass or fail."""
         return self.study.counts.missing is not None
 
     @property
     def has_different_sizes(self) -> bool:
-        """Whether models differ in tasks or attempts."""
+        """Whether models have different numbers of tasks or attempts."""
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
     def context(self) -> Iterator[str | OptionHint]:
@@ -236,7 +237,7 @@ class DescribeQuestion(Question, DescribeOptions):
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:
-        # Labels are shown as columns, but they correct nothing here.
+        # Labels are shown as columns and must not correct the pass rates.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
         ends = [counts.with_missing_as(passing=passing).c for passing in (False, True)]
@@ -266,7 +267,7 @@ class DescribeQuestion(Question, DescribeOptions):
 
 
 def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
-    """The rows of the columns by role, each on one line of a usual terminal."""
+    """The rows of `ColumnTable`, shortened to one line of a terminal."""
     used_roles = {choice.role for choice in columns if choice.used}
     names = [choice.option or choice.column for choice in columns]
     room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)
@@ -281,7 +282,7 @@ def _end_text(size: ModelSize, at: int) -> Cell:
 
 
 def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
-    """How the files were read, once for all files that were read in the same way."""
+    """The rows about files. Files that were read in the same way have a common row."""
     groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
         (_, name), *facts = _file_facts(inputs[0], _WIDE, columns=columns)
@@ -303,10 +304,10 @@ def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[
 def _file_facts(
     file: FileReading, width: int = 0, *, columns: bool = False
 ) -> Iterator[ReadingFact]:
-    """How one file was read.
+    """The rows about one file.
 
-    width : the width of lists of names; 0 for all names.  columns : whether a table shows the
-    columns.
+    width : maximum width of a list of names; 0 for no limit.
+    columns : whether `ColumnTable` shows the columns, so that these rows do not.
     """
 
     def names(words: Sequence[str]) -> str:
@@ -322,7 +323,6 @@ def _file_facts(
         yield "from paths", names(file.in_path)
     facts = [(role, column) for role, column in file.offered.items() if role not in UNITS]
     if facts:
-        # Each fact with the metrics that need it.
         yield "when asked", names([
             f"{role} = {column} ("
             + (", ".join(name + "k" * kind.has_k for name, kind in FAMILIES.items()
@@ -330,7 +330,7 @@ def _file_facts(
             for role, column in facts
         ])  # fmt: skip
     if len(facts) < len(file.offered):
-        # Costs come first, then tokens, duration and turns.
+        # The order of UNITS is: costs, tokens, duration, turns.
         amounts = [(role, file.offered[role]) for role in UNITS if role in file.offered]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 
@@ -343,7 +343,7 @@ def _roles(file: FileReading) -> str:
 
 
 def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
-    """Attempts, outcomes and duplicates, after remarks on what could be read in another way."""
+    """The rows about attempts, outcomes and duplicates, after notes about how files were read."""
     facts = counts.facts
     yield from _first_texts(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]
@@ -366,7 +366,7 @@ def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
 
 
 def _first_texts(name: str, texts: Sequence[str]) -> Iterator[ReadingFact]:
-    """The first lines, and how many more there are."""
+    """The first texts as rows, and a row with the number of further texts."""
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"

@@ -1,4 +1,4 @@
-"""passk formats: which files are read, what passes in them, and how each is typed."""
+"""passk formats: the formats of files that passk reads, with examples and commands."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from passk_cli.option import Option
 class FormatsOptions:
     """List the formats that passk recognises.
 
-    For each format, the output shows what passes, the source of the layout, where the files are, a
-    small example and the command that reads it. passk recognises a file by its content, not by its
-    name.
+    For each format, the output shows which outcomes pass, the source of the layout, the location of
+    the files, a small example, and the command that reads the example. passk recognises a file by
+    its content, not by its name.
 
     # list all formats
     passk formats
@@ -28,7 +28,7 @@ class FormatsOptions:
     """
 
     name: Annotated[str | None, Option(
-        "NAME", help="One format, with an example.",
+        "NAME", help="Show one format with an example.",
         complete="passk_cli.commands.formats.view:complete_format_names")] = None  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The recognised formats by kind and in full, and the page of one format with an example."""
+"""The reports of `passk formats`: all recognised formats, or one format with an example."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list
 
-# Width of names and sentences, so that with the kind they fit a terminal of 80 columns.
+# Maximum width of a line in characters, so that tables fit a terminal of 80 columns.
 _WIDE = 66
 _KINDS = (
-    "harness: of an evaluation harness; general: records and tables; refused: recognised, but"
-    " without the outcomes of independent attempts."
+    "harness (written by an evaluation harness), general (records and tables) or refused"
+    " (recognised, but the files do not contain outcomes of independent attempts)."
 )
 _REFUSED = "refused"
 
@@ -32,8 +32,8 @@ _REFUSED = "refused"
 class KnownFormat(NamedTuple):
     """A format that passk recognises.
 
-    kind : "harness", "general" (records and tables) or "refused".  rule : what passes in it.
-    source : the source of its layout.  example : a small file of it.
+    kind : "harness", "general" (records and tables) or "refused".
+    rule : which outcomes pass.  source : source of the layout.  example : a small file.
     """
 
     name: str
@@ -44,7 +44,7 @@ class KnownFormat(NamedTuple):
 
 
 def known_formats() -> list[KnownFormat]:
-    """Every format, in the order in which passk tries them on a file."""
+    """All formats, in the order in which passk tries to recognise a file."""
     formats = []
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
@@ -55,7 +55,7 @@ def known_formats() -> list[KnownFormat]:
 
 
 def unknown_format(name: str) -> ParameterError:
-    """The error for the name of an unknown format, with the nearest names."""
+    """The error for an unknown name of a format, with similar names."""
     word = name.lower()
     inside = [known_name for known_name in NAMES if word in known_name]
     question = did_you_mean_or_list(word, NAMES, "`passk formats` lists them")
@@ -64,16 +64,16 @@ def unknown_format(name: str) -> ParameterError:
 
 
 def complete_format_names(incomplete: str) -> list[str]:
-    """Names of formats that begin with a text, for shell completion."""
+    """The names of formats that begin with a text, for shell completion."""
     return [name for name in sorted(NAMES) if name.startswith(incomplete)]
 
 
 class KindTable(Section[tuple[str, str]]):
-    """The names of the formats of each kind, in lines."""
+    """The names of the formats of each kind."""
 
     columns = (
         Column("kind", cell=lambda line: line[0], meaning=_KINDS),
-        Column("formats", cell=lambda line: line[1], meaning="Names, for --from."),
+        Column("formats", cell=lambda line: line[1], meaning="Names of formats, for --from."),
     )
 
     def context(self) -> Iterator[str | OptionHint]:
@@ -82,48 +82,49 @@ class KindTable(Section[tuple[str, str]]):
 
 
 class FormatTable(Section[KnownFormat]):
-    """The outcomes that pass in each format, and the source of its layout."""
+    """A row per format with the outcomes that pass and the source of the layout."""
 
     shown = FULL
     view = "with --full"
     columns = (
         Column("format", name="format", cell=lambda form: form.name,
-               meaning="Its name, for --from."),
+               meaning="Name of the format, for --from."),
         Column("kind", name="kind", cell=lambda form: form.kind, meaning=_KINDS),
         Column("what passes", name="passes", cell=lambda form: form.rule,
-               meaning="Which outcomes of a file pass."),
+               meaning="Which outcomes in a file of this format pass."),
         Column("layout from", name="source", cell=lambda form: form.source,
-               meaning="The source of its layout."),
-        data_field("files", "Where its files are; words in capitals are placeholders.",
+               meaning="Source of the layout of the format."),
+               data_field("files", "Location of the files; words in capitals are placeholders.",
                    lambda form: ", ".join(form.example.paths)),
         data_field("use", "The command that reads the example; for a refused format, what to do"
                    " instead.", lambda form: form.example.usage),
-        data_field("example", "A small file of it, as its harness writes it; for a binary file, the"
-                   " JSON in it.", lambda form: form.example.text),
+        data_field("example", "A small file in this format; for a binary format, the JSON in the"
+                   " file.",
+                   lambda form: form.example.text),
     )  # fmt: skip
 
     answers = (
         Answer("formats-read", lambda _: True,
-               "{harness} formats of evaluation harnesses are read, and {general} general ones;"
-               " {refused} more are recognised and refused.",
+               "passk reads {harness} formats of evaluation harnesses and {general} general"
+               " formats. It recognises and refuses {refused} more.",
                lambda section: Counter(form.kind for form in section.records)),
     )  # fmt: skip
 
     def details(self) -> Iterator[str]:
         yield (
-            f"in an outcome column, what is empty is missing, and so is {', '.join(ENDED_WORDS)}"
+            f"in an outcome column, an empty cell is missing, and so is {', '.join(ENDED_WORDS)}"
         )
 
 
 class FormatExampleTable(Section[KnownFormat]):
-    """A format and a small file of it."""
+    """The description of one format with a small example file."""
 
     view = "of one format"
     columns = (
-        Column("fact", cell=lambda line: line[0], meaning="What the line is about."),
+        Column("fact", cell=lambda line: line[0], meaning="Property of the format."),
         Column("of the format", cell=lambda line: line[1],
-               meaning="Where its files are (words in capitals are placeholders), which outcomes"
-               " pass, the source of its layout, and the command."),
+               meaning="Location of the files (words in capitals are placeholders), which outcomes"
+               " pass, the source of the layout, and the command that reads the example."),
     )  # fmt: skip
 
     answers = (

@@ -1,4 +1,4 @@
-"""passk horizon: the length of task at which half of the attempts succeed."""
+"""passk horizon: the length of tasks that a model solves in half of its attempts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from passk_cli.suggested_fix import OptionValue
 
 
 def parse_rates(value: Any) -> tuple[float, ...]:
-    """Success rates from numbers or texts as "0.5,0.8"; ParameterError for others.
+    """Parse success rates between 0 and 1, such as "0.5,0.8".
 
     >>> parse_rates(["0.5,0.8"])
     (0.5, 0.8)
@@ -26,7 +26,9 @@ def parse_rates(value: Any) -> tuple[float, ...]:
     except ValueError:
         rates = ()
     if not rates or not all(0 < rate < 1 for rate in rates):
-        raise ParameterError(OptionValue("--at", text), "write rates between 0 and 1, e.g. 0.5,0.8")
+        raise ParameterError(
+            OptionValue("--at", text), "the rates must be between 0 and 1, for example 0.5,0.8"
+        )
     return rates
 
 
@@ -34,9 +36,10 @@ def parse_rates(value: Any) -> tuple[float, ...]:
 class HorizonOptions:
     """Find the length of task that half of the attempts solve.
 
-    A task's length is the time that a human expert needs for it, in minutes. Fits the success rate
-    as a logistic curve in the logarithm of the length, as METR does, and shows how much the answer
-    depends on that curve. With release dates, prints the time in which the longest horizon doubles.
+    The length of a task is the time in minutes that a human expert needs for the task. passk fits
+    the success rate as a logistic curve in the logarithm of the length, like METR, and shows how
+    much the answer depends on the shape of the curve. With release dates, passk prints the time in
+    which the longest horizon doubles.
 
     # find the horizons of models, with families of tasks
     passk horizon sample_data/cyber.csv.gz --cluster family
@@ -51,11 +54,11 @@ class HorizonOptions:
     # fmt: off
     at: Annotated[tuple[float, ...], Option(
         "--at", "P,…", "Success rates of the horizons, e.g. 0.5,0.8.", parse=parse_rates,
-        detail="--field minutes=COLUMN names the column of lengths (default: human_minutes);"
-        " --cluster COLUMN, the families of tasks.")] = (0.5, 0.8)
+        detail="--field minutes=COLUMN names the column of lengths (default: human_minutes)."
+        " --cluster COLUMN names the column of families of tasks.")] = (0.5, 0.8)
     penalty: Annotated[float, Option(
         "--penalty", "L", "Penalty L/2·slope² of the fit.", low=0, high=1,
-        detail="It keeps curves finite. METR's reports of January 2026 and earlier used 0.1.",
+        detail="The penalty keeps curves finite. METR's reports until January 2026 used 0.1.",
     )] = 1e-5
     # fmt: on
 

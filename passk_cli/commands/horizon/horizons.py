@@ -1,4 +1,4 @@
-"""Horizons of models: curves fitted to their attempts, with resamples, other shapes and growth."""
+"""Horizons of models from fitted curves, with resamples, other shapes of curves and growth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 
-# Models on the frontier that a doubling time needs: two are on a line whatever they are.
+# Minimum number of models for a doubling time. Two models are always on a line.
 _FEWEST = 3
 _DAY = 86_400.0
 
@@ -42,11 +42,14 @@ _DAY = 86_400.0
 class ModelHorizon:
     """The horizons of a model.
 
-    x, rates, weights : (tasks,) log₂ of the length, success rate, and the weight of the task.
-    ends : the shortest and the longest task in minutes.  families : how many its tasks are in.
-    date : of its release in days, or None.  curve : a and b of the logistic curve.  draws :
-    (resamples × 2) the same of resamples.  facts : the horizon at each rate.
-    shapes : shape of the curve → log₂ of the horizon at each rate, infinite beyond all tasks.
+    x, rates, weights : log₂ of the length, success rate and weight of each task, (tasks,).
+    ends : length of the shortest and the longest task in minutes.
+    families : number of families of tasks.  date : release date in days since 1970, or None.
+    curve : parameters a and b of the logistic curve.
+    draws : parameters a and b of the curve of each resample, (resamples × 2).
+    facts : horizon at each requested success rate.
+    shapes : shape of the curve → log₂ of the horizon at each success rate. It is infinite if the
+        horizon is beyond all tasks.
     """
 
     series: Series
@@ -63,35 +66,35 @@ class ModelHorizon:
 
     @property
     def name(self) -> SeriesName:
-        """The model, for people."""
+        """The name of the model with its groups."""
         return SeriesName(self.series)
 
     @property
     def first(self) -> Estimate:
-        """The horizon at the first rate."""
+        """The horizon at the first requested success rate."""
         return self.facts[0].estimate
 
     @property
     def log2(self) -> float:
-        """log₂ of that horizon."""
+        """log₂ of the horizon at the first requested success rate."""
         return self.shapes["logistic"][0]
 
     @property
     def extrapolated(self) -> bool:
-        """Whether that horizon lies outside the range of the tasks."""
+        """Whether the horizon at the first rate is outside the range of the tasks."""
         return self.first.value is not None and not self.x.min() <= self.log2 <= self.x.max()
 
 
 def known_minutes(log2: float) -> float | None:
-    """The length in minutes; None unless it is a number above 0."""
+    """The length in minutes; None if it is not a finite number above 0."""
     minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
 
 
 def task_minutes(counts: Counts) -> Floats:
-    """The length of each task in minutes; NaN if it has none above 0.
+    """The length of each task in minutes; NaN if the task has no length above 0.
 
-    Errors: DataError for a task with two lengths.
+    Errors: DataError if a task has two lengths.
     """
     attempts = counts.attempts["minutes"]
     known = attempts.value > 0
@@ -102,7 +105,7 @@ def task_minutes(counts: Counts) -> Floats:
     for task in np.flatnonzero(high > low * (1 + 1e-9)):
         raise DataError(
             f"task {counts.tasks[task]}", f"lengths of {low[task]:g} and {high[task]:g} minutes",
-            "a task has one length; is it the right column?", name="two-values",
+            "a task must have one length; check the column of lengths", name="two-values",
         )  # fmt: skip
     return np.where(np.isfinite(low), low, math.nan)
 
@@ -110,9 +113,9 @@ def task_minutes(counts: Counts) -> Floats:
 def horizons_of(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float
 ) -> list[ModelHorizon]:
-    """The horizons of every model with tasks of a known length, the longest first.
+    """The horizons of each model with tasks of a known length, with the longest horizon first.
 
-    Errors: DataError for a model with two release dates.
+    Errors: DataError if a model has two release dates.
     """
     places = report_steps(range(len(study.counts.series)), "computing", "models")
     models = [
@@ -131,7 +134,7 @@ def _horizon(
         return
     tasks, n, c = counts.task_codes[rows], counts.n[rows], counts.c[rows]
     x, clusters = np.log2(lengths[tasks]), cluster_codes(counts, tasks)
-    # In a single family, tasks are all there is to resample.
+    # If all tasks are in one family, passk resamples tasks instead of families.
     single = clusters is None or clusters.max() == 0
     families = np.arange(len(tasks)) if clusters is None or single else clusters
     weights = task_weights(families)
@@ -139,10 +142,8 @@ def _horizon(
     (a,), (b,) = fit_curves(x, passed[None], failed[None], penalty=penalty)
     draws = np.array([[a, b]])
     if math.isfinite(a):
-        share, blocks = (
-            weights / n,
-            resampled_counts(n, c, families, **confidence.resample_arguments),
-        )
+        share = weights / n
+        blocks = resampled_counts(n, c, families, **confidence.resample_arguments)
         draws = np.concatenate([
             np.stack(fit_curves(x, up * share, down * share, LOGISTIC, (a, b), penalty), axis=1)
             for up, down in blocks
@@ -164,7 +165,7 @@ def _horizon(
             resampled = resampled_log2_horizons(draws, rate, float(weights @ x))
             low, high = map(minutes_from_log2, percentile_limits(resampled, confidence.level))
             unknown = ["lower"] * (low == 0) + ["upper"] * (high == math.inf)
-            reason = f"resamples leave the {' and '.join(unknown)} limit open" if unknown else ""
+            reason = f"resamples give no {' and '.join(unknown)} limit" if unknown else ""
             estimate = replace(estimate, low=low, high=high, reason=reason)
         facts.append(Result(
             counts.series[place], f"horizon@{rate:g}", None, estimate, method="percentile",
@@ -179,18 +180,20 @@ def _horizon(
 
 
 def _reason_without_horizon(a: float, x: Floats, log2: float) -> str:
-    """Why a model has no horizon."""
     if math.isinf(a):
         return "every attempt passed" if a > 0 else "no attempt passed"
     if x.max() - x.min() < 1e-9:
-        return "all tasks have one length"
+        return "all tasks have the same length"
     if math.isnan(log2):
         return "success does not fall with the length of the tasks"
     return "success hardly falls with the length of the tasks"
 
 
 def _release_date(counts: Counts, place: int) -> float | None:
-    """The release date of a model in days; None without one.  DataError for two of them."""
+    """The release date of a model in days since 1970; None if it is unknown.
+
+    Errors: DataError if the model has two release dates.
+    """
     if "date" not in counts.attempts:
         return None
     dates = np.unique(attempts_of(counts, "date", counts.rows_of(place)).value)
@@ -198,7 +201,7 @@ def _release_date(counts: Counts, place: int) -> float | None:
     if len(dates) > 1:
         raise DataError(
             f"model {SeriesName(counts.series[place])}", "two release dates",
-            "a model has one; is it the right column?", name="two-values",
+            "a model must have one release date; check the column of dates", name="two-values",
         )  # fmt: skip
     return float(dates[0]) / _DAY if len(dates) else None
 
@@ -207,7 +210,7 @@ def _release_date(counts: Counts, place: int) -> float | None:
 class HorizonGrowth:
     """The time in which the longest horizon of a group doubles.
 
-    models : those on the frontier.  fact : days, or the reason why there are none.
+    models : models on the frontier.  fact : doubling time in days, or why it is unknown.
     """
 
     models: Sequence[ModelHorizon]
@@ -215,10 +218,10 @@ class HorizonGrowth:
 
 
 def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> HorizonGrowth:
-    """The doubling time of the longest horizon among models with dates, at least one.
+    """The doubling time of the longest horizon among models with release dates.
 
-    As METR: the slope of log₂ horizons over the release dates of the models on the frontier, by
-    least squares, with percentile limits over the resamples of all models together.
+    Like METR, passk fits log₂ horizons of the models on the frontier over release dates by least
+    squares. The limits are percentiles over joint resamples of all models.
     """
     known = [model for model in rivals if model.first.value is not None]
     dates, values = [model.date or 0.0 for model in known], [model.log2 for model in known]
@@ -229,14 +232,14 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
     )  # fmt: skip
     days = np.array([model.date for model in leading])
     if len(leading) < _FEWEST or days.max() == days.min():
-        reason = f"a doubling time needs {_FEWEST} models on the frontier, of different dates"
+        reason = f"a doubling time needs {_FEWEST} models on the frontier with different dates"
         return HorizonGrowth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
     slope = doublings_per_day(days, np.array([[model.log2 for model in leading]])).item()
     draws = np.stack(
         [log2_horizons(model.draws[:, 0], model.draws[:, 1], rate) for model in leading], axis=1
     )
     low, high = percentile_limits(doublings_per_day(days, draws), level)
-    # Without growth, no time is long enough.
+    # If the horizon does not grow, the doubling time is infinite.
     longest, shortest = (1 / each if each > 0 else math.inf for each in (low, high))
     estimate = Estimate(
         1 / slope if slope > 0 else None, low=shortest, high=longest, unit="days",
@@ -248,7 +251,7 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
 
 
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    """The success rate of a model at lengths x, with its pointwise limits."""
+    """The success rate of a model at log₂ lengths x, with pointwise limits."""
     a, b = model.draws.T
     rates = LOGISTIC.at(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)

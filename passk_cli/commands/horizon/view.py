@@ -1,4 +1,4 @@
-"""Horizons of models: the table, other shapes of the curve, the answer and the charts."""
+"""The report of `passk horizon`: the answer, the tables of horizons and the charts."""
 
 from __future__ import annotations
 
@@ -35,60 +35,63 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# Points of a curve; models of which a chart shows bands and observed rates; families from which on
-# intervals cover; log₂ of the width of a bin of observed rates.
+# Number of points of a curve, maximum number of models in a chart with bands, minimum number of
+# families for reliable intervals, and width of a bin of observed rates in log₂ minutes.
 _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 
 EXTRAPOLATED_HORIZONS = DiagnosticType(
     "extrapolated-horizons", WARNING,
-    "the {rate} horizon of {models} lies outside the range of the tasks: there are no attempts at"
-    " that length, and the shape of the curve decides", "add tasks of that length",
-    meaning="The horizon is beyond the longest task or below the shortest one, so it comes from a"
+    "the {rate} horizon of {models} is outside the range of the tasks, so it depends on the shape"
+    " of the curve", "add tasks of this length",
+    meaning="The horizon is above the longest task or below the shortest task, so it comes from a"
     " part of the fitted curve without attempts.",
-    why="Other curves fit the attempts as well and give other horizons there.",
-    advice="Add tasks of that length. `--full` shows the horizons by the shape of the curve.",
+    why="Curves of different shapes fit the attempts equally well but give different horizons.",
+    advice="Add tasks as long as the horizon. `--full` shows the horizon for each shape of the"
+    " curve.",
 )  # fmt: skip
 NO_HORIZON = DiagnosticType(
     "no-horizon", WARNING, "no {rate} horizon for {models}: {reason}", "",
-    meaning="A horizon needs passes and failures, tasks of different lengths, and success that"
-    " falls with the length.",
-    why="Without them, every length or no length is a horizon.",
-    advice="Add shorter tasks if no attempt passes, and longer ones if every attempt passes.",
+    meaning="A horizon needs passes and failures, tasks of different lengths, and a success rate"
+    " that decreases with the length.",
+    why="The table and the charts contain no horizon of these models.",
+    advice="Add shorter tasks if no attempt passes, and longer tasks if every attempt passes.",
 )  # fmt: skip
 NO_LENGTH = DiagnosticType(
     "no-length", WARNING,
     "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
-    meaning="These tasks have no number of minutes, or 0 minutes or fewer. Their attempts count in"
-    " no horizon.",
-    why="If such tasks are harder or easier than the others, the horizon of all tasks differs.",
-    advice="Fill in the lengths, or name the right column with `--field minutes=COLUMN`.",
+    meaning="These tasks have no number of minutes, or a number that is not above 0. Horizons do"
+    " not use the attempts at these tasks.",
+    why="If these tasks are harder or easier than tasks of the same length, the horizons would be"
+    " different with them.",
+    advice="Fill in the lengths, or name the column of lengths with `--field minutes=COLUMN`.",
 )  # fmt: skip
 FEW_FAMILIES = DiagnosticType(
     "few-families", WARNING,
-    "the intervals of {models} come from few families ({families}): with fewer than {least} they"
-    " can be too short", "",
-    meaning="The bootstrap draws families with replacement. With few families it shows too little"
-    " of the difference between families.",
+    "the intervals of {models} may be too narrow because tasks are in fewer than {least} families"
+    " ({families})", "",
+    meaning="The bootstrap draws families with replacement. With few families, it underestimates"
+    " the variation between families.",
     why="In simulations with 2 to 10 families of 40 similar tasks, 95 % intervals contained the"
     " true 50 % horizon in 76 to 92 % of the cases, and the true 80 % horizon in 77 to 87 %"
     " (benchmarks/horizon.md).",
-    advice="Add tasks of other families. If you cannot, report that the intervals may be short.",
+    advice="Add tasks of other families. If you cannot, report that the intervals may be too"
+    " narrow.",
 )  # fmt: skip
 UNDATED_MODELS = DiagnosticType(
-    "undated-models", WARNING, "no release date of {models}: left out of the doubling time",
-    "write dates as 2025-02-24",
+    "undated-models", WARNING, "the doubling time leaves out {models} without a release date",
+    "write dates like 2025-02-24",
     meaning="The doubling time comes from a line through the horizons of models over their release"
     " dates. These models have no date, or a text that is not a date.",
-    why="A model that was the best at its release would change the line.",
-    advice="Write the date of each model as 2025-02-24.",
+    why="If one of these models had the longest horizon at its release, it would change the line.",
+    advice="Write the release date of each model in the form 2025-02-24.",
 )  # fmt: skip
 
 LEAD = (
     Answer("no-horizon", lambda found: found.top.first.value is None,
            "There is no {rate} horizon{?reason|: {reason}}."),
     Answer("horizon-of-one", lambda found: len(found.models) == 1,
-           "The {rate} horizon of {model} is {horizon}: {rate} of its attempts succeed at tasks for"
-           " which a human expert needs that long."),
+           "The {rate} horizon of {model} is {horizon}: {rate} of its attempts succeed at tasks"
+           " that take a human expert this long."),
     Answer("longest-horizon", lambda _: True,
            "The {rate} horizon is longest for {model}{?own| (each model on its own tasks)}:"
            " {horizon}{?rivals|; the"
@@ -96,14 +99,14 @@ LEAD = (
 )  # fmt: skip
 FURTHER = (
     Answer("horizon-extrapolated", lambda found: found.top.extrapolated,
-           "It lies outside the range of the tasks ({shortest} to {longest}), so it is"
-           " extrapolated."),
+           "The horizon is extrapolated because it is outside the range of the tasks ({shortest} to"
+           " {longest})."),
     Answer("horizon-by-shape",
            lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 2,
-           "By the shape of the curve it ranges from {low} to {high}."),
+           "Depending on the shape of the curve, the horizon is {low} to {high}."),
     Answer("horizon-of-every-shape",
            lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 1,
-           "It is {low} for every shape of the curve."),
+           "The horizon is {low} for every shape of the curve."),
     Answer("horizon-doubles", lambda found: found.days and found.days.value,
            "The longest horizon{?group| with {group}} doubles every {days}."),
 )  # fmt: skip
@@ -111,9 +114,10 @@ FURTHER = (
 
 @dataclass(frozen=True)
 class LongestHorizon:
-    """The longest horizon at one rate.
+    """The answer about the longest horizon.
 
-    models : the longest horizon first.  days : in which it doubles; None without dates.
+    models : all models, with the longest horizon first.  rate : success rate, for example "50 %".
+    days : doubling time of the longest horizon; None without dates.
     """
 
     models: Sequence[ModelHorizon]
@@ -127,7 +131,7 @@ class LongestHorizon:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields behind the words."""
+        """The values that the sentences of the answer contain."""
         top, reasons = self.top, {model.first.reason for model in self.models}
         rivals = [m.name for m in self.models[1:] if (m.first.high or 0) >= (top.first.low or 0)]
         low, high = _range_of(top)
@@ -145,7 +149,7 @@ def _percent(rate: float) -> str:
 
 
 def _length(log2: float, model: ModelHorizon) -> str | None:
-    """A horizon in words; if no length of the tasks has it, beyond which of them it lies."""
+    """A horizon in words, for example "2 h", or "more than 8 h" if it is beyond all tasks."""
     if (value := known_minutes(log2)) is not None:
         return duration_text(value)
     end = model.ends[log2 > 0]
@@ -155,9 +159,9 @@ def _length(log2: float, model: ModelHorizon) -> str | None:
 
 
 def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
-    """The shortest and the longest first horizon by all shapes.
+    """The shortest and the longest horizon at the first rate over all shapes of the curve.
 
-    A shape without a horizon among the tasks only bounds it by the longest or the shortest task.
+    The horizon of an isotonic curve may be known only as longer or shorter than all tasks.
     """
     values = sorted(log2s[0] for log2s in model.shapes.values() if not math.isnan(log2s[0]))
     if not values:
@@ -177,31 +181,32 @@ def _shape_range_text(model: ModelHorizon) -> Cell:
 
 @dataclass(frozen=True)
 class HorizonTable(Section[ModelHorizon]):
-    """A row per model: its horizons, the longest first.
+    """A row per model with its horizons, the longest horizon first.
 
-    rates : of the horizons.  grown : the growth of each group.  without : tasks without a length.
+    rates : success rates of the horizons.  grown : doubling time of each group.
+    without : names of tasks without a length.
     """
 
     columns = (
         MODEL, GROUPS,
-        Column("{[1]} horizon", "min", meaning="Length of task, in time of a human expert, at which"
-               " {[1]} of the attempts succeed.", example=(0, "50 %"),
+        Column("{[1]} horizon", "min", meaning="Length of a task, as time of a human expert, at"
+               " which {[1]} of the attempts succeed.", example=(0, "50 %"),
                across=lambda section: enumerate(map(_percent, section.rates)),
                cell=lambda model, rate: model.facts[rate[0]].estimate),
-        Column("by shape", meaning="The shortest and the longest of the first horizons if the curve"
-               " is logistic, Weibull or isotonic.", cell=_shape_range_text),
-        Column("families", "count", meaning="Families of tasks (--cluster), or tasks.",
+        Column("by shape", meaning="Range of the first horizon over the shapes of the curve"
+               " (logistic, Weibull and isotonic).", cell=_shape_range_text),
+        Column("families", "count", meaning="Number of families of tasks (--cluster), or of tasks.",
                cell=lambda model: model.families, shown=FULL),
-        Column("shortest", "min", meaning="The shortest task.", cell=lambda model: model.ends[0],
-               shown=FULL),
-        Column("longest", "min", meaning="The longest task.", cell=lambda model: model.ends[1],
-               shown=FULL),
+        Column("shortest", "min", meaning="Length of the shortest task.",
+               cell=lambda model: model.ends[0], shown=FULL),
+        Column("longest", "min", meaning="Length of the longest task.",
+               cell=lambda model: model.ends[1], shown=FULL),
         Column("slope", "number", meaning="Change of the log odds of success if a task is twice as"
                " long.", cell=lambda model: model.curve[1], shown=FULL),
         data_field("shape", "Shape of the curve: logistic, Weibull or isotonic."),
-        data_field("shortest", "The shortest task, in minutes."),
-        data_field("longest", "The longest task, in minutes."),
-        data_field("models", "Models that the doubling time, in days, rests on."),
+        data_field("shortest", "Length of the shortest task in minutes."),
+        data_field("longest", "Length of the longest task in minutes."),
+        data_field("models", "Number of models from which the doubling time is computed."),
     )  # fmt: skip
 
     rates: Sequence[float] = (0.5,)
@@ -223,7 +228,7 @@ class HorizonTable(Section[ModelHorizon]):
 
     @cached_property
     def rate(self) -> str:
-        """The first rate, in words."""
+        """The first success rate as text, for example "50 %"."""
         return _percent(self.rates[0])
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -239,7 +244,7 @@ class HorizonTable(Section[ModelHorizon]):
         units = "families, tasks and attempts" if confidence.cluster else "tasks and attempts"
         yield f"{100 * confidence.level:g} % intervals from resampled {units}"
         if confidence.cluster:
-            yield "a task counts 1/√(tasks of its family)"
+            yield "weight of a task: 1/√(tasks of its family)"
         yield OptionHint("each shape")
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -268,7 +273,7 @@ class HorizonTable(Section[ModelHorizon]):
         return (self._success_plot(drawn), *over_dates) if drawn else ()
 
     def _success_plot(self, drawn: Sequence[ModelHorizon]) -> Plot:
-        """Success rates over the lengths of the tasks, with the fitted curves."""
+        """A chart of success rates over the lengths of tasks, with the fitted curves."""
         few, nothing = len(drawn) <= _OBSERVED, {"low": None, "high": None}
         ends = [end for model in drawn for end in (*model.ends, model.first.value) if end]
         grid = np.linspace(math.log2(min(ends)), math.log2(max(ends)), _DRAWN)
@@ -299,7 +304,7 @@ class HorizonTable(Section[ModelHorizon]):
         return replace(chart, x_unit="min")
 
     def _growth_plot(self, growth: HorizonGrowth) -> Plot:
-        """Horizons over release dates, with the line of the frontier."""
+        """A chart of horizons over release dates, with the line of the longest horizons."""
         days = np.array([model.date for model in growth.models])
         middle, mean = days.mean(), np.mean([model.log2 for model in growth.models])
         slope, nothing = 1 / (growth.fact.estimate.value or math.inf), {"low": None, "high": None}
@@ -317,7 +322,7 @@ class HorizonTable(Section[ModelHorizon]):
 
 
 def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
-    """Mean length and success rate of the tasks of each bin, weighted."""
+    """The weighted mean length and success rate of the tasks in each bin of lengths."""
     bins = np.floor(model.x / _BIN)
     for place in np.unique(bins):
         inside = bins == place
@@ -327,21 +332,21 @@ def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
 
 
 def _year(days: float) -> float:
-    """A date, in days since 1970, as a year with decimals."""
+    """The year with decimals of a date in days since 1970."""
     day = date(1970, 1, 1) + timedelta(days=days)
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
 
 
 class ShapeTable(Section[tuple[ModelHorizon, str]]):
-    """A row per model and shape of the curve."""
+    """A row per model and shape of the curve with the horizons."""
 
     title = "Horizons by the shape of the curve"
     shown = FULL
     columns = (
         replace(MODEL, cell=lambda row: row[0].name),
-        Column("shape", meaning="logistic: log odds fall linearly in the logarithm of the length;"
-               " Weibull: the survival function of a Weibull time to failure; isotonic: any curve"
-               " that does not rise, with the horizon between two lengths.",
+        Column("shape", meaning="Shape of the curve: logistic (log odds decrease linearly with the"
+               " logarithm of the length), Weibull (survival function of a Weibull distribution) or"
+               " isotonic (any curve that does not rise).",
                cell=lambda row: row[1]),
         Column("{[1]} horizon",
                across=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
@@ -360,7 +365,7 @@ class HorizonQuestion(Question, HorizonOptions):
     of_metrics: ClassVar[bool] = False
 
     unbounded: ClassVar[str] = (
-        "the horizon need not lie between those with all missing outcomes failing and all passing"
+        "the horizon may be outside the range between all missing outcomes failing and all passing"
     )
 
     def request(self, options: SharedOptions) -> Request:
@@ -368,9 +373,9 @@ class HorizonQuestion(Question, HorizonOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=roles)
 
     def report(self, study: Analysis) -> Report:
-        """Horizons, their shapes and their growth.
+        """The horizons of all models, and the doubling time of the longest horizon.
 
-        Errors: DataError if no task has a length, or if something has two values.
+        Errors: DataError if no task has a length, or if a task or model has two different values.
         """
         lengths, confidence = task_minutes(study.counts), study.confidence
         if np.isnan(lengths).all():

@@ -1,4 +1,4 @@
-"""passk report: the results of the other commands on one page that you can send to others."""
+"""passk report: the results of many commands on one page that you can publish or send."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class ReportOptions:
     """Write a full report, or a leaderboard to publish.
 
     The page contains the leaderboard, differences, curves, tasks needed, order, diversity,
-    temperature, tasks and data quality. It is .html (one file, no network) or .md with its pictures
-    next to it. With --by it has one section per group, and --average adds the average over groups.
+    temperature, tasks and data quality. The page is an .html file that needs no network, or an .md
+    file with separate pictures. With --by, the page has one section per group, and --average adds
+    the average over groups.
 
     # write a full report as one HTML file
     passk report sample_data/agents.jsonl -m pass@1 -o report.html
@@ -33,20 +34,22 @@ class ReportOptions:
 
     # fmt: off
     baseline: Annotated[str | None, Option(
-        "--baseline", "NAME", "Compare every model with this one only.", of_models=True,
-        detail="A model in the data.")] = None
+        "--baseline", "NAME", "Compare every model only with this model.", of_models=True,
+        detail="NAME is a model in the data.")] = None
     average: Annotated[str | None, Option(
         "--average", "COLUMN", "Average over the groups of a column, with equal weights.",
-        detail="For example over benchmarks. Groups are then as with --by COLUMN."
+        detail="COLUMN is, for example, a column of benchmarks. It also splits the page into"
+        " groups, like --by COLUMN."
     )] = None
     headline: Annotated[str, Option(
         "--title", "TEXT", "Title of the page, e.g. the benchmark's name.")] = "Evaluation report"
     board: Annotated[bool, Option(
-        "--board", help="Only the leaderboard: finding, date, numbers to download.")] = False
+        "--board", help="Write only the leaderboard, with numbers to download.")] = False
     link: Annotated[str, Option(
         "--link", "URL", "Address of transcripts, with {model} and {task}.",
-        detail="Each task of an .html page links to it. {attempt} is the number of the attempt in"
-        " the data, and {COLUMN} the value of a column of --by. Values are escaped as in URLs."
+        detail="Each task of an .html page links to its transcripts. You can also use {attempt} for"
+        " the number of the attempt in the data, and {COLUMN} for the value of a column of --by."
+        " Values are escaped for URLs."
     )] = ""
     # fmt: on
 

@@ -1,4 +1,4 @@
-"""Macro averages of models over groups of tasks, for example benchmarks, and their ranking."""
+"""Macro averages over groups of tasks, for example benchmarks, and the ranking of models."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from passk_cli.study.values import AVERAGE, TaskValues
 
 
 class ModelRanking(NamedTuple):
-    """Models by their macro average at one metric, the best first.
+    """The ranking of models by the macro average of one metric.
 
+    models : names of the models, the best model first.
     better : (models × models), True if the model of the row is significantly better than the model
-    of the column.
-    lead : the difference between the first and the second model, with its interval.
+        of the column.
+    lead : difference between the first and the second model, with its interval.
     """
 
     models: Sequence[str]
@@ -41,7 +42,7 @@ class ModelRanking(NamedTuple):
 
     @property
     def places(self) -> RankPlaces:
-        """Possible ranks of the models, and letters that tied models share."""
+        """The possible ranks of the models, and the letters that tied models share."""
         limits = rank_limits(self.better).tolist()
         ranks = {
             model: number_range(*rank_range)
@@ -51,17 +52,17 @@ class ModelRanking(NamedTuple):
         return RankPlaces(ranks, dict(zip(self.models, names, strict=True)))
 
 
-# The number of models that a sentence names, and its words about the groups.
+# Maximum number of models that the answer lists by name.
 _MAX_NAMES = 3
 _OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
 
 
 @dataclass(frozen=True)
 class MacroAverageTable(Section[SeriesRow]):
-    """One row per model: its macro average at every metric.
+    """A row per model with its macro average at every metric.
 
-    independent : whether limits are combined as those of independent groups.
-    standings : metric → the ranking of the models; without the metrics that have no ranking.
+    independent : whether the intervals assume that the groups are independent.
+    standings : metric → ranking of the models. Metrics without a ranking are left out.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -86,7 +87,7 @@ class MacroAverageTable(Section[SeriesRow]):
 
     @property
     def leaders(self) -> list[str]:
-        """The models that no model beats significantly at the first metric."""
+        """The models that are not significantly worse than any other model at the first metric."""
         for standings in list(self.standings.values())[:1]:
             beaten = standings.better.sum(axis=0).tolist()
             return [m for m, count in zip(standings.models, beaten, strict=True) if not count]
@@ -94,7 +95,7 @@ class MacroAverageTable(Section[SeriesRow]):
 
     @property
     def finding(self) -> Mapping[str, Any]:
-        """The models that come first, their lead, and the groups of the average."""
+        """The models that come first, the lead of the first model, and the columns of --by."""
         metric, standings = next(iter(self.standings.items()))
         first = self.leaders
         return {
@@ -117,7 +118,7 @@ class MacroAverageTable(Section[SeriesRow]):
             models = max(len(ranking.models) for ranking in self.standings.values())
             pairs = plural(models * (models - 1) // 2, "pair")
             level = f"{100 * (1 - self.study.confidence.level):g} %"
-            yield "rank: possible places"
+            yield "rank: possible ranks"
             yield f"same letter: tied at {level}, Bonferroni over {pairs}"
         yield "–: no value in some group"
 
@@ -125,7 +126,7 @@ class MacroAverageTable(Section[SeriesRow]):
 def macro_panel(page: Page, estimates: Report) -> Panel:
     """The panel with the macro average of every model at every metric.
 
-    estimates : the report of passk estimate about all groups.
+    estimates : report of `passk estimate` about all groups.
     """
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
@@ -149,7 +150,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
-        """One row per model and metric in the columns of the estimates; the group is `AVERAGE`."""
+        """A row per model and metric in the columns of `estimates`, with the group `AVERAGE`."""
         table = tidy_rows(facts, counts.group_names, page.confidence.population)
         heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data))
         cells = (dict(zip(heads, row, strict=True)) for row in table.rows)
@@ -158,7 +159,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     return Panel(
         "macro",
         "Macro average",
-        "The macro average is the mean over the groups of a model. Each group has the same weight,"
+        "The macro average of a model is the mean over all groups. Each group has the same weight,"
         " however many tasks it has. Models without a value in some group have no average.",
         Report(ranked.tables, rows_as_groups, report.context, answer=tuple(section.answer())),
         is_in_page_answer=True,
@@ -169,8 +170,8 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
 def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independent: bool) -> Result:
     """The macro average of one model at one metric.
 
-    facts : the results of the model in its groups.  groups : the number of all groups.
-    The estimate has a reason and no value if the model lacks a value in some group.
+    facts : results of the model in its groups.  groups : total number of groups.
+    If the model has no value in some group, the estimate has a reason instead of a value.
     """
 
     def all_finite(numbers: Iterable[float | None]) -> bool:
@@ -201,10 +202,10 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
 
 
 def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, ModelRanking]:
-    """Metric → the ranking of the models by their macro averages, except for ratios of means.
+    """Metric → ranking of the models by macro averages. Ratios of means are not ranked.
 
-    Two models differ significantly if the interval of the macro average of their differences, at
-    the level 1 − α/pairs (Bonferroni), excludes 0.
+    Two models differ significantly if the interval of their mean difference over groups, at the
+    confidence level 1 − α/pairs (Bonferroni), excludes 0.
     """
     standings: dict[str, ModelRanking] = {}
     for metric, values in group_by(page.values(), lambda rates: rates.metric).items():
@@ -224,7 +225,7 @@ def _rank_models(
     page: Page, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
 ) -> ModelRanking:  # fmt: skip
-    """The ranking by all pairwise differences. Pairs that share no task in a group are tied."""
+    """The ranking by all pairwise differences. Models that share no task in a group are tied."""
     level = 1 - (1 - page.confidence.level) / len(pairs)
     by_series = {rates.series: rates for rates in values}
     groups = list(dict.fromkeys(series[1:] for series in by_series))
@@ -260,9 +261,9 @@ def _mean_difference(
     compared: Sequence[Comparison], limits: Sequence[Interval | None], level: float,
     independent: bool,
 ) -> Estimate | None:  # fmt: skip
-    """The macro average of the differences of two models; None if some group has no interval.
+    """The mean difference of two models over groups; None if some group has no interval.
 
-    If missing outcomes may pass or fail, the interval covers the lowest and highest difference.
+    If missing outcomes may pass or fail, the interval contains the lowest and highest difference.
     """
     ends = [(interval.low, interval.high) for interval in limits if interval is not None]
     limit_pairs = [(low, high) for low, high in ends if low is not None and high is not None]
@@ -271,9 +272,8 @@ def _mean_difference(
     lows, highs = (list(side) for side in zip(*limit_pairs, strict=True))
     lowest, highest = (
         macro_average(
-            [(c.missing_bounds or (c, c))[end].difference or 0.0 for c in compared], [math.nan]
-            * len(
-            limit_pairs),
+            [(c.missing_bounds or (c, c))[end].difference or 0.0 for c in compared],
+            [math.nan] * len(limit_pairs),
             lows, highs, level=level, independent=independent,
         )
         for end in (0, 1)

@@ -1,4 +1,4 @@
-"""The grid of results by model and task, with links to transcripts."""
+"""The grid of a page: the outcomes of each model at each task, with links to transcripts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from passk_cli.study.flips import outcome_strips
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# If all strips together are longer, the grid shows "2/3" and not "++-", to keep the page small.
+# If all strips have more characters, the grid shows "2/3" instead of "++-" to keep the page small.
 _MOST_SIGNS = 400_000
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _FILLED_BY_PAGE = ("model", "task", "attempt")
 
 
 def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
-    """The grid of one group of tasks.
+    """The grid of outcomes of one group of tasks.
 
-    counts : counts that are not split by groups.  models : all models, in the order of the page.
-    link : as in `TaskGrid`.
-    Errors: ParameterError if the link contains {attempt} and attempts have no usable numbers.
+    counts : counts of the group.  models : all models in the order of the page.
+    link : address of transcripts, as in `TaskGrid`.
+    Errors: ParameterError if the link contains {attempt} and attempts have no consecutive numbers.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])
     >>> grid = task_grid(counts, ["o", "m"])
@@ -39,7 +39,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     place_of_task = np.argsort(order, kind="stable")
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
-    # One text per model and task: "++-" or "2/3".
+    # Each model and task has one text, such as "++-" or "2/3".
     strips = outcome_strips(counts)
     if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
         strips = np.full(len(strips), "", dtype=object)
@@ -56,10 +56,10 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
 
 
 def _first_attempt(counts: Counts) -> int:
-    """The number of the first attempt, which is the same for all models and tasks.
+    """The number of the first attempt of every model at every task.
 
-    Errors: ParameterError if attempts have no numbers, numbers have gaps, or they don't all start
-    at the same number.
+    Errors: ParameterError if attempts have no numbers, or if the numbers have gaps or do not start
+    at the same number everywhere.
     """
     bag = counts.attempts.get("attempt")
     if bag is not None and len(bag.value):
@@ -70,13 +70,13 @@ def _first_attempt(counts: Counts) -> int:
             return int(first)
     raise ParameterError(
         OptionValue("--link"),
-        "{attempt} needs numbered attempts, which start at the same number and have no gaps",
+        "{attempt} needs attempt numbers that start at the same number and have no gaps",
         settles=[SuggestedFix({"--link": None})],
     )  # fmt: skip
 
 
 def check_link(link: str, groups: Collection[str]) -> None:
-    """Raise a ParameterError unless the link has {task}, and the page can fill in its fields."""
+    """Raise a ParameterError if the link lacks {task}, has unknown fields or is not an address."""
     field_names = (*_FILLED_BY_PAGE, *groups)
     unknown = next((name for name in _FIELD.findall(link) if name not in field_names), None)
     if unknown is not None:
@@ -92,7 +92,7 @@ def check_link(link: str, groups: Collection[str]) -> None:
 
 
 def link_in_group(link: str, values: Mapping[str, str]) -> str:
-    """The link with the fields of a group replaced by their values.
+    """The link with the columns of --by replaced by the values of a group.
 
     >>> link_in_group("https://a.org/{benchmark}/{task}", {"benchmark": "math 500"})
     'https://a.org/math%20500/{task}'

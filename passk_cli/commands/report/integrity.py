@@ -1,4 +1,4 @@
-"""The panel of a leaderboard with remarkable properties of submissions."""
+"""The panel of a leaderboard about irregular submissions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import build_report
 
 _HOW = (
-    "The first models agree, lack attempts or pass tasks in a way that the difficulty of the tasks"
-    " does not explain. A remark is a reason to look, not a verdict."
+    "Models at the top of this table agree, lack attempts or pass tasks in a way that the"
+    " difficulty of the tasks does not explain. A remark is a reason to look, not a verdict."
 )
 
 
 class PageIntegrityTable(IntegrityTable):
-    """The table of integrity on a page, with its numbers as rows to download."""
+    """The table of irregular submissions on a page, with a row to download per number."""
 
     title = ""
     shown = ALWAYS
@@ -35,7 +35,7 @@ class PageIntegrityTable(IntegrityTable):
 
 
 def integrity_panel(page: Page) -> Panel | None:
-    """The panel; None if there are too few models to separate agreement from difficulty."""
+    """The panel about irregular submissions; None if there are too few models."""
     section = PageIntegrityTable.from_study(page)
     if not section.records:
         return None

@@ -1,4 +1,4 @@
-"""The leaderboard of a page: estimates, possible ranks, and ties."""
+"""The leaderboard of a page with estimates, possible ranks and ties of models."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from passk_cli.study.completeness import MissingAttempts
 
 
 class RankPlaces(NamedTuple):
-    """Places of models at one metric.
+    """The ranks of models at one metric.
 
-    ranks : model → possible ranks, such as "1–3".  letters : model → letters; models that share a
-    letter are tied.
+    ranks : model → possible ranks, such as "1–3".
+    letters : model → letters. Models that share a letter are tied.
     """
 
     ranks: Mapping[str, str]
@@ -33,7 +33,7 @@ class RankPlaces(NamedTuple):
 
 
 def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
-    """Metric → places, from the ranking of passk compare; empty with a baseline."""
+    """Metric → ranks, from the ranking table of `passk compare`; empty with a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
         return {}
@@ -54,10 +54,10 @@ def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
 def leaderboard(
     estimates: Report, places: Mapping[str, RankPlaces], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Leaderboard, Report]:
-    """The board, and the estimates with ranks and letters added to their rows.
+    """The leaderboard, and the report of `estimates` with ranks and letters in its rows.
 
-    places : metric → places of the models; metrics that are missing here are not ranked.
-    uneven : models that lack attempts. The board shows how many were expected, and a mark.
+    places : metric → ranks of the models. Metrics without ranks are left out.
+    uneven : models that lack attempts. The leaderboard marks them and shows the expected number.
     """
     lacking = {model.series[0]: f"{model.actual:,} / {model.expected:,} {MARK}" for model in uneven}
     table = estimates.tables[0]
@@ -92,7 +92,7 @@ def leaderboard(
 
 
 def _add_places(estimates: Report, places: Mapping[str, RankPlaces]) -> Table:
-    """The tidy rows with two more columns, rank and letters."""
+    """The rows of the estimates with the additional columns rank and letters."""
     if not places:
         return estimates.data
     heads = [column.header for column in estimates.data.columns]

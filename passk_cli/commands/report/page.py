@@ -1,4 +1,4 @@
-"""The material of a page: data, options, and separate counts that some commands need."""
+"""The data and options of a page, from which the commands compute the parts of the page."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from passk_cli.study.analysis import Analysis
 class Page(Analysis):
     """An analysis that can run other commands on its data.
 
-    options : the shared options.
-    separate_counts : command → the counts that were read for it, or the reason why there are none.
-    baseline_name : the model that all other models are compared with; None for all pairs.
-    absent_parts : (title, reason) of a part that is not shown → the sections that lack it.
+    separate_counts : command → counts that were read only for this command, or the reason why they
+        could not be read.
+    baseline_name : model that all other models are compared with; None if all pairs are compared.
+    absent_parts : (title, reason) of a part that is not shown → sections without this part.
     """
 
     options: SharedOptions
@@ -32,13 +32,13 @@ class Page(Analysis):
 
     @property
     def models(self) -> list[str]:
-        """Models by their pass rate, the best first. With groups, the best group decides."""
+        """The models in the order of their pass rates, or of their best pass rate in a group."""
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
 
     def ask(self, command: str | type[Question], counts: Counts, **command_options: Any) -> Report:
-        """The report of a command, or of a question, about these counts.
+        """Run a command on counts and return its report.
 
-        command_options : its options; `metrics` replaces the shared option.
+        command_options : options of the command. `metrics` replaces the shared option.
         Errors: PasskError if the command stops with an error.
         """
         options = replace(self.options, source=counts)
@@ -56,7 +56,7 @@ class Page(Analysis):
         return answer(question(**command_options), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
-        """The counts of one group, no longer split by the groups; all counts without groups."""
+        """The counts of one group of --by; all counts if there are no groups."""
         if not self.counts.group_names:
             return counts
         places = [1 + counts.group_names.index(name) for name in self.counts.group_names]

@@ -1,4 +1,4 @@
-"""The parts of a page: the command of each part, its options, and how to read its result."""
+"""The parts of a page: which command computes each part, with which options and explanation."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from passk_cli.report.model import Panel, Report
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import plural
 
-# With more than MANY models, a page would be slow and long. Some parts then show only the first
-# FEW.
+# With more than MANY models, some parts show only the FEW best models to keep the page short.
 MANY, FEW = 16, 5
 NO_SOLUTIONS = "the data contains no solutions"
 
 
 @dataclass(frozen=True)
 class Part:
-    """The declaration of a panel: the command that fills it, and the data that it needs.
+    """The declaration of a part of a page, which becomes a panel.
 
-    name, title, how : as in `Panel`.  command : the command that fills it.
-    command_options : gives the options of that command for a page and its counts.
-    max_models : the number of models shown if there are more than MANY; None for all.
-    min_models : the number of models that it needs.
-    needs_repeats : whether some task needs a second attempt.
-    reason_absent : gives any further reason why the counts cannot fill it, or "".
-    refusal : replaces the error of the command, if it stops with one.
-    has_plots : whether its charts are shown.  answered : as in `Panel`.
-    question : replaces the question of the command.
+    name, title, how, answered : fields of the panel.  command : command that computes the part.
+    command_options : returns the options of the command for a page and its counts.
+    max_models : number of models shown if there are more than MANY; None for all models.
+    min_models : minimum number of models.
+    needs_repeats : whether some task must have several attempts.
+    reason_absent : returns why the part cannot be computed from the counts, or "".
+    refusal : text that replaces an error of the command.
+    has_plots : whether the charts of the command are shown.
+    question : class that replaces the question of the command.
     """
 
     name: str
@@ -53,9 +52,9 @@ class Part:
     question: type[Question] | None = None
 
     def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
-        """The panel; None if it cannot be filled, with the reason added to `page.absent_parts`.
+        """The panel, or None after adding the reason to `page.absent_parts`.
 
-        counts : the counts, or the reason why there are none.
+        counts : the counts, or the reason why they could not be read.
         """
         try:
             if isinstance(counts, str):
@@ -72,7 +71,7 @@ class Part:
         return None
 
     def _fill(self, page: Page, counts: Counts) -> Panel:
-        """The panel. With many models it is about the first ones only, and its answer says so."""
+        """The panel. If there are many models, it may be about the best models only."""
         present, models = {model for model, *_ in counts.series}, page.models
         limited = self.max_models is not None and len(page.models) > MANY
         if limited:
@@ -99,7 +98,7 @@ class Part:
 
 
 def first_metric_plots(report: Report) -> tuple[Plot, ...]:
-    """The charts of differences at the first metric only, because all pairs fill a sheet."""
+    """The charts of differences at the first metric only, to keep the page short."""
 
     def first_rows(plot: Plot) -> Plot:
         first = plot.rows[0].get("panel")
@@ -109,12 +108,12 @@ def first_metric_plots(report: Report) -> tuple[Plot, ...]:
 
 
 def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
-    """The option `metrics`: only the first metric if there are many models."""
+    """The option `metrics` with only the first metric if there are many models."""
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
 def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
-    """The option `metrics`: the metrics of the leaderboard, or only the first with many models."""
+    """The option `metrics` with the metrics of the leaderboard."""
     if len(page.models) > MANY or page.metrics_requested:
         return first_metric(page, counts)
     most = max(metric.k for metric in page.metrics)
@@ -122,16 +121,16 @@ def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
 
 
 def reason_order_unknown(page: Page, counts: Counts) -> str:
-    """The reason why the order of attempts cannot be tested, or ""."""
+    """Why the order of attempts cannot be tested, or ""."""
     inputs = counts.facts.inputs
-    # The entries of a list have an order, but it may not be the order of the attempts.
+    # Attempts in a list without numbers may not be in the order in which they were made.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
         return "the data does not contain the order of attempts"
     return ""
 
 
 def reason_costs_unknown(page: Page, counts: Counts) -> str:
-    """The reason why the page has no costs, or ""."""
+    """Why the page has no part about costs, or ""."""
     if "cost" in counts.attempts:
         return ""
     inputs = counts.facts.inputs
@@ -140,10 +139,9 @@ def reason_costs_unknown(page: Page, counts: Counts) -> str:
 
 
 def flip_baseline(page: Page, counts: Counts) -> str | None:
-    """The model that flips compare with: the baseline, the first labelled run, or the weaker of two
-    models.
+    """The model that the part about flips compares with, or None.
 
-    None if there is no such model.
+    It is the baseline, the first of two labelled runs, or the weaker of two models.
     """
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
@@ -154,23 +152,24 @@ def flip_baseline(page: Page, counts: Counts) -> str | None:
 
 # fmt: off
 DIFFERENCES = Part(
-    "differences", "Differences", "A filled point is a significant difference, a hollow one a tie.",
+    "differences", "Differences",
+    "A filled point is a significant difference. A hollow point is a tie.",
     "compare",
     lambda page, counts: {"baseline": page.baseline_name, **shown_metrics(page, counts)},
     min_models=2, answered=True)
 CURVES = Part(
     "curves", "Curves over k",
-    "pass@k: at least one of k attempts passes. pass^k: all of them pass. A wide gap means many"
-    " flaky tasks.", "curve", needs_repeats=True)
+    "pass@k is the probability that at least one of k attempts passes. pass^k is the probability"
+    " that all k attempts pass. A wide gap means many flaky tasks.", "curve", needs_repeats=True)
 COST = Part(
-    "cost", "Cost", "The cost of a solved task is the cost of an attempt divided by pass@1. No"
-    " model on the frontier is both more expensive and worse than another.", "cost",
+    "cost", "Cost", "The cost of a solved task is the cost of an attempt divided by pass@1. A model"
+    " is on the frontier if no cheaper model is better.", "cost",
     reason_absent=reason_costs_unknown)
 SEPARATION = Part(
     "separation", "Tasks needed", "With these results as a pilot, the table shows the differences"
     " that more tasks or attempts would detect.", "plan", first_metric, has_plots=False)
 ORDER = Part(
-    "order", "Order of attempts", "If pass rates drift over attempts, pass@k misstates them.",
+    "order", "Order of attempts", "If the pass rate changes over attempts, pass@k is misleading.",
     "order", max_models=FEW, needs_repeats=True, has_plots=False,
     reason_absent=reason_order_unknown)
 DIVERSITY = Part(
@@ -179,7 +178,7 @@ DIVERSITY = Part(
     max_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
         "" if "solution" in counts.attempts else NO_SOLUTIONS))
 TASKS = Part(
-    "tasks", "Tasks", "A flaky task passed some attempts and failed others.", "tasks",
+    "tasks", "Tasks", "A task is flaky if some attempts pass and some fail.", "tasks",
     has_plots=False,
     question=BriefTasksQuestion)
 FLIPS = Part(
@@ -187,16 +186,18 @@ FLIPS = Part(
     lambda page, counts: {"against": flip_baseline(page, counts)}, max_models=FEW, has_plots=False,
     min_models=2,
     reason_absent=lambda page, counts: (
-        "" if flip_baseline(page, counts) else "they need a baseline"))
+        "" if flip_baseline(page, counts) else "flips need a baseline"))
 SUSPECTS = Part(
     "suspects", "Suspicious tasks",
-    "A task is suspicious if models that do worse elsewhere pass it more often.", "tasks",
+    "A task is suspicious if models with a lower pass rate at other tasks pass it more often.",
+    "tasks",
     lambda page, counts: {"suspects": True, "rows": 5}, has_plots=False, min_models=4)
 TEMPERATURE = Part(
     "temperature", "Temperature",
-    "A low temperature is often best for one attempt, a higher one for many.", "temperature",
+    "A low temperature is often best for one attempt, a higher temperature for many attempts.",
+    "temperature",
     first_metric, refusal="the data does not contain several temperatures")
 QUALITY = Part("quality", "Data quality", "", "describe")
 # fmt: on
-# The parts of a section in reading order. The leaderboard comes before them.
+# Parts of each section in reading order, after the leaderboard.
 GROUP_PARTS = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

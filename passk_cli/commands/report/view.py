@@ -1,4 +1,4 @@
-"""The report on one page: all parts that the data allows, and a sentence on each missing part."""
+"""The page of `passk report`: all parts that the data allows, and why other parts are missing."""
 
 from __future__ import annotations
 
@@ -47,12 +47,11 @@ from passk_cli.study.section import VERSION
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The metric of costs. Its column has the same name.
 _COST = "cost"
-_RANKS = "rank: possible places"
-# `passk compare --by` adjusts over all groups together.
+_RANKS = "rank: possible ranks"
+# `passk compare --by` adjusts over all groups, so the page mentions that it does not.
 _ONE_GROUP = "tests adjusted within this group"
-# Commands that count passes, whatever the metrics are.
+# Commands that need passes and failures even if all metrics are about scores.
 _PASS_COMMANDS = ("curve", "order", "tasks")
 
 
@@ -64,7 +63,7 @@ class ReportQuestion(Question, ReportOptions):
     reads_again = True
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, with the order of the attempts if the data has one."""
+        """The request for the data, with the order of attempts if the data has an order."""
         request = super().request(options)
         refuse_if_any("contradicting-options", (
             self.link and self.board, OptionValue("--link"),
@@ -73,7 +72,7 @@ class ReportQuestion(Question, ReportOptions):
         ))  # fmt: skip
         refuse_if_any("contradicting-options", (
             self.average and len(request.by) > 1, OptionValue("--average", self.average),
-            "the average is over the groups of one column, but you name several",
+            "the average is over the groups of one column, but --by names more columns",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
@@ -81,7 +80,7 @@ class ReportQuestion(Question, ReportOptions):
         return replace(request, order=request.missing != BOUNDS).with_model(self.baseline)
 
     def study(self, options: SharedOptions, read: Read) -> Page:
-        """The data, and the separate counts that some parts need."""
+        """Read the data, and separate counts for parts that need other columns."""
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
@@ -98,7 +97,7 @@ class ReportQuestion(Question, ReportOptions):
             and inputs
             and all(_COST in i.offered for i in inputs)
         ):
-            # If the files contain costs, a leaderboard without them hides half of the decision.
+            # If the files contain costs, the leaderboard shows them by default.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metrics, metrics=(*ends, parse_metric(_COST)))
@@ -116,8 +115,7 @@ class ReportQuestion(Question, ReportOptions):
         )
         reading = self.request(options)
         if reading.judges_no_score and not self.board:
-            # If scores are read without a threshold, nothing is a pass. Parts about passes then
-            # need another reading of the data.
+            # Scores without a threshold have no passes, so parts about passes read the data again.
             judged = _read_separately(replace(reading, scores_only=False), options, read)
             separate_counts |= dict.fromkeys(_PASS_COMMANDS, judged)
         return Page(
@@ -128,12 +126,12 @@ class ReportQuestion(Question, ReportOptions):
         )
 
     def report(self, study: Analysis) -> Report:
-        """The report: its answer and estimates, and the page with all sections."""
+        """The report with the answer, the estimates, and the page with all sections."""
         page = study
         if not isinstance(page, Page):
-            raise TypeError("a page is made of what `study` gathers")
+            raise TypeError("`report` needs the page that `study` returns")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects some")
+        fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects models")
         refuse_too_many("models on a page", len(models), MOST_ON_PAGE, fewer)
         if self.baseline is not None and self.baseline not in models:
             option = OptionValue("--baseline", self.baseline)
@@ -166,7 +164,7 @@ class ReportQuestion(Question, ReportOptions):
     def _assemble(
         self, page: Page, estimates: Report, sections: Sequence[Chapter], groups: int
     ) -> Report:
-        """The report of a page from its estimates and sections."""
+        """The report with a page of these sections."""
         absent, title, date = [], self.headline, ""
         for (part, reason), names in page.absent_parts.items():
             where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
@@ -184,7 +182,7 @@ class ReportQuestion(Question, ReportOptions):
     ) -> Chapter:
         """The section about one group of tasks.
 
-        all_estimates : the report of passk estimate about all groups.
+        all_estimates : report of `passk estimate` about all groups.
         """
         names = page.counts.group_names
         name, counts = group_words(group, names), page.group(group, page.counts)
@@ -207,7 +205,7 @@ class ReportQuestion(Question, ReportOptions):
                 answer, places = panel.report.answer, places_by_metric(panel.report)
                 pair_messages = messages
                 compared = panel.report if places else None
-                # The leaderboard has the ranking.
+                # The leaderboard already contains the ranking.
                 tables = tuple(t for t in panel.report.tables if t.columns[0].header != "rank")
                 panel = replace(panel, report=replace(panel.report, tables=tables))
                 if len(page.models) > MANY and page.baseline_name is None:
@@ -216,8 +214,8 @@ class ReportQuestion(Question, ReportOptions):
                     page.absent_parts.setdefault((part.title, reason), []).append(name)
                     continue
             if part is FLIPS:
-                # Flips can be chance, so the answer adds how many flips chance explains: for one
-                # pair the number of flips, for several the pairs with more flips than by chance.
+                # For one pair, the answer includes the number of flips and of flips by chance. For
+                # several pairs, it includes only the pairs with more flips than chance explains.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[1:2]
             if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
@@ -227,7 +225,7 @@ class ReportQuestion(Question, ReportOptions):
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
         board, report = leaderboard(estimates, places, uneven_models(counts))
-        # The page of a leaderboard has no panel of differences, but needs its messages about ties.
+        # A page with only a leaderboard lacks the panel of differences but needs its messages.
         messages = (*report.messages, *pair_messages)
         context = (
             *_method_words(estimates, compared),
@@ -240,7 +238,7 @@ class ReportQuestion(Question, ReportOptions):
 
 
 def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
-    """Command → the counts that are read separately for it, or the reason why there are none."""
+    """Command → counts that are read only for this command, or the reason why they cannot be."""
     inputs = counts.facts.inputs
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
@@ -258,7 +256,7 @@ def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict
 
 
 def _read_separately(request: Request, options: SharedOptions, read: Read) -> Counts | str:
-    """The counts of another request, or the reason why there are none."""
+    """The counts of a separate request, or the reason why they could not be read."""
     if options.read_once:
         return "the data can be read only once"
     try:
@@ -268,19 +266,19 @@ def _read_separately(request: Request, options: SharedOptions, read: Read) -> Co
 
 
 def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]:
-    """The line below a leaderboard: its data, intervals and tests."""
+    """The parts of the line below a leaderboard: size of the data, intervals and tests."""
     parts = [part for part in estimates.context if isinstance(part, str)]
     if compared is not None:
         words = (part for part in compared.context if isinstance(part, str))
         shared = [part.removeprefix("~ or ") for part in words]
-        # If models share all tasks, the sizes are the same, and the line names them once.
+        # If models share all tasks, both reports have the same sizes, which the line names once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
 def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
-    """The message of another command. A fix names that command if passk report lacks its option."""
+    """The message with its command in fixes that use an option which `passk report` lacks."""
     page_flags = by_flag(command_of("report").options()).keys()
     settles = (
         fix if fix.options.keys() <= page_flags else replace(fix, command=command)
@@ -290,7 +288,7 @@ def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
 
 
 def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
-    """The estimates, with the rows of the macro averages after their tidy rows."""
+    """The report of the estimates with the macro averages as additional rows."""
     if macro is None:
         return estimates
     data = estimates.data
@@ -304,8 +302,8 @@ def _finding(
 ) -> Iterator[AnswerSentence]:
     """The answer of the page.
 
-    For one section it is the answer of that section. For several it is the answer of --average, or
-    else the model with the highest estimate in each group.
+    It is the answer of the section if there is only one section. Otherwise it is the answer about
+    the macro average with --average, or the best model in each group without --average.
     """
     if groups == 1:
         yield from sections[0].answer
@@ -315,10 +313,10 @@ def _finding(
 
 
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
-    """The messages of all panels without repetition, warnings first.
+    """The messages of all panels without repeats, with warnings first.
 
-    A message that only some groups have names these groups. If panels offer different fixes for the
-    same message, it has the most fixes that one panel offers.
+    A message that only some groups have begins with the names of these groups. If panels have the
+    same message with different fixes, the version with the most fixes is used.
     """
     titles: dict[Diagnostic, dict[str, None]] = {}
     fullest: dict[Diagnostic, Diagnostic] = {}
