@@ -1,4 +1,1 @@
-"""The models of pass@k over temperature, and their fits.
-
-Arrays in, arrays out.  No data of users' files, no intervals.
-"""
+"""Models of pass@k over temperature, and their fits. They take and return arrays."""

@@ -8,14 +8,14 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-#: A line needs two switches from one best temperature to the next, so three temperatures.
+#: Minimum number of temperatures, because a line needs two switches between best temperatures.
 FEWEST_TEMPERATURES = 3
 
 
 def best_temperature_by_k(values: Floats) -> Ints:
-    """The place of the best temperature at each k; the lowest one if several tie.
+    """The index of the best temperature at each k; the lowest temperature if several are tied.
 
-    values : (… × temperatures × k's), temperatures increasing.  Returns ints (… × k's).
+    values : (… × temperatures × k's), for increasing temperatures.  Returns ints (… × k's).
 
     >>> best_temperature_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
     [0, 0, 1]
@@ -26,15 +26,15 @@ def best_temperature_by_k(values: Floats) -> Ints:
 
 
 def power_law_of_switches(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
-    """The power law T* = factor · k^exponent behind the switches of the best temperature.
+    """Fit the power law T* = factor · k^exponent to the switches of the best temperature.
 
-    Measured at a few temperatures, T*(k) is a staircase, and its first and last step only mean "at
-    most" and "at least". The switches are known: between k and the next k', from T to T', T* passes
-    √(T·T') near √(k·k'). The power law is the least-squares line through the logarithms of these
-    points. A switch from or to T = 0 has no such point and is left out.
+    With only a few temperatures, T*(k) is a step function. Its first and last step are only bounds,
+    but its switches are informative. If T* switches from T to T' between k and the next k', its
+    curve passes √(T·T') near √(k·k'). The power law is the least-squares line through the
+    logarithms of these points. A switch from or to T = 0 has no logarithm and is left out.
 
-    temperatures : increasing.  ks : increasing.
-    values : (rows × temperatures × k's); a row is a resample.
+    temperatures : in increasing order.  ks : in increasing order.
+    values : (rows × temperatures × k's), where a row is a resample.
     Returns (exponents, factors), each (rows,); NaN if the best temperature has fewer than three
     values above 0.
 

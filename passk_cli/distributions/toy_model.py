@@ -1,8 +1,9 @@
 """The toy model of pass@k and temperature: the best temperature for each k, exactly.
 
 A generation is an integer g, drawn at temperature T with probability ∝ exp(−g² / 2T). A task is an
-integer c, and it is passed by g = c. Tasks with a large |c| are hard. An eval set is a distribution
-of tasks. If it contains tasks of different difficulty, the best temperature grows with k.
+integer c, and a generation passes if g = c. Tasks with a large |c| are hard. An eval set is a
+distribution of tasks. If it contains tasks of different difficulty, the best temperature increases
+with k.
 
 Source: "Scaling Laws for pass@k and temperature", 2025 (the article): model, families, grid.
 """
@@ -22,30 +23,30 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list
 
 FAMILIES = ("gaussian", "exponential", "power-law")
-#: The article's grid of scales and k's, and the range of pass@k in which it finds a power law.
+#: The scales and k's of the grid in the article, and the range of pass@k with a power law of T*.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_RANGE = (0.03, 0.98)
-#: Below this k the article finds no scaling for a power law of tasks.
+#: For a power law of tasks, the article finds no power law of T* up to this k.
 SCALING_FROM = 20
-#: A power law of tasks is truncated at this |c| at most.
+#: Largest |c| at which a power law of tasks is cut off.
 LARGEST_TASK = 1 << 20
-#: The largest accepted values. Without them, sums over tasks would grow without bound.
+#: Largest accepted values. Without them, sums over tasks would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
-# Tasks farther out have less weight than this together, which is less than the rounding of a sum.
+# Total weight of the tasks that are left out, which is below the rounding error of a sum.
 _NEGLIGIBLE = 2.0**-60
-# log T is scanned in steps of this before the best value is refined, since a maximum is wider.
+# Step of log T in the scan for the best temperature. A maximum is wider than this step.
 _SCAN_STEP = 0.4
-# With a smaller share of failures than this, T* would depend on tasks beyond the truncation.
+# If the share of failures is smaller, T* would depend on tasks beyond the cutoff.
 _ALL_PASS = 1e-12
 
 
 @dataclass(frozen=True)
 class ToyTasks:
-    """An eval set of the toy model: the |c| of its tasks, and their weights.
+    """An eval set of the toy model: the values |c| of its tasks, and their weights.
 
-    c : whole numbers ≥ 0 as floats, increasing; c and −c are equally hard and share one entry.
+    c : whole numbers ≥ 0 as floats, increasing. c and −c are equally hard and share one entry.
     weights : floats ≥ 0 that sum to 1.
     """
 
@@ -54,15 +55,15 @@ class ToyTasks:
 
     @property
     def spread(self) -> float:
-        """The standard deviation of the signed c: √(Σ w c²)."""
+        """The standard deviation √(Σ w c²) of the signed c."""
         return math.sqrt(float(self.weights @ self.c**2))
 
 
 class BestTemperature(NamedTuple):
-    """The temperature at which pass@k is highest, and pass@k at this temperature.
+    """The temperature T* with the highest pass@k, and pass@k at this temperature.
 
-    temperature : T* ≥ 0; 0 if always giving the likeliest answer is best; NaN if all but 1e-12
-        pass, so that T* would depend on tasks too rare to be in the sums.
+    temperature : T* ≥ 0. It is 0 if the likeliest answer is best, and NaN if all tasks pass except
+        for a share of 1e-12, because T* would then depend on tasks that are left out.
     """
 
     temperature: float
@@ -70,10 +71,9 @@ class BestTemperature(NamedTuple):
 
 
 class PowerLawFit(NamedTuple):
-    """T* = factor · k^k_exponent · s^s_exponent, by least squares of the logarithms.
+    """The fitted power law T* = factor · k^k_exponent · s^s_exponent.
 
-    r2 : explained share of the variance of log T*.
-    points : number of fitted points; None if unknown.
+    r2 : explained share of the variance of log T*.  points : number of fitted points, if known.
     """
 
     factor: float
@@ -84,7 +84,7 @@ class PowerLawFit(NamedTuple):
 
 
 def log_probability(c: ArrayLike, temperature: float) -> Floats:
-    """Logarithm of the chance that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
+    """Log-probability that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
 
     c : numbers of any shape.  temperature : T > 0.
     Errors: ValueError if T is not positive and finite.
@@ -97,9 +97,9 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
 
 
 def second_moment(temperature: float) -> float:
-    """E g² of a generation at temperature T: it rises from 0, and is T to 3e-7 from T = 1 on.
+    """E g² of a generation at temperature T; from T = 1 on, it equals T except for 3e-7.
 
-    d/dT log p(c|T) = (c² − E g²) / 2T², so a task gains from a higher T exactly while E g² < c².
+    Since d/dT log p(c|T) = (c² − E g²) / 2T², a higher T helps a task exactly if E g² < c².
 
     >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
     (1.0, 0.013297)
@@ -108,10 +108,10 @@ def second_moment(temperature: float) -> float:
 
 
 def temperature_of_moment(moment: float) -> float:
-    """The T at which E g² has this value; for c² it is the best temperature of a single task c.
+    """The temperature at which E g² equals `moment`. For c², it is the best T of a single task c.
 
-    pass@k = 1 − (1−p)^k rises with p for every k, so T* of a single task maximises p(c|T) and does
-    not depend on k. It is 0 for a moment of 0.
+    pass@k = 1 − (1−p)^k increases with p for every k. T* of a single task therefore maximises
+    p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
 
     >>> temperature_of_moment(0), round(temperature_of_moment(1), 6), temperature_of_moment(30**2)
     (0.0, 1.0, 900.0)
@@ -120,7 +120,7 @@ def temperature_of_moment(moment: float) -> float:
 
     if moment == 0:
         return 0.0
-    # From T = 2 on E g² is T to the last bit; for q = exp(−1/2T) ≤ ½ it is below 4q.
+    # For T ≥ 2, E g² equals T to the last bit. For q = exp(−1/2T) ≤ ½, E g² is below 4q.
     if moment >= 2:
         return float(moment)
     low = 0.5 / math.log(4 / moment)
@@ -128,18 +128,18 @@ def temperature_of_moment(moment: float) -> float:
 
 
 def gaussian_tasks(scale: float) -> ToyTasks:
-    """Tasks ∝ exp(−c² / 2·scale²) over the integers; their spread is the scale, to 1e-7 from 1 on.
+    """Tasks ∝ exp(−c² / 2·scale²) over the integers. The spread equals a scale ≥ 1 up to 1e-7.
 
     >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
     """
-    # A discrete normal: the distribution of the generations at temperature scale².
+    # This discrete normal distribution is the distribution of generations at temperature scale².
     reach = _positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE))
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
 
 
 def exponential_tasks(scale: float) -> ToyTasks:
-    """Tasks ∝ exp(−|c| / scale) over the integers; their spread is 1 / (√2 sinh(1 / 2·scale)).
+    """Tasks ∝ exp(−|c| / scale) over the integers, with spread 1 / (√2 sinh(1 / 2·scale)).
 
     >>> round(exponential_tasks(16.0).spread, 6)
     22.623735
@@ -149,7 +149,7 @@ def exponential_tasks(scale: float) -> ToyTasks:
 
 
 def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
-    """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest, truncated because the variance is infinite for γ ≤ 3.
+    """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest. Without a limit, γ ≤ 3 has infinite variance.
 
     >>> tasks = power_law_tasks(2.0, 2)
     >>> tasks.weights.tolist(), tasks.spread**2
@@ -160,12 +160,12 @@ def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
 
 
 def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
-    """The family with this standard deviation; for a power law, with the next larger possible one.
+    """The tasks of a family with this standard deviation.
 
-    A power law with a given γ gets its spread from where it ends: at the smallest |c| that gives it
-    at least that spread.
+    A power law of tasks is cut off at the smallest |c| for which the spread is at least the
+    requested spread.
     Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
-    a spread that the power law does not reach up to |c| = 2²⁰.
+    a spread that the power law does not reach for |c| up to 2²⁰.
 
     >>> [round(tasks_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
     [16.0, 16.0, 16.01]
@@ -199,14 +199,14 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
 def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     """E pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
 
-    k : ≥ 1.  temperature : T ≥ 0; at 0 every generation is 0. Small values are exact, too.
+    k : ≥ 1.  temperature : T ≥ 0; at 0, every generation is 0. Small values are accurate, too.
 
     >>> round(expected_pass_at_k(gaussian_tasks(16.0), 64, 188.2), 4)
     0.6477
     """
     if temperature == 0:
         return float(tasks.weights[tasks.c == 0].sum())
-    # All other tasks pass with a chance of at most 1e-20.
+    # Tasks beyond this |c| pass with a probability of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
     reached = slice(0, int(np.searchsorted(tasks.c, reach, side="right")))
     failing = _log_failing(tasks.c[reached], temperature)
@@ -216,14 +216,14 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
 def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperature]:
     """T*(k), the temperature that maximises E pass@k, for each k.
 
-    Every maximum is at a T for which E g² is between the smallest and the largest c², since outside
-    this range all tasks gain, or all lose, by moving inside. log T is scanned there in steps of
-    0.4. Next to the best step, the derivative Σ w (1−p)^(k−1) p (c² − E g²) is brought to zero by
-    Brent's method, so that T* is accurate to about 1e-12 and not only to the square root of that. A
-    single |c| has one T* for all k, to the last bit: see `temperature_of_moment`.
+    Every maximum is at a T for which E g² is between the smallest and the largest c². Outside this
+    range, moving T towards the range makes all tasks easier. log T is scanned in steps of 0.4. Next
+    to the best step, Brent's method finds the zero of the derivative Σ w (1−p)^(k−1) p (c² − E g²).
+    T* is therefore accurate to about 1e-12, and not only to the square root of this. If all tasks
+    have one |c|, all k have the same T*; see `temperature_of_moment`.
 
-    ks : each from 1 to 10⁹.
-    Errors: ParameterError for a k above that.
+    ks : whole numbers from 1 to 10⁹.
+    Errors: ParameterError for a k above 10⁹.
 
     >>> [round(best.temperature, 2) for best in best_temperatures(gaussian_tasks(16.0), [2, 8, 64])]
     [11.5, 41.78, 188.22]
@@ -234,7 +234,7 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
-    # If c = 0 is a task, the only lower end is 0. Below this T no other task passes: k·p(1|T) <
+    # If c = 0 is a task, the lower limit of T is 0. Below this T, no other task passes: k·p(1|T) <
     # 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
     points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
@@ -272,9 +272,9 @@ def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLa
 
 
 class BestTemperaturePoint(NamedTuple):
-    """T*(k) of one set of tasks, and pass@k at it.
+    """T*(k) of one set of tasks, and pass@k at T*.
 
-    gamma, largest : exponent and largest |c| of a power law; None for other families.
+    gamma, largest : exponent and largest |c| of a power law of tasks; None for other families.
     temperature : T*; None if every task passes at the best temperatures.
     """
 
@@ -288,7 +288,7 @@ class BestTemperaturePoint(NamedTuple):
 
     @property
     def is_in_fit(self) -> bool:
-        """Whether the regression uses the point: only if the article finds a power law there."""
+        """Whether the regression uses this point, which is in the range with a power law of T*."""
         scaling = self.largest is None or self.k > SCALING_FROM
         return scaling and FIT_RANGE[0] < self.pass_at_k < FIT_RANGE[1]
 
@@ -296,7 +296,7 @@ class BestTemperaturePoint(NamedTuple):
 def best_temperature_points(
     family: str, tasks: ToyTasks, ks: Sequence[int], gamma: float
 ) -> list[BestTemperaturePoint]:
-    """T* of a family at each k ≥ 1.  gamma : exponent of a power law."""
+    """T* of a set of tasks at each k ≥ 1.  gamma : exponent of a power law of tasks."""
     exponent, largest = (gamma, int(tasks.c[-1])) if family == "power-law" else (None, None)
     spread = tasks.spread
     return [
@@ -308,7 +308,7 @@ def best_temperature_points(
 
 
 def task_sets_by_scale(family: str, gamma: float) -> list[ToyTasks]:
-    """The article's families by scale; a power law by the spreads that truncation can give it."""
+    """The tasks of a family at each scale of the grid; for a power law, at each possible spread."""
     scaled: dict[str, Callable[[float], ToyTasks]] = {
         "gaussian": gaussian_tasks,
         "exponential": exponential_tasks,
@@ -332,17 +332,17 @@ def _positive(value: float) -> float:
 
 
 def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
-    """Tasks with these relative weights on both c and −c."""
+    """Tasks with these relative weights at both c and −c."""
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
     return ToyTasks(c, weights / weights.sum())
 
 
 def _log_sum(t: float) -> tuple[float, float]:
-    """log Σ_g exp(−g²/2T) over the integers, and E g² under those weights.
+    """log Σ_g exp(−g²/2T) over the integers, and E g² with these weights.
 
-    For T < 1/2π it is summed term by term, otherwise by Poisson summation: √(2πT) Σ_m exp(−2π²T
-    m²). In both cases the fourth term is below exp(−16π) = 1.5e-22.
+    For T < 1/2π, it is a sum of terms, otherwise a Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In
+    both cases, the fourth term is below exp(−16π) = 1.5e-22.
     """
     m = np.arange(1.0, 5.0)
     if t < 1 / (2 * math.pi):
@@ -355,19 +355,19 @@ def _log_sum(t: float) -> tuple[float, float]:
 
 
 def _log_failing(c: Floats, t: float) -> Floats:
-    """log(1 − p(c|T)), exact both for p near 0 and for p near 1."""
+    """log(1 − p(c|T)), accurate both for p near 0 and for p near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
     failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))
     if above_half.any():
-        # Only the likeliest generation, 0, can have p > ½.
+        # Only g = 0, the likeliest generation, can have a probability above ½.
         with np.errstate(divide="ignore"):
             failing[above_half] = np.log(-np.expm1(logs[above_half]))
     return failing
 
 
 def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
-    """T* between the neighbours of the best temperature of the scan."""
+    """T* between the neighbours of the best temperature in the scan."""
     from scipy.optimize import brentq
 
     around = scan[max(at - 1, 0)], scan[min(at + 1, len(scan) - 1)]
@@ -382,7 +382,7 @@ def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
 
 
 def _slope(tasks: ToyTasks, k: int, t: float) -> float:
-    """The derivative of E pass@k by T, up to a positive factor."""
+    """The derivative of E pass@k with respect to T, up to a positive factor."""
     logs = log_probability(tasks.c, t)
     exponents = logs + (k - 1) * _log_failing(tasks.c, t)
     gains = np.exp(exponents - exponents.max()) * (tasks.c**2 - second_moment(t))

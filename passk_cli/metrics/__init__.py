@@ -1,6 +1,5 @@
-"""One task's outcomes → a value: arrays in, arrays out, accurate in both tails.
+"""Metrics of one task: from counts or attempts to a value, accurate for tiny probabilities.
 
-This folder contains the estimators and their registry. It has no randomness, intervals, files or
-printing: uncertainty belongs to `inference`, and models beyond the attempts made belong to
-`distributions`.
+This folder contains the estimators and their registry. They take and return arrays. Intervals and
+randomness are in `inference`, and models beyond the attempts made are in `distributions`.
 """

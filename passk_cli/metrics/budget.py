@@ -1,8 +1,8 @@
 """pass@$b: the probability that repeated attempts solve a task before a budget is spent.
 
-A cell's attempts come as a ragged multiset: `start` (cells + 1,) offsets; rows start[i]:start[i+1]
-are the distinct costs of cell i, each with its number of attempts (`count`) and of passing ones
-(`passed`). Costs can have any unit: dollars, tokens, seconds.
+A cell is one task of one model. `start` contains (cells + 1,) offsets. The rows start[i] …
+start[i+1] − 1 contain the distinct costs of cell i, with the number of attempts (`count`) and of
+passing attempts (`passed`) per cost. Costs can have any unit: dollars, tokens, seconds.
 """
 
 from __future__ import annotations
@@ -18,48 +18,50 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.choice import log_choose
 
-# Sets of failures are counted as pairs of sets of two halves, up to 2^36 pairs, or one by one if at
-# most 2^17 can fit into the budget. Beyond that they are counted on a grid of money.
+# Sets of failures are counted as pairs of sets from two halves, up to 2^36 pairs. They are listed
+# one by one if at most 2^17 sets can fit into the budget. Otherwise costs are rounded to a grid.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
-# Sets up to the first size are not halved; more sums than the second number are merged.
+# Up to 2^_SMALL_BITS sets are not split into halves. More sums than _UNMERGED are merged if equal.
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
-# The maximum number of steps over a grid, and the minimum and maximum number of its cells.
+# Maximum number of steps over a grid, and minimum and maximum number of its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
-# Budgets down to this share of the largest share a grid.
+# Budgets share a grid if they are at least this share of the largest budget.
 _GRID_REACH = 0.25
-# Costs with at most this many decimals are whole numbers of the last one; other costs have this
-# many bits.
+# Costs with at most _DECIMALS decimals are exact multiples of the last decimal. Other costs are
+# rounded to _BITS bits.
 _DECIMALS, _BITS = 9, 44
-# Numbers held at once: 32 MB.
+# Maximum number of values per block, about 32 MB.
 _TOGETHER = 1 << 22
 
 
 def pass_within_budget(
     start: Ints, value: Floats, count: Ints, passed: Ints, budget: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Lowest and highest probability that a cell's task is solved within a budget.
+    """Lowest and highest probability that repeated attempts solve a task within a budget.
 
-    The attempts come in random order, without replacement, until one passes or the next one does
-    not fully fit into what remains of the budget b:
+    The attempts are drawn in random order without replacement. They end with the first pass, or
+    when the next attempt costs more than the remaining budget b:
 
         pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
 
     over passing attempts s and sets A of failing attempts F that come before s. With costs of 1 and
-    b = k it is pass@k. If no attempt passed and money remains, nothing is known about a further
-    attempt: the task counts 0 in the lowest and 1 in the highest value.
+    b = k, this equals pass@k. If all attempts fail and a part of the budget remains, nothing is
+    known about the next attempt. The task then has probability 0 in the lowest value and 1 in the
+    highest value.
 
-    value : (rows,) ≥ 0. NaN is an attempt without a cost, which never fits in the lowest value and
-        costs nothing in the highest; infinity never fits.
-    budget : ≥ 0, also infinity, of any shape.
-    Returns two arrays of the shape of `budget` and (cells,), in [0, 1]; NaN for a cell without
+    value : (rows,) costs ≥ 0. NaN is an attempt with unknown cost. It never fits into the budget in
+        the lowest value, and costs 0 in the highest value. An infinite cost never fits.
+    budget : ≥ 0 or infinite, of any shape.
+    Returns two arrays of shape `budget.shape` + (cells,), in [0, 1]; NaN for a cell without
     attempts.
-    The result is exact up to rounding, also for sums that reach the budget (0.1 + 0.2 fits into
-    0.3). This holds up to 25 failing attempts with different costs and 1,000 with few costs, and
-    beyond if little fits into the budget or costs are few whole numbers. Otherwise costs are
-    rounded to a grid, down for one end and up for the other, so that both ends are certain. Up to
-    1,000 attempts they were less than 0.005 apart in tests.
+    The result is exact up to rounding, also for sums equal to the budget (0.1 + 0.2 fits into 0.3).
+    It is exact for up to 25 failing attempts with different costs, for up to 1,000 with few
+    different costs, and for more if few attempts fit into the budget or costs are small whole
+    numbers. Otherwise costs are rounded to a grid, down for one limit and up for the other, so
+    that the range remains valid. With up to 1,000 attempts, the limits differed by less than 0.005
+    in tests.
     Errors: ValueError for a negative cost; ParameterError for an invalid budget.
-    Source: the order of attempts as in Chen et al. 2021; success against cost as in Brown et al.
+    Source: order of attempts as in Chen et al. 2021; success over cost as in Brown et al. 2024;
     2024; coverage at cost as in arXiv 2601.21522.
 
     >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
@@ -92,7 +94,7 @@ def pass_within_budget(
 def _solved_range(
     cost: Floats, count: Ints, passed: Ints, budgets: Floats
 ) -> tuple[Floats, Floats]:
-    """Both ends of one cell at each budget, ascending."""
+    """The lowest and highest probability for one cell at each budget, in increasing order."""
     lacking = np.isnan(cost)
     dearest = _Cell.from_costs(np.where(lacking, np.inf, cost), count, passed, budgets)
     cheapest = dearest
@@ -103,14 +105,14 @@ def _solved_range(
     low, high = dearest.solved(np.arange(len(budgets)))
     if lacking.any():
         high = cheapest.solved(np.arange(len(budgets)))[1]
-    # Rounding must neither leave the range nor exchange the ends.
+    # Rounding errors must neither leave the range nor swap the limits.
     return np.clip(low, 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
 
 
 class _SubsetSums(NamedTuple):
-    """Sums of sets of failures, ascending, with the size of their sets.
+    """Sums of the costs of sets of failures, in increasing order, with the sizes of the sets.
 
-    share : the share of these sets among all sets of that size.
+    share : share of these sets among all sets of the same size.
     """
 
     total: Ints
@@ -119,12 +121,13 @@ class _SubsetSums(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """One cell, with costs and budgets as whole numbers of a unit.
+    """One cell, with costs and budgets as whole numbers of a common unit.
 
-    n : attempts.
-    failures, failed : costs of failing attempts that may fit, ascending, and the number of each.
-    passes, passed : the same for passing attempts.  limits : of the budgets.
-    left_over : whether all attempts together leave something of a budget.
+    n : number of attempts.
+    failures, failed : costs of failing attempts that may fit, in increasing order, and their
+        numbers.
+    passes, passed : the same for passing attempts.  limits : the budgets.
+    left_over : for each budget, whether it exceeds the total cost of all attempts.
     """
 
     n: int
@@ -141,7 +144,7 @@ class _Cell(NamedTuple):
         finite = np.where(fits, cost, 0.0)
         spent = float(finite @ count)
         units, limits = _as_integers(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
-        # A budget that is spent to the last cent may differ from the sum in its last digits.
+        # Because of rounding, a budget that equals the sum may differ from it in the last digits.
         left_over = (budgets > spent * (1.0 + 1e-12)) & fits.all()
         fits &= units <= limits.max(initial=0)
         order = np.argsort(units, kind="stable")
@@ -153,7 +156,7 @@ class _Cell(NamedTuple):
         return cls(n, failures, failed, passes, passing, limits, left_over)
 
     def solved(self, places: Ints) -> tuple[Floats, Floats]:
-        """Both ends of P(solved within the budget) at the budgets at these places."""
+        """Lowest and highest P(solved within the budget), for the budgets with indices `places`."""
         remaining = (self.limits[places][:, None] - self.passes).ravel()
         shape = len(places), len(self.passes)
         low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
@@ -166,7 +169,7 @@ class _Cell(NamedTuple):
         return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
 
     def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
-        """Both ends, for groups of similar budgets, each with as fine a grid as possible."""
+        """Both limits from grids. Similar budgets share a grid that is as fine as possible."""
         low, high = np.empty(len(places)), np.empty(len(places))
         todo = np.arange(len(places))
         while len(todo):
@@ -186,7 +189,7 @@ class _Cell(NamedTuple):
     def _fitting(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
         most = int(remaining.max())
-        # A failure that costs more than everything that remains is in no set.
+        # A failure that costs more than the largest remaining budget is in no set.
         affordable = int(np.searchsorted(self.failures, most, side="right"))
         failures, failed = self.failures[:affordable], self.failed[:affordable]
         bits = np.cumsum(np.log2(failed + 1.0))
@@ -218,10 +221,10 @@ class _Cell(NamedTuple):
         return total, total
 
     def _grid(self, remaining: Ints) -> tuple[Floats, Floats]:
-        """`_fitting` with costs rounded down to a grid.
+        """Approximate `_fitting` with costs rounded down to a grid.
 
-        What the rounded costs lack is between the sums of the smallest and of the largest
-        remainders of j failures.
+        The rounding error of j failures is between the sums of their smallest and largest
+        remainders, which gives both limits.
         """
         costs = np.repeat(self.failures, self.failed)
         costs = costs[costs <= remaining.max()]
@@ -237,13 +240,14 @@ class _Cell(NamedTuple):
         table = np.zeros((fit + 1, top // step + 1))
         table[0, 0] = 1.0
         for number, place in enumerate(places.tolist(), start=1):
-            # A set of j of the first `number` failures contains this one with chance j / number.
+            # A random set of j of the first `number` failures contains the last with chance j /
+            # number.
             deep = min(number, fit)
             moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / number)
             table[: deep + 1] *= np.maximum(number - size[: deep + 1, None], 0) / number
             table[1 : deep + 1, place:] += moved
         j = np.arange(fit)
-        # C(failures, j) / (n C(n−1, j)) for j = 0 … fit: P(the first j failed, a given one next).
+        # P(the first j fail, and a given one is next) is C(failures, j) / (n C(n−1, j)).
         odds = (len(costs) - j) / np.maximum(self.n - 1 - j, 1)
         weights = np.concatenate([[1.0], np.cumprod(odds)]) / self.n
         share = np.cumsum(table, axis=1) * weights[:, None]
@@ -258,11 +262,11 @@ class _Cell(NamedTuple):
 
 
 def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
-    """Costs and budgets as whole numbers of one unit; a budget becomes the most that fits into it.
+    """Convert costs and budgets to whole numbers of one unit; budgets are rounded down.
 
-    The unit is the last decimal of the costs if they have few decimals, so that sums are exact.
-    Otherwise it is so small a part of the largest budget that n rounded costs are off by 1e-10 of
-    it, which still counts as fitting.
+    If the costs have few decimals, the unit is their last decimal, so that sums are exact.
+    Otherwise the unit is a tiny part of the largest budget. The rounding errors of n costs then
+    add up to at most 1e-10 of the largest budget, and budgets are enlarged by as much.
     """
     most, dearest = float(budgets.max(initial=0.0)), float(cost.max(initial=0.0))
     largest = max(most, dearest, 2.0**-_BITS)
@@ -279,9 +283,9 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
 
 
 def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
-    """log₂ of an upper bound of the number of sets of failures that fit.
+    """log₂ of an upper bound of the number of sets of failures that fit into the budget.
 
-    No set that fits is larger than the set of the cheapest failures that fit together.
+    No set that fits is larger than the largest set of cheapest failures that fits.
     """
     costs = np.repeat(failures, failed)
     fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
@@ -290,13 +294,11 @@ def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
 
 
 def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
-    """Sums of all sets of these failures, up to `most`; if there are many, equal ones are
-    merged.
-    """
+    """Sums up to `most` of all sets of these failures; equal sums are merged if there are many."""
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
-        # `more` copies join a set; their share is that among all sets of this many failures.
+        # `more` copies are added to a set. The share is relative to all sets of the same size.
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:
@@ -320,7 +322,7 @@ def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
 
 @lru_cache(maxsize=1 << 10)
 def _pair_weights(n: int, first: int, second: int) -> Floats:
-    """C(first, i) C(second, j) / (n C(n−1, i+j)): (first + 1 × second + 1)."""
+    """The weights C(first, i) C(second, j) / (n C(n−1, i+j)) for all i and j."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
     logs = log_choose(first, i) + log_choose(second, j) - log_choose(n - 1, i + j)
     return np.exp(logs) / n

@@ -1,6 +1,4 @@
-"""Numbers of ways to choose some of n, as logarithms, and the distributions of passes they
-imply.
-"""
+"""Binomial coefficients as logarithms, and the binomial and hypergeometric distributions."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 
 
 def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
-    """log C(n, k) for whole n ≥ 0; −∞ outside 0 ≤ k ≤ n.
+    """log C(n, k) for whole n ≥ 0; −∞ if k < 0 or k > n.
 
     >>> np.exp(log_choose(4, [-1, 0, 2, 5])).round(9).tolist()
     [0.0, 1.0, 6.0, 0.0]
@@ -18,13 +16,13 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
     from passk_cli.scipy_special import gammaln
 
     n, k = np.asarray(n, np.float64), np.asarray(k, np.float64)
-    # Γ is infinite at 0, −1, −2 ….
+    # The gamma function is infinite at 0, −1, −2, …, so invalid k give log 0 = −∞.
     logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     return logs
 
 
 def binomial_probabilities(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
-    """P(c of n attempts pass) at a success rate in [0, 1]; arrays are broadcast.
+    """P(c of n attempts pass) for a success rate in [0, 1]; arrays are broadcast.
 
     >>> binomial_probabilities(2, [0, 1, 2], 0.5).round(9).tolist()
     [0.25, 0.5, 0.25]
@@ -39,9 +37,9 @@ def binomial_probabilities(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Float
 
 
 def hypergeometric_probabilities(n: Ints, c: Ints, size: int) -> Floats:
-    """P(x of `size` attempts drawn without replacement pass) for x = 0 … size.
+    """P(x of `size` attempts drawn without replacement pass) for x = 0, 1, …, size.
 
-    n, c : (cells,), attempts and passes, n ≥ size.  Returns (cells × (size + 1)).
+    n, c : (cells,), attempts and passes, with n ≥ size.  Returns an array (cells × (size + 1)).
 
     >>> hypergeometric_probabilities(np.array([4]), np.array([3]), 2).round(9).tolist()
     [[0.0, 0.5, 0.5]]

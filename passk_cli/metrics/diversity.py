@@ -1,7 +1,7 @@
-"""How different the solutions of a cell are, and what that implies for pass@k.
+"""How different the solutions of a task are, and what this diversity implies for pass@k.
 
-Cells come as ragged multisets, as in `graded`: one row per distinct solution, with `count`
-attempts, of which `passed` passed.
+A cell is one task of one model. It has one row per distinct solution, with the number of attempts
+(`count`) and of passing attempts (`passed`). `start` contains the offsets of the cells.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, NDArray, row_blocks
 from passk_cli.metrics.pass_k import pass_at_k
 
-# Chances held at once while solutions with mixed verdicts are averaged: about 16 MB.
+# Maximum number of probabilities per block of cells with mixed outcomes, about 16 MB.
 _BLOCK_TERMS = 1 << 21
 
 
 def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int) -> Floats:
     """Expected number of different solutions among k attempts drawn without replacement.
 
-    Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, where m_j attempts have solution j
+    It is Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, where m_j attempts have solution j
     (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN if
     n < k.
     Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, eq. 14.
@@ -28,7 +28,7 @@ def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
     array([1.66666667])
     """
-    # Rounding must not leave the range.
+    # Rounding errors must not leave the range [1, k].
     return np.clip(_expected_kinds(start, count, count, k), 1.0, k)
 
 
@@ -37,8 +37,8 @@ def distinct_passing_at_k(
 ) -> Floats:
     """Expected number of different passing solutions among k attempts ("distinct correct@k").
 
-    Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass. It is at least
-    pass@k, and equals it if all passing attempts of a cell have the same solution.
+    It is Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass. It is at
+    least pass@k. It equals pass@k if all passing attempts of a cell have the same solution.
     Returns (cells,) in [0, k]; NaN if n < k.
 
     >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
@@ -51,13 +51,13 @@ def distinct_passing_at_k(
 def pass_at_k_distinct(
     start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int
 ) -> Floats:
-    """Probability that one of k different solutions of a cell passes; of all if it has fewer than
-    k.
+    """Probability that at least one of k different solutions of a cell passes.
 
-    It is pass@k(d, number that pass) of the d solutions, each of which counts once, however often
-    it occurs. If d ≤ k, all are tried. It describes the n attempts that were made, and grows with
-    n. A solution with mixed verdicts passes with the share of its attempts that pass.
-    Returns (cells,) in [0, 1]; NaN if n < k, as for pass@k.
+    It is pass@k(d, passing solutions) for the d different solutions, where each solution counts
+    once, however often it occurs. If d ≤ k, all of them are tried. It describes the n attempts that
+    were made, and increases with n. A solution that passed in only some attempts passes with the
+    share of these attempts.
+    Returns (cells,) in [0, 1]; NaN if n < k, like pass@k.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
     >>> [round(float(pass_at_k_distinct(*bag, k)[0]), 6) for k in (1, 2, 3, 10)]
@@ -80,9 +80,9 @@ def pass_at_k_distinct(
 
 
 def distinct_solutions(start: Ints, times: Ints) -> Ints:
-    """Number of different solutions of each cell, which grows with the number of attempts.
+    """Number of different solutions of each cell, which increases with the number of attempts.
 
-    times : (rows,) attempts with each solution, all (`count`) or those that pass (`passed`).
+    times : (rows,) attempts with each solution: all (`count`) or only those that pass (`passed`).
 
     >>> distinct_solutions(np.array([0, 3]), np.array([5, 1, 0]))
     array([2])
@@ -91,9 +91,9 @@ def distinct_solutions(start: Ints, times: Ints) -> Ints:
 
 
 def duplicate_share(start: Ints, times: Ints) -> Floats:
-    """Share of a cell's attempts that only repeat a solution: 1 − distinct / attempts.
+    """Share of a cell's attempts that repeat an earlier solution: 1 − distinct / attempts.
 
-    It grows with the number of attempts.  NaN for a cell without (passing) attempts.
+    The share increases with the number of attempts.  NaN for a cell without (passing) attempts.
 
     >>> duplicate_share(np.array([0, 3]), np.array([5, 1, 0])).round(6)
     array([0.666667])
@@ -104,11 +104,11 @@ def duplicate_share(start: Ints, times: Ints) -> Floats:
 
 
 def solution_agreement(start: Ints, times: Ints) -> Floats:
-    """Chance that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
+    """Probability that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    It is unbiased for Simpson's Σ p² for any n, and equals 2 − distinct@2. Its inverse, the
-    effective number of solutions, is not unbiased: take the mean over cells first.  NaN for a cell
-    with fewer than two attempts.
+    It is an unbiased estimate of Simpson's Σ p² for any n, and equals 2 − distinct@2. The inverse,
+    the effective number of solutions, is biased, so compute the mean over cells first.  NaN for a
+    cell with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> solution_agreement(np.array([0, 2]), np.array([3, 1]))
@@ -120,18 +120,18 @@ def solution_agreement(start: Ints, times: Ints) -> Floats:
 
 
 def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
-    """Σ_j pass@k(n, times_j): how many kinds are expected among k attempts."""
+    """Expected number of solutions with `times` > 0 among k attempts: Σ_j pass@k(n, times_j)."""
     n = np.add.reduceat(count, start[:-1])
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
 
 
 def _none_passes(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
-    """Mean of Π fails over all subsets of `tries` of each cell's first `solutions` columns."""
+    """Mean of Π fails over all subsets of `tries` of the first `solutions` columns of a cell."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0
-    # The mean over subsets of size i of r columns is (r−i)/r times that of r−1 columns, plus i/r
-    # times that of the subsets of size i−1 that column r joins: only weighted means, so exact.
+    # Each mean over subsets of r columns is a weighted mean of two means over subsets of r−1
+    # columns, without and with column r, so no digits are lost.
     for r in range(1, fails.shape[1] + 1):
         joined = np.zeros_like(mean)
         joined[:, 1:] = mean[:, :-1] * fails[:, r - 1 : r]

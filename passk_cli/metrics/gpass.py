@@ -1,4 +1,4 @@
-"""gpass@k: at least a share of k attempts pass; mgpass@k: its mean over shares from ½ to 1."""
+"""gpass@k: probability that at least a share of k attempts pass; mgpass@k: mean of gpass@k."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
-# Probabilities evaluated at once: bounds the memory of a block to about 32 MB.
+# Maximum number of probabilities per block, about 32 MB.
 _BLOCK_TERMS = 1 << 20
-# exp(−_DEEP) is below the smallest double, so that terms beyond it cannot matter.
+# Terms below exp(−_DEEP) are smaller than the smallest double, so they do not matter.
 _DEEP = 746.0
 
 
 def passes_needed(k: int, share: Fraction) -> int:
-    """How many of k attempts have to pass: ⌈share · k⌉, and at least 1.
+    """Number of k attempts that must pass: ⌈share · k⌉, and at least 1.
 
-    share : in [0, 1], as an exact fraction of its decimal text. In floating point, 0.28 · 25 is
-        7.000000000000001 and would need 8 passes.
+    share : in [0, 1], an exact fraction. As a floating-point number, 0.28 · 25 would be
+        7.000000000000001, which would need 8 passes.
 
     >>> from fractions import Fraction
     >>> passes_needed(25, Fraction("0.28")), passes_needed(25, Fraction(0))
@@ -30,14 +30,14 @@ def passes_needed(k: int, share: Fraction) -> int:
 
 
 def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
-    """Chance that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
+    """Probability that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
 
-    Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k), the upper tail of a hypergeometric
+    It is Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k), the upper tail of a hypergeometric
     distribution. A share of 0 gives pass@k (at least one), and a share of 1 gives pass^k (all).
 
-    n, c : the distinct pairs, int arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
-    Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN if n <
-    k.
+    n, c : integer arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
+    Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN if
+    n < k.
     Source: Liu et al. 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
 
     >>> from fractions import Fraction
@@ -50,10 +50,11 @@ def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
 def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """Mean of gpass@k over the shares above one half: (2/k) Σ_{i=⌈k/2⌉+1..k} gpass@k:i/k.
 
-    It equals (2/k) E max(0, X − ⌈k/2⌉) for the number X of passes among k attempts.
+    It equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
 
     n, c, k : as in `gpass_pairs`, with the same accuracy; NaN if n < k. The sum has k − ⌈k/2⌉ terms
-        of at most 1. So it reaches 1 for even k and 1 − 1/k for odd k, and is 0 for k = 1.
+        of at most 1. The maximum is therefore 1 for even k and 1 − 1/k for odd k. For k = 1, the
+        sum is 0.
     Source: Liu et al. 2024, mG-Pass@k.
 
     >>> mgpass_pairs(np.array([4, 4]), np.array([2, 4]), 2).round(6).tolist()
@@ -67,9 +68,9 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
-    """P(X ≥ least) for the number X of passes among k attempts, drawn from n with c passes.
+    """P(X ≥ least), where X is the number of passes among k attempts drawn from n with c passes.
 
-    n, c, k : as in `gpass_pairs`, with the same accuracy.  least : from 1 to k.
+    n, c, k : as in `gpass_pairs`, with the same accuracy.  least : whole number from 1 to k.
     """
     if least == 1:
         return pass_at_k_pairs(n, c, k)
@@ -85,16 +86,16 @@ def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
 def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
 
-    Products of ratios of neighbours keep their digits, and logarithms of factorials lose them.
+    Products of ratios of neighbouring probabilities keep their digits. Logarithms of factorials
+    would lose digits.
     """
 
     def credit(x: Ints) -> Ints:
-        """1 from least on, or by how much each number of passes exceeds it."""
         return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)
 
-    # Hoeffding's bound: beyond this many steps from the mode a probability is below the smallest
-    # double. The distribution stays the same if k and c are exchanged, and is mirrored if n−k or
-    # n−c replace them.
+    # By Hoeffding's bound, probabilities farther than `width` steps from the mode are below the
+    # smallest double. The distribution stays the same if k and c are swapped. It is mirrored if k
+    # is replaced by n−k, or c by n−c.
     draws = int(np.minimum(np.minimum(c, n - c), np.minimum(k, n - k)).max(initial=0))
     width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
     steps = np.arange(width)

@@ -1,8 +1,8 @@
-"""best@k, worst@k, mean, median and mean per pass of scores, exactly, without random subsets.
+"""best@k, worst@k, mean, median and mean per pass of scores, computed without random subsets.
 
-A cell's attempts come as a ragged multiset: `start` (cells+1,) offsets; rows start[i]:start[i+1]
-are the distinct values of cell i in increasing order, each with its number of attempts (`count`)
-and of passing ones (`passed`). Every cell has at least one row.
+A cell is one task of one model. `start` contains (cells + 1,) offsets. The rows start[i] …
+start[i+1] − 1 contain the distinct values of cell i in increasing order, with the number of
+attempts (`count`) and of passing attempts (`passed`) per value. Every cell has at least one row.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from passk_cli.metrics.pass_k import PairForm, pass_at_k_pairs, pass_hat_k_pairs
 def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Expected highest score among k attempts drawn without replacement from the n of a cell.
 
-    Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 < …, where N_j
-    attempts score at most x_j. It is computed as x_1 + Σ_j (x_{j+1} − x_j) pass@k(n, n − N_j),
-    which adds up pass@k at every threshold, so that scores of 0 and 1 give pass@k to the last
-    digit.
+    It is Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 < …,
+    where N_j attempts have a score of at most x_j. passk computes it as x_1 + Σ_j (x_{j+1} − x_j)
+    pass@k(n, n − N_j). With scores of 0 and 1, it therefore equals pass@k to the last digit.
 
-    value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), within the range of the
+    value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), in the range of the
         cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
@@ -33,7 +32,7 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Expected lowest score among k attempts drawn without replacement from the n of a cell.
 
-    It is the mirror image of `best_at_k`, x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), and equals
+    It is x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), like `best_at_k` with pass^k. It equals
     pass^k if all scores are 0 or 1.
 
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
@@ -43,7 +42,7 @@ def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
 
 
 def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
-    """Mean score of a cell's attempts, which is best@1 and worst@1; NaN if n < k.
+    """Mean score of a cell's attempts, which equals best@1 and worst@1; NaN if n < k.
 
     >>> mean_score(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]))
     array([0.75])
@@ -55,9 +54,9 @@ def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
 
 
 def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
-    """Median of a cell's attempts; the mean of the two middle ones if n is even.
+    """Median score of a cell's attempts; for even n, the mean of the two middle scores.
 
-    value : (rows,) finite, increasing within each cell.  Returns (cells,); NaN if n < k.
+    value : (rows,) finite scores, increasing within each cell.  Returns (cells,); NaN if n < k.
 
     >>> median_score(np.array([0, 2]), np.array([1.0, 9.0]), np.array([3, 1]), np.array([0, 0]))
     array([1.])
@@ -74,11 +73,11 @@ def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int =
 def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
     """Contributions of cells to the ratio θ = Σ mean value / Σ pass rate.
 
-    θ + (x − θ y) / ȳ for each cell. Their mean is θ, and their spread is that of its error (delta
-    method). θ is the ratio of the given cells, so contributions to a part of the cells differ from
-    those to all.
+    The contribution of a cell is θ + (x − θ y) / ȳ, with its mean value x and pass rate y. The mean
+    of all contributions is θ, and their variance estimates the variance of θ (delta method). θ is
+    computed from the given cells, so contributions depend on which cells are given.
 
-    value : (rows,) finite.  Returns (cells,); NaN if no attempt of any cell passed.
+    value : (rows,) finite values.  Returns (cells,); NaN if no attempt of any cell passed.
 
     >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
     >>> mean_per_pass(*cells).round(3).tolist(), round(float(mean_per_pass(*cells).mean()), 3)
@@ -95,7 +94,7 @@ def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int 
 
 
 def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: PairForm) -> Floats:
-    """x_1 + Σ_j (x_{j+1} − x_j) · form(n, attempts above x_j, k) of every cell."""
+    """Compute x_1 + Σ_j (x_{j+1} − x_j) · form(n, attempts above x_j, k) for every cell."""
     first, last = start[:-1], start[1:] - 1
     below = np.cumsum(count)
     n = np.diff(below[last], prepend=0)
@@ -104,4 +103,4 @@ def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: Pair
     step[last] = 0.0
     un, uc, index = unique_pairs(np.repeat(n, np.diff(start)), above)
     over = value[first] + np.add.reduceat(step * form(un, uc, k)[index], first)
-    return np.clip(over, value[first], value[last])  # rounding must not leave the range
+    return np.clip(over, value[first], value[last])  # rounding errors must not leave the range

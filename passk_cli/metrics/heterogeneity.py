@@ -1,19 +1,19 @@
 """Effects of uneven tasks on pass^k and pass@k: Δ_k, coverage deficit, moments of success rates.
 
-A task's success rate is p, and μ is the mean of p over tasks. If all tasks were equally hard, they
-would all have p = μ.
+A task has the success rate p, and μ is the mean of p over tasks. If all tasks were equally hard,
+every task would have p = μ.
 
-- Δ_k = pass^k − μ^k = E p^k − (E p)^k, from 0 to μ − μ^k (Jensen), is what unevenness adds to
-  pass^k.
-- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the same for the failure rates
-  1 − p. It is what unevenness takes from pass@k.
+- Δ_k = pass^k − μ^k = E p^k − (E p)^k is the part of pass^k that differences between tasks cause.
+  It is between 0 and μ − μ^k (Jensen).
+- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the part of pass@k that is lost
+  because of differences between tasks. It equals Δ_k of the failure rates 1 − p.
 
-μ̂^k is on average too large for μ^k, the chance that k attempts at k independently chosen tasks
-pass. μ^k has an unbiased estimator: over k different tasks if the tasks are a sample
-(`mean_power_new_tasks`), and over tasks drawn with repetition if they are the whole population
-(`mean_power_these_tasks`).
-Source: the definitions follow "Pass@k and Pass^k tell different stories from mean success rate"
-(2025); the estimators are U-statistics, Hoeffding 1948.
+The k-th power of the estimate of μ is biased upwards. μ^k is the probability that k attempts at k
+independently drawn tasks all pass. It has an unbiased estimator over k different tasks if the tasks
+are a sample (`mean_power_new_tasks`), and over tasks drawn with repetition if they are the whole
+population (`mean_power_these_tasks`).
+Source: the definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
+(2025). The estimators are U-statistics (Hoeffding 1948).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
-# A double can be as small as exp(−_SMALL), with room for small values themselves.
+# Limit of the exponent: exp(−_SMALL) is far above the smallest double.
 _SMALL = 600.0
-# Powers evaluated at once: bounds the memory of a block to about 32 MB.
+# Maximum number of powers per block, about 32 MB.
 _BLOCK_TERMS = 1 << 20
 
 
 @dataclass(frozen=True)
 class RateCurves:
-    """Curves of tasks with known success rates: one entry per k in each array.
+    """Curves of tasks with known success rates, with one entry per k in each array.
 
     at, hat : pass@k and pass^k.
-    delta, deficit : what unevenness adds to pass^k and takes from pass@k, both ≥ 0.
-    delta_bound, deficit_bound : the largest possible values at this mean.
+    delta, deficit : Δ_k and the coverage deficit, both ≥ 0.
+    delta_bound, deficit_bound : largest possible Δ_k and deficit at this mean success rate.
     """
 
     at: Floats
@@ -50,10 +50,10 @@ class RateCurves:
 
 
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
-    """pass@k = E[1 − (1−p)^k], pass^k = E p^k and the effects of unevenness on them, exactly.
+    """Compute pass@k, pass^k, Δ_k and the coverage deficit of exact success rates.
 
-    rates : (tasks,) in [0, 1].  ks : from 1 up. Values of Δ_k and the deficit below 0 are rounding
-        and count as 0. Both are exactly 0 if all rates are equal.
+    rates : (tasks,) in [0, 1].  ks : at least 1. Values of Δ_k and the deficit below 0 are rounding
+        errors and become 0. Both are exactly 0 if all rates are equal.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> curves.hat.tolist(), curves.delta.round(6).tolist(), curves.delta_bound.round(6).tolist()
@@ -71,29 +71,28 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
 
 
 def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
-    """E p^k and (E p)^k by the same arithmetic, so that equal rates give equal results."""
+    """E p^k and (E p)^k, computed by the same operations so that equal rates give equal results."""
     powers = np.append(rates, _mean(rates)) ** ks[:, None]
     return _mean(powers[:, :-1]), powers[:, -1]
 
 
 def _mean(values: Floats) -> Floats:
-    """The mean along the last axis; exact if all values are equal."""
+    """The mean along the last axis, which is exact if all values are equal."""
     first = values[..., 0]
     mean: Floats = first + (values - first[..., None]).mean(axis=-1)
     return mean
 
 
 def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
-    """Unbiased estimate of μ^k if the tasks are a sample: the chance that k different tasks all
-    pass.
+    """Unbiased estimate of μ^k if tasks are a sample: P(attempts at k different tasks all pass).
 
-    e_k(x_1, …, x_T) / C(T, k), the mean over all sets of k tasks of the product of their pass
-    rates; e_k is the elementary symmetric polynomial. The recursion uses only weighted means, so no
-    digits of pass rates are lost.
+    It is e_k(x_1, …, x_T) / C(T, k), the mean product of the pass rates over all sets of k tasks,
+    where e_k is the elementary symmetric polynomial. The recursion uses only weighted means, so no
+    digits are lost.
 
-    values : (tasks,) pass rates c/n. For clusters, which are drawn as a whole, what each adds to
-        their mean (unbiased for clusters of one size, otherwise nearly so).
-    ks : from 1 up.  Returns (k's,); NaN if k exceeds the number of tasks (clusters).
+    values : (tasks,) pass rates c/n. With clusters, these are the contributions of the clusters to
+        the mean (unbiased for clusters of equal size, otherwise nearly unbiased).
+    ks : at least 1.  Returns (k's,); NaN if k is above the number of tasks (clusters).
 
     >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
     [0.666667, 0.25, nan]
@@ -103,7 +102,7 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     means = np.zeros(last + 1)
     means[0] = 1.0
     for count, value in enumerate(values.tolist(), 1):
-        # The share k/count of the sets of k among `count` contains the last one.
+        # The share k/count of all sets of k values contains the last value.
         means[1:] = ((count - k) * means[1:] + (k * value) * means[:-1]) / count
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
@@ -111,11 +110,11 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
 def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
-    It is the chance that k attempts pass, each at a task drawn from all T with repetition. Attempts
-    at the same task are drawn without repetition. So it is the mean over the numbers of attempts
-    per task (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T) of Π C(c_t, K_t) / C(n_t, K_t).
+    It is the probability that k attempts pass, each at a task drawn with repetition from all T
+    tasks. Attempts at the same task are drawn without repetition. It is therefore the mean of
+    Π C(c_t, K_t) / C(n_t, K_t) over (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T).
 
-    n, c : (tasks,).  ks : from 1 up.  Returns (k's,); NaN if k exceeds the smallest n.
+    n, c : (tasks,).  ks : at least 1.  Returns (k's,); NaN if k is above the smallest n.
 
     >>> two, ks = np.array([2, 2]), np.array([1, 2])
     >>> mean_power_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
@@ -124,7 +123,7 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     powers = np.full(len(ks), np.nan)
     pending = ks <= int(n.min())
     while pending.any():
-        # A multinomial is independent Poisson numbers given their sum. A Poisson rate can be used
+        # Independent Poisson variables with a given sum are multinomial. One Poisson rate is used
         # for all k's that have a probability of at least exp(−600) under it.
         first = int(ks[pending].min())
         rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
@@ -136,7 +135,10 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
 
 
 def _chances_given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
-    """P(all attempts pass | Σ K_t = k) for K_t ~ Poisson(rate / tasks), at each k."""
+    """P(all attempts pass
+
+    Σ K_t = k) for independent K_t ~ Poisson(rate / tasks), at each k.
+    """
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)
     j = np.arange(min(last, math.ceil(most + 12 * math.sqrt(most) + 30)) + 1)
@@ -164,17 +166,17 @@ class RateMoments:
 
     @property
     def sd(self) -> float:
-        """Standard deviation; 0 if the estimated variance is not above 0."""
+        """Standard deviation of the success rates; 0 if the estimated variance is not above 0."""
         return math.sqrt(max(self.variance, 0.0)) if not math.isnan(self.variance) else math.nan
 
     @property
     def skewness(self) -> float:
-        """Third central moment divided by the cubed standard deviation; NaN without spread."""
+        """Third central moment divided by the cubed standard deviation; NaN for variance 0."""
         return self.third / self.variance**1.5 if self.variance > 0 else math.nan
 
 
 def moments_of_rates(rates: Floats) -> RateMoments:
-    """Moments of exact rates over exactly these tasks (divided by T, and not by T − 1).
+    """Moments of exact success rates over exactly these tasks (with divisor T, not T − 1).
 
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
     0.3
@@ -187,11 +189,11 @@ def moments_of_rates(rates: Floats) -> RateMoments:
 def moments_new_tasks(values: Floats) -> RateMoments:
     """Moments of the success rates in the population from which the tasks are drawn.
 
-    E p^j is estimated by the mean of pass^j, and products by means over different tasks. So the
-    noise of the attempts does not count as spread over tasks.
+    The mean of pass^j estimates E p^j, and products are estimated by means over different tasks.
+    The noise of the attempts is therefore not included.
 
     values : (tasks × 3) pass^1, pass^2, pass^3; for clusters as in `mean_power_new_tasks`.
-    NaN: the variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3.
+    The variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3; otherwise NaN.
     """
     count = len(values)
     mean, two, three = values.mean(axis=0)
@@ -207,7 +209,7 @@ def moments_new_tasks(values: Floats) -> RateMoments:
 def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     """Moments of the success rates of exactly these tasks, without the noise of the attempts.
 
-    n, c : (tasks,).  NaN: the variance needs n ≥ 2 everywhere, the third moment n ≥ 3.
+    n, c : (tasks,).  The variance needs n ≥ 2 for all tasks, the third moment n ≥ 3; otherwise NaN.
     """
     first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2

@@ -1,4 +1,4 @@
-"""maj@k: how often the most frequent of k answers is right, exactly, without random subsets."""
+"""maj@k: probability that the most frequent of k answers is correct, without random subsets."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints
 
 NULL_ANSWER = -1
-# Coefficients of the polynomials held at once: bounds a block of cells to about 50 MB.
+# Maximum number of polynomial coefficients per block of cells, about 50 MB.
 _BLOCK_TERMS = 1 << 21
 
 
 def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -> Floats:
-    """Probability that the most frequent answer among k attempts of a cell is right.
+    """Probability that the most frequent answer among k attempts of a cell is correct.
 
-    The k attempts are drawn without replacement from the n that were made. If j answers share the
-    lead, each counts 1/j. Attempts without an answer (code −1) are drawn like the others but never
-    win, and k of them are a failure. An answer is right as often as its attempts pass: passed /
-    count. This is 0 or 1 if the same answer always gets the same verdict, and otherwise the chance
-    that an attempt with the winning answer passes.
+    The k attempts are drawn without replacement from the n that were made. If j answers are tied
+    for the lead, each wins with probability 1/j. Attempts without an answer (code −1) are drawn
+    like all others but never win. If all k attempts have no answer, this is a failure. An answer is
+    correct with probability passed / count. This is 0 or 1 if all attempts with this answer have
+    the same verdict.
 
     start, value, count, passed : a ragged multiset, as in `graded`; `value` contains answer codes.
     Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
 
-    The calculation is exact by generating functions. Attempts drawn independently with probability
-    θ = k/n, given that k are drawn in all, are k attempts drawn without replacement. With b(m, i) =
-    C(m, i) θ^i (1−θ)^(m−i), answer a wins with v votes with the probability
+    The calculation uses generating functions and is exact. If attempts are drawn independently with
+    probability θ = k/n, and k are drawn in total, they are drawn without replacement. With
+    b(m, i) = C(m, i) θ^i (1−θ)^(m−i), answer a wins with v votes with the probability
 
         Σ_a r_a b(m_a, v) x^v ∫₀¹ Π_{j≠a} [Σ_{i<v} b(m_j, i) x^i + t b(m_j, v) x^v] dt
 
-    at x^k, divided by b(n, k). t counts the ties, and ∫ t^j dt = 1/(j+1) shares the win. The
-    integrand is a polynomial in t, for which Gauss–Legendre nodes are exact. Only answers with m_j
-    ≥ v are cut at v; all others, and attempts without an answer, form one binomial together. Time
-    grows with Σ_j m_j² k, which is about 1 ms per cell at n = 256, k = 64.
+    at x^k, divided by b(n, k). The exponent of t is the number of ties, and ∫ t^j dt = 1/(j+1)
+    splits the win. The integrand is a polynomial in t, for which Gauss–Legendre nodes are exact.
+    Only answers with m_j ≥ v need the limit v. All other answers, and attempts without an answer,
+    form one binomial distribution. The time grows with Σ_j m_j² k, about 1 ms per cell at n = 256,
+    k = 64.
 
     >>> three_votes = np.array([7, 8]), np.array([2, 1]), np.array([2, 0])  # right, right, wrong
     >>> [round(float(majority_at_k(np.array([0, 2]), *three_votes, k)[0]), 6) for k in (1, 2, 3)]
@@ -56,12 +57,12 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
 def _blocks(
     start: Ints, answered: Bools, count: Ints, passed: Ints, open_: Ints, k: int
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """(cells, votes, credit): tables (cells × answers) of similar cells, most attempts first."""
+    """Yield (cells, votes, credit) for blocks of cells with similar numbers of answers."""
     width = np.add.reduceat(answered.astype(np.int64), start[:-1])
     open_ = open_[np.argsort(width[open_], kind="stable")]
     position = 0
     while position < len(open_):
-        # The widest cell of a block bounds it. The next cells are hardly wider than this one.
+        # Cells are sorted by their number of answers, so the first cell limits the block size.
         answers = int(width[open_[position]])
         size = max(1, _BLOCK_TERMS // (2 * (k + 1) * _nodes_needed(answers, k) + answers))
         cells = open_[position : position + size]
@@ -76,13 +77,13 @@ def _blocks(
 
 
 def _nodes_needed(answers: int, k: int, v: int = 1) -> int:
-    """Gauss–Legendre nodes for a polynomial in t; its degree is the most ties with v votes."""
+    """Number of Gauss–Legendre nodes; the degree in t is the maximum number of tied answers."""
     return (min(answers, k // v) - 1) // 2 + 1
 
 
 @dataclass(eq=False, repr=False)
 class _Block:
-    """Cells of one table.  votes : (cells × answers), decreasing.  logs : log-factorials."""
+    """A block of cells.  votes : (cells × answers), in decreasing order.  logs : log-factorials."""
 
     n: Ints
     votes: Ints
@@ -91,14 +92,14 @@ class _Block:
     logs: Floats
 
     def probability(self) -> Floats:
-        """P(the leader is right) of each cell: the sum over the leader's votes v."""
+        """P(the leading answer is correct) of each cell, summed over the votes v of the leader."""
         total = np.zeros(len(self.n))
         total_draws = self._binomial(self.n, np.full(1, self.k), self.n)[0]
         for v in range(1, min(self.k, int(self.votes[:, 0].max())) + 1):
             cut = self.votes >= v
             leaders = cut.sum(axis=1)
             uncut = self.n - np.where(cut, self.votes, 0).sum(axis=1)
-            # With v votes at most, the attempts must still add up to k.
+            # If no answer has more than v votes, the attempts must still add up to k.
             cells = np.flatnonzero((leaders > 0) & (v * leaders + uncut >= self.k))
             if len(cells) == 0:
                 continue
@@ -112,13 +113,13 @@ class _Block:
         return result
 
     def _won(self, cells: Ints, leaders: Ints, v: int) -> Floats:
-        """Coefficients (x^0 … × cells) of "a right answer leads with v votes", ties shared.
+        """Coefficients (x^0 … × cells) of "a correct answer leads with v votes", with ties split.
 
-        leaders : answers with at least v attempts, decreasing over the cells.
+        leaders : number of answers with at least v attempts, decreasing over the cells.
         """
         points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
         t = (points[:, None] + 1) / 2
-        # Two polynomials in x side by side: no winner chosen yet, and a right one chosen.
+        # Two polynomials in x: index 0 has no winner so far, and index 1 has a correct winner.
         polynomials = np.zeros((1, 2, len(t), len(cells)))
         polynomials[0, 0] = 1.0
         for place in range(int(leaders[0])):
@@ -140,7 +141,7 @@ class _Block:
         return won
 
     def _binomial(self, m: Ints, i: Ints, n: Ints) -> Floats:
-        """b(m, i) with θ = k/n, as a table (i × m); 0 outside 0 ≤ i ≤ m."""
+        """The table b(m, i) with θ = k/n, of shape (i × m); 0 if i < 0 or i > m."""
         i = i[:, None]
         inside = (i >= 0) & (i <= m)
         chosen_votes = np.where(inside, i, 0)

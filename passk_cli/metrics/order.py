@@ -1,8 +1,8 @@
-"""Attempts in the order they were made: first@k, trend, neighbours, attempts to the first pass.
+"""Metrics of attempts in their order: first@k, trend, neighbours, attempts to the first pass.
 
-One row is one attempt. Those of task t are rows start[t] … start[t+1]−1, in the order they were
-made, and `passed` is 0 or 1. Every task has at least one attempt, and tasks may have different
-numbers of attempts.
+Each row is one attempt. The rows start[t] … start[t+1] − 1 are the attempts of task t, in the order
+in which they were made. `passed` is 0 or 1. Every task has at least one attempt, and tasks may have
+different numbers of attempts.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from passk_cli.metrics.pass_k import pass_hat_k
 
 
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Whether one of the first k attempts passes, for each task: 0 or 1.
+    """Whether one of the first k attempts passes, for each task: 0 or 1, or between for ties.
 
-    Attempts of equal value have no order among themselves. If the k-th is one of them, the task's
-    value is the share of their orders in which one of the first k passes.
+    Attempts with an equal value have no order among themselves. If such attempts are at position k,
+    the result is the share of their orders in which one of the first k attempts passes.
 
-    start : (tasks + 1,) offsets of each task's rows.  value : number or time of the attempts of a
-        row, increasing within a task.
-    count : attempts of a row.  passed : how many of them passed.  k ≥ 1.
-    Returns floats in [0, 1], (tasks,); NaN if a task has fewer than k attempts and none passes.
-    With a pass it is 1, whatever further attempts would show.
+    start : (tasks + 1,) offsets of the rows of each task.  value : number or time of the attempts
+        in a row, increasing within a task.
+    count : number of attempts in a row.  passed : number of passes among them.  k ≥ 1.
+    Returns floats in [0, 1], (tasks,). If a task has fewer than k attempts, the result is 1 if one
+    of them passes, because more attempts cannot change that, and NaN otherwise.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
     array([0.])
@@ -46,7 +46,7 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
 
 
 def attempts_and_passes(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
-    """(n, c): attempts and passes of each task.
+    """The numbers of attempts n and of passes c of each task.
 
     >>> attempts_and_passes(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
     (array([3, 1]), array([2, 0]))
@@ -55,7 +55,7 @@ def attempts_and_passes(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
 
 
 def attempt_positions(start: Ints) -> Ints:
-    """The place of each row among the attempts of its task: 0, 1, 2, …
+    """The position of each row among the attempts of its task: 0, 1, 2, …
 
     >>> attempt_positions(np.array([0, 3, 5])).tolist()
     [0, 1, 2, 0, 1]
@@ -65,17 +65,17 @@ def attempt_positions(start: Ints) -> Ints:
 
 
 def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Places, Ints, Floats]]:
-    """(tasks, attempts, pass rates) for the attempts at positions edges[b] … edges[b+1]−1.
+    """Yield (tasks, attempts, pass rates) for the positions edges[b] … edges[b+1] − 1.
 
-    Tasks without an attempt at these positions are left out. `attempts` is the number of a task's
-    attempts there.
+    Tasks without an attempt at these positions are left out. `attempts` is the number of attempts
+    of each task at these positions.
 
     >>> rates = rates_between(np.array([0, 2, 3]), np.array([1, 0, 1]), np.array([0, 1, 2]))
     >>> [(tasks.tolist(), values.tolist()) for tasks, _, values in rates]
     [([0, 1], [1.0, 1.0]), ([0], [0.0])]
     """
     n = np.diff(start)
-    # These are the passes before each row, so that consecutive rows need one subtraction.
+    # Cumulative passes before each row, so that each range of positions needs only one subtraction.
     before = np.concatenate([[0], np.cumsum(passed)])
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         tasks = np.flatnonzero(n > low)
@@ -85,12 +85,12 @@ def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Plac
 
 
 def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
-    """The score S and the size Q of each task's trend, from which slopes are computed.
+    """The score S and the size Q of the trend of each task, from which slopes are computed.
 
     S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12. S/Q is the slope of the
-    task's outcomes over the position i, and ΣS/ΣQ is the slope within tasks of all of them,
-    weighted by how informative each task is. S is also the score of a common slope in a logistic
-    regression given every task's passes.
+    outcomes of the task over the position i. ΣS/ΣQ is the common slope within all tasks, weighted
+    by the information of each task. S is also the score statistic of a common slope in a logistic
+    regression, given the number of passes of every task.
     Source: Cox 1958.
 
     >>> scores, sizes = trend_scores(np.array([0, 3]), np.array([0, 0, 1]))
@@ -103,7 +103,7 @@ def trend_scores(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
 
 
 def neighbour_changes(start: Ints, passed: Ints) -> Ints:
-    """The number of neighbouring attempts of a task that differ: #{i : x_i ≠ x_{i+1}}.
+    """The number of neighbouring attempts of each task that differ: #{i : x_i ≠ x_{i+1}}.
 
     >>> neighbour_changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
     [2, 0]
@@ -117,9 +117,9 @@ def neighbour_changes(start: Ints, passed: Ints) -> Ints:
 def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
     """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
 
-    It is 0 on average if every order of a task's outcomes is equally likely. Above 0 neighbours are
-    alike, and below 0 they alternate. If they are alike, it is less than their correlation, and
-    more so the fewer attempts there are.
+    Its mean is 0 if all orders of the outcomes of a task are equally likely. It is above 0 if
+    neighbours tend to agree, and below 0 if they alternate. If neighbours agree, it underestimates
+    their correlation, especially if there are few attempts.
 
     changed : from `neighbour_changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if
         no task has both passes and failures.
@@ -132,8 +132,9 @@ def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
 
 
 def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
-    """The `neighbour_correlation` that a straight trend by itself causes: Σ b²(n²−1)(n−2)/6 / Σ
-    2c(n−c)/n.
+    """The `neighbour_correlation` that a linear trend causes without other dependence.
+
+    It is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
     slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
 
@@ -146,7 +147,7 @@ def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
 
 
 def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
-    """(attempts, solved): the number of the first attempt that passes; n if none does.
+    """The number of the first attempt that passes (n if none does), and whether one passes.
 
     >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
     (array([2, 2]), array([ True, False]))
@@ -157,12 +158,13 @@ def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
 
 
 def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
-    """Share of tasks still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
+    """Share of tasks that are still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
 
-    d_j tasks are solved by their j-th attempt, of r_j that have a j-th attempt and were not solved
-    before. A task that is never solved counts until its last attempt (censored). With equal n this
-    is the plain share, 1 − first@i. With unequal n it is right if the number of attempts at a task
-    is unrelated to its difficulty, or if attempts stop at the first pass.
+    d_j is the number of tasks that are solved by attempt j, and r_j is the number of tasks that
+    have an attempt j and were unsolved before. A task that is never solved is included until its
+    last attempt (censored). If all n are equal, the share is 1 − first@i. Otherwise it is correct
+    if the number of attempts is unrelated to the difficulty, or if attempts end with the first
+    pass.
 
     attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
     Source: Kaplan & Meier 1958.
@@ -178,7 +180,7 @@ def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
 
 
 def attempts_for_share(survival: Floats, share: float) -> int | None:
-    """The fewest attempts that solve this share of the tasks; None if all attempts do not.
+    """Smallest number of attempts that solve this share of the tasks; None if too few are solved.
 
     survival : from `unsolved_shares`.  share : in (0, 1].
 
@@ -187,16 +189,16 @@ def attempts_for_share(survival: Floats, share: float) -> int | None:
     >>> attempts_for_share(np.array([1.0, 0.6]), 0.5) is None
     True
     """
-    # A share that is reached up to rounding counts as reached.
+    # The tolerance ignores rounding errors of the cumulative product.
     enough = 1.0 - survival >= share - 1e-12
     return int(enough.argmax()) if enough.any() else None
 
 
 def mean_attempts_used(survival: Floats, budget: int) -> float:
-    """Mean attempts per task if you stop at the first pass or after `budget`: Σ_{i<b} S_i.
+    """Mean attempts per task up to the first pass, but at most `budget`: Σ_{i<b} S_i.
 
-    survival : from `unsolved_shares`.  Returns a number in [1, budget]; NaN beyond the attempts
-        made, unless every task is solved by then.
+    survival : from `unsolved_shares`.  Returns a number in [1, budget]; NaN if `budget` is larger
+        than the number of attempts made and some task is unsolved.
 
     >>> mean_attempts_used(np.array([1.0, 0.6, 0.4]), 2)
     1.6

@@ -1,4 +1,4 @@
-"""pass@k and pass^k from n attempts of which c passed, exactly and for many cells at once."""
+"""pass@k and pass^k from n attempts of which c passed, for many cells at once."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from passk_cli.limits import MOST_ATTEMPTS
 
 PairForm = Callable[[Ints, Ints, int], Floats]
 
-# Terms of a product evaluated at once: bounds the memory of a block to about 32 MB.
+# Maximum number of terms of a product per block, about 32 MB.
 _BLOCK_TERMS = 1 << 22
-# Terms of these that stay in the processor's cache, which is ten times as fast.
+# Number of terms that fit into the processor's cache, which makes them ten times as fast.
 _CACHED_TERMS = 1 << 15
-# Values of at most this many pairs are cached, for at most this many sets of pairs.
+# Values are cached for sets of at most _FEW_PAIRS pairs, and for at most _SETS sets.
 _FEW_PAIRS, _SETS = 256, 1024
-# The logarithm of a probability whose complement is 1 in floating point.
+# If the logarithm of a probability is below this, 1 minus the probability is 1.0.
 _NEVER = -40.0
 
 
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that at least one of k attempts passes: 1 − C(n−c, k) / C(n, k).
 
-    The k attempts are drawn without replacement from the n that were made. The estimate is unbiased
-    for E[1 − (1−p)^k] if the attempts are exchangeable.
+    The k attempts are drawn without replacement from the n that were made. The estimate of
+    E[1 − (1−p)^k] is unbiased if the attempts are exchangeable.
 
-    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in [0,
-        1], relative error ≤ 1e-12; NaN if n < k, because there are too few attempts, which is not
-        the same as zero.
-    For failure probabilities near zero use their complement, `pass_hat_k(n, n − c, k)`.
+    n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
+        [0, 1], relative error ≤ 1e-12. The result is NaN if n < k, because there are too few
+        attempts.
+    For failure probabilities near zero, use `pass_hat_k(n, n − c, k)` instead of 1 − pass@k.
     Errors: ValueError if c is outside [0, n], n or k is above 10⁹, k < 1, or a value is not a whole
     number.
     Source: Chen et al. 2021, "Evaluating large language models trained on code", eq. 1.
@@ -46,8 +46,8 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that k attempts drawn without replacement all pass: C(c, k) / C(n, k).
 
-    It is unbiased for E[p**k] if the n attempts are exchangeable. NaN if n < k, because there are
-    too few attempts, which is not the same as zero.
+    The estimate of E[p**k] is unbiased if the n attempts are exchangeable. The result is NaN if
+    n < k, because there are too few attempts.
 
     Arguments and errors are those of `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12
     down to the smallest normal number.
@@ -60,11 +60,11 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 
 
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
-    """The distinct (n, c) pairs and the way back: n == un[index], c == uc[index].
+    """The distinct pairs (un, uc) of (n, c), and `index` with n == un[index] and c == uc[index].
 
-    If all n are equal and not much larger than the number of cells, the pairs are simply all c from
-    0 to n, which needs no sorting.
-    Errors: ValueError for n above 10⁹, as keys would not fit into 64 bits.
+    If all n are equal and not much larger than the number of cells, the pairs are all c from 0 to
+    n, which needs no sorting.
+    Errors: ValueError for n above 10⁹, because keys would not fit into 64 bits.
     """
     if n.size and int(n.max()) > MOST_ATTEMPTS:
         raise ValueError(f"n must be at most {MOST_ATTEMPTS:,}")
@@ -76,9 +76,9 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
-    """function(of, n, c), from a cache if there are few pairs; the values are read-only.
+    """The result of function(of, n, c), read-only and from a cache if there are few pairs.
 
-    Thousands of models with the same number of attempts have the same `unique_pairs`.
+    Thousands of models with the same number of attempts have equal `unique_pairs`.
     """
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
@@ -93,31 +93,30 @@ def _cached(function: Callable[..., Floats], of: Any, n: bytes, c: bytes) -> Flo
 
 
 def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
-    """pass@k of each (n, c) pair, one k for all; see `pass_at_k`."""
+    """pass@k of each (n, c) pair for one k; see `pass_at_k`."""
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
-    # A sum of logarithms with expm1 keeps small values exact.
+    # The sum of logarithms with expm1 keeps the relative accuracy of small values.
     value[open_] = 0.0 - np.expm1(_over_terms(n[open_], c[open_], k, logs=True))
     return value
 
 
 def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
-    """pass^k of each (n, c) pair, one k for all; see `pass_hat_k`."""
+    """pass^k of each (n, c) pair for one k; see `pass_hat_k`."""
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)
-    # A product keeps its relative accuracy however small it gets, and a sum of logarithms does not.
+    # A product keeps its relative accuracy for tiny values. A sum of logarithms would lose it.
     value[open_] = _over_terms(n[open_], n[open_] - c[open_], k, logs=False)
     return value
 
 
 def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
-    """Pass rate of each (n, c) pair, from which the range of a share of tasks is computed; k and
-    the threshold play no part in it."""
+    """Pass rate of each (n, c) pair, for metrics that are a range. k and `share` are ignored."""
     return pass_at_k_pairs(n, c, 1)
 
 
 def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
-    """Gain of k attempts over one: pass@k − pass@1 of each (n, c) pair, in [0, 1).
+    """Gain of k attempts over one attempt: pass@k − pass@1 of each (n, c) pair, in [0, 1).
 
     >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
     [0.333333]
@@ -126,10 +125,10 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
-    """C(n−m, k) / C(n, k), the chance to draw none of m in k draws, or its logarithm.
+    """C(n−m, k) / C(n, k) or its logarithm: P(k draws contain none of m attempts).
 
-    It is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter one is
-    used.  Needs n − m ≥ k.
+    It is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter product
+    is used. The function requires n − m ≥ k.
     """
     terms, size = np.minimum(m, k)[:, None], np.maximum(m, k)[:, None]
     longest = int(terms.max(initial=0))
@@ -138,7 +137,7 @@ def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     settled = _NEVER if logs else 0.0
     for start in range(0, longest, width):
         if not np.any((terms[:, 0] > start) & (total > settled)):
-            break  # no factor is left that could change a digit
+            break  # the remaining factors cannot change a digit
         j = np.arange(start, min(start + width, longest))
         for rows in row_blocks(n.size, len(j), _CACHED_TERMS):
             base, in_product = n[rows, None] - j, j < terms[rows]
@@ -170,17 +169,17 @@ def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
 
 
 def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
-    """pass@k and pass^k of each cell at many k's, in blocks that bound the memory.
+    """pass@k and pass^k of each cell at many k's, in blocks that limit the memory.
 
-    Cumulative products run over all k up to the largest, so that many k's cost as much as the last
-    one.
+    Cumulative products run over all k up to the largest, so many k's cost as much as the largest
+    k.
 
-    n, c : (cells,).  ks : increasing, from 1 up.
+    n, c : (cells,).  ks : increasing, at least 1.
     Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN if n < k.
-    Relative error ≤ 1e-12 as in `pass_at_k`, up to k = 10⁵.
+    The relative error is at most 1e-12 up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)
-    # Only those c from 0 to n that occur are used, since each pair is a row over all k.
+    # Each pair is a row over all k, so pairs that do not occur are left out.
     present = np.bincount(index, minlength=len(un)) > 0
     un, uc, index = un[present], uc[present], (np.cumsum(present) - 1)[index]
     logs, product = np.zeros(len(un)), np.ones(len(un))
@@ -206,8 +205,8 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
     integers = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
-        # The check comes before the conversion to 64-bit integers, which larger numbers would
-        # overflow silently.
+        # This check precedes the conversion to 64-bit integers, in which larger numbers would
+        # overflow.
         if name != "c" and np.any(array > MOST_ATTEMPTS):
             raise ValueError(f"{name} must be at most {MOST_ATTEMPTS:,}")
         if array.dtype.kind not in "iub":
@@ -224,7 +223,7 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
 
 
 def _by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairForm) -> Floats:
-    """Evaluate the form once per distinct (n, c) and k, and spread the values over all cells."""
+    """Evaluate `form` once per distinct (n, c, k), and copy the values to all cells."""
     if k.ndim == 0 and n.shape == c.shape:
         un, uc, index = unique_pairs(n, c)
         return form(un, uc, int(k))[index]

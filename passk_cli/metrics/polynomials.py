@@ -1,4 +1,4 @@
-"""Polynomials in the success rate of a task, which metrics of counts estimate without bias."""
+"""Polynomials in the success rate of a task, for metrics that counts estimate without bias."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 
 from passk_cli.arrays import Floats
 
-# A term: the logarithm of its size, its sign, its powers of p and of 1 − p.
+# A term consists of the logarithm of its coefficient, a sign, and the exponents of p and 1 − p.
 Term = tuple[float, float, int, int]
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """Σ sign · exp(log) · p^passes · (1 − p)^failures, of a success rate p in [0, 1].
+    """The polynomial Σ sign · exp(log) · p^passes · (1 − p)^failures, for p in [0, 1].
 
-    terms : (log, sign, passes, failures) of each; logarithms, since binomial coefficients and
-        powers of small rates leave the range of floats.
+    terms : (log, sign, passes, failures) per term. Logarithms are used because binomial
+        coefficients and powers of small rates are outside the range of floats.
 
     >>> one_of_two = Polynomial(((math.log(2), 1.0, 1, 1),))
     >>> float(one_of_two.at(0.5)), float(one_of_two.expected(1.0, 1.0).round(6))
@@ -30,7 +30,7 @@ class Polynomial:
     terms: tuple[Term, ...]
 
     def at(self, p: float | Floats) -> Floats:
-        """Its value at each p."""
+        """The value of the polynomial at each success rate p."""
         p = np.asarray(p, dtype=np.float64)
         total = np.zeros(p.shape)
         for log, sign, passes, failures in self.terms:
@@ -50,7 +50,7 @@ class Polynomial:
         return total
 
     def times(self, factor: Polynomial) -> Polynomial:
-        """The product of the two polynomials, with equal powers merged."""
+        """The product of two polynomials, with terms of equal exponents merged."""
         return sum_of_terms(
             (log + more, sign * same, passes + p, failures + f)
             for log, sign, passes, failures in self.terms
@@ -59,12 +59,12 @@ class Polynomial:
 
     @cached_property
     def square(self) -> Polynomial:
-        """The polynomial times itself."""
+        """The square of the polynomial."""
         return self.times(self)
 
 
 def sum_of_terms(terms: Iterable[Term]) -> Polynomial:
-    """The sum of the terms, with equal powers merged."""
+    """The sum of the terms, with terms of equal exponents merged."""
     groups: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for log, sign, passes, failures in terms:
         groups.setdefault((passes, failures), []).append((log, sign))
@@ -77,27 +77,27 @@ def sum_of_terms(terms: Iterable[Term]) -> Polynomial:
 
 
 def pass_hat_k_polynomial(k: int) -> Polynomial:
-    """p^k: pass^k."""
+    """The polynomial p^k, which is the expectation of pass^k."""
     return Polynomial(((0.0, 1.0, k, 0),))
 
 
 def all_fail_polynomial(k: int) -> Polynomial:
-    """(1 − p)^k: 1 − pass@k."""
+    """The polynomial (1 − p)^k, which is the expectation of 1 − pass@k."""
     return Polynomial(((0.0, 1.0, 0, k),))
 
 
-# With more terms than this, their squares are too many to sum over tasks.
+# Maximum number of terms, because squares of longer polynomials take too long.
 _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
 
 
 def expectation_of_metric(values: Floats) -> Expectation | None:
-    """Expectation of a metric of k attempts, as a polynomial in the success rate.
+    """The expectation of a metric of k attempts as a polynomial in the success rate.
 
-    Σ_i v_i C(k, i) p^i (1−p)^(k−i).
-    values : (k + 1,), v_0 … v_k, of the metric at 0 … k passes of k.
-    Returns (polynomial, False), or (that of 1 − metric, True) if it has fewer terms, for example (1
-    − p)^k for pass@k; None if both have more than 200 terms.
+    It is Σ_i v_i C(k, i) p^i (1−p)^(k−i).
+    values : (k + 1,), the values v_0 … v_k of the metric for 0 … k passes among k attempts.
+    Returns (polynomial, False), or (polynomial of 1 − metric, True) if this has fewer terms, for
+    example (1 − p)^k for pass@k; None if both have more than 200 terms.
 
     >>> polynomial, complement = expectation_of_metric(np.array([0.0, 1.0, 1.0]))
     >>> float(polynomial.at(0.25)), complement

@@ -1,4 +1,4 @@
-"""Names of metrics → what to compute: "pass@10", "gpass@16:0.75", and the registry of families."""
+"""Names of metrics, for example "gpass@16:0.75", and the registry of metric families."""
 
 from __future__ import annotations
 
@@ -40,24 +40,25 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric, share_me
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetricDefinition:
-    """A family of metrics, with one metric at each k.
+    """A family of metrics, with one metric per k.
 
     meaning : one sentence, with {k}, and {share} for τ.
-    values : (n, c, k) → values, for metrics of counts; (start, value, count, passed, k) → values,
-        for metrics that need more (see Attempts).
-    needs : what they need: "score", "answer", "solution", "attempt" (their order), or one of
-        AMOUNTS; "" for counts.
-    bounds : k → lowest and highest possible value; None if they depend on the scores.
-    has_k : whether there is one metric at each k; otherwise k is 1 and not part of the name.
-    has_share : whether it takes a share τ, like gpass@16:0.75.
+    values : for metrics of counts, a function (n, c, k) → values; for all other metrics, a function
+        (start, value, count, passed, k) → values (see Attempts).
+    required_attempt_data : what the metric needs in addition to counts: "score", "answer",
+        "solution", "attempt" (order of the attempts), or one of AMOUNTS; otherwise "".
+    bounds : k → lowest and highest possible value; None if the bounds depend on the scores.
+    has_k : whether there is one metric per k; otherwise k is 1 and not in the name.
+    has_share : whether the name contains a share τ, for example gpass@16:0.75.
     exchangeable : whether the order of attempts does not matter.
-    monotone : for counts: whether the value never falls if one more attempt passes.
-    quantity : the unit of what attempts use, for which less is better; "" for what they achieve.
-    ratio : whether it is a ratio of two means, which has no value per task; `values` are then the
-        contributions of tasks.
-    ranged : whether counts determine only a range, as for cover@0.8, which takes a success rate in
-        place of k; `values` are then pass rates, from which the range is computed.
-    cites : keys of study/references.bib, separated by blanks, for the estimator.
+    monotone : for metrics of counts, whether one more pass never decreases the value.
+    quantity : the unit if the metric measures cost, time or tokens, for which less is better;
+        otherwise "".
+    ratio : whether the metric is a ratio of two means, which has no value per task; `values` then
+        computes the contributions of tasks.
+    ranged : whether counts determine only a range, for example for cover@0.8; `values` then
+        computes the pass rates from which the range is computed.
+    cites : keys in study/references.bib for the estimator, separated by blanks.
     """
 
     values: Callable[..., Floats]
@@ -74,7 +75,7 @@ class MetricDefinition:
     cites: str = ""
 
 
-# A new metric is one function and one entry here.
+# A new metric needs one function and one entry in this dictionary.
 FAMILIES: dict[str, MetricDefinition] = {
     "pass@": MetricDefinition(
         pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
@@ -90,13 +91,13 @@ FAMILIES: dict[str, MetricDefinition] = {
     ),
     "mgpass@": MetricDefinition(
         mgpass_pairs,
-        "gpass@{k} averaged over shares from 0.5 to 1.",
+        "Mean of gpass@{k} over shares from 0.5 to 1.",
         cites="liu2024",
         bounds=lambda k: (0.0, (k - k % 2) / k),
     ),
     "gain@": MetricDefinition(
         gain_pairs,
-        "Gain from {k} attempts in place of one: pass@{k} minus pass@1.",
+        "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
         monotone=False,
         cites="chen2021",
     ),
@@ -160,7 +161,7 @@ FAMILIES: dict[str, MetricDefinition] = {
         cites="hurlbert1971",
     ),
 }
-# What attempts use → its unit, as in `report.model.QUANTITIES`, and its noun.
+# For each amount, its unit (as in `report.model.QUANTITIES`) and its noun.
 AMOUNTS = {
     "cost": ("$", "cost"),
     "tokens": ("tokens", "tokens"),
@@ -177,22 +178,22 @@ for _amount, (_unit, _noun) in AMOUNTS.items():
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
     FAMILIES[_amount] = _mean
     FAMILIES[f"median-{_amount}"] = replace(_mean, values=median_score, meaning=_middle)
-    _spent = f"{_noun.capitalize()} of a solved task: of an attempt, divided by pass@1."
+    _spent = f"{_noun.capitalize()} of a solved task: mean {_noun} of an attempt divided by pass@1."
     FAMILIES[f"{_amount}-per-success"] = replace(
         _mean, values=mean_per_pass, meaning=_spent, ratio=True
     )
 USUAL_K = (1, 10, 100)
-# The maximum number of k's in a range of k.
+# Maximum number of k's in a range such as "1-100".
 _MOST_KS = 1000
-# The maximum number of values of a metric from which its polynomial is made.
+# Maximum k for which a metric is converted to a polynomial.
 _MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One column of a report: a family of metrics at one k.
+    """A metric at one k, for example pass@10.
 
-    share : τ of a family that takes one, exactly as written.
+    share : τ, if the family has one, as an exact fraction of the decimal text.
 
     >>> parse_metric("pass@10")
     Metric(family='pass@', k=10, share=None)
@@ -206,14 +207,11 @@ class Metric:
 
     @cached_property
     def kind(self) -> MetricDefinition:
-        """The family's entry in the registry."""
         return FAMILIES[self.family]
 
     @cached_property
     def unit(self) -> str:
-        """Unit of its values: that of an amount, a "share" in [0, 1], or a "score" of another
-        kind.
-        """
+        """Unit of the values: the unit of an amount, "share" for values in [0, 1], or "score"."""
         return self.kind.quantity or (
             "share" if self.bounds is not None and self.bounds[0] == 0 and self.bounds[1] <= 1
             else "score"
@@ -221,12 +219,12 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """1 if more is better, −1 if less is better."""
+        """1 if a higher value is better, −1 if a lower value is better."""
         return -1 if self.kind.quantity else 1
 
     @property
     def meaning(self) -> str:
-        """Its definition in one sentence."""
+        """The definition of the metric in one sentence."""
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
         share = self.argument if self.kind.ranged else self.share or ""
@@ -234,7 +232,7 @@ class Metric:
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible value; None if they depend on the scores."""
+        """Lowest and highest possible value; None if the bounds depend on the scores."""
         return None if self.kind.bounds is None else self.kind.bounds(self.k)
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
@@ -243,27 +241,27 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """The name as the user writes it."""
+        """The name of the metric as users write it."""
         return self.family + self.argument
 
     @property
     def argument(self) -> str:
-        """Part of the name after the family: "10", "16:0.75", "0.8", or nothing."""
+        """The part of the name after the family: "10", "16:0.75", "0.8" or ""."""
         share = "" if self.share is None else f"{float(self.share):.15g}"
         if not self.kind.has_k:
             return share
         return str(self.k) + (share and f":{share}")
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The metric of each (n, c) pair, for a family of counts; NaN if n < k."""
+        """The metric of each (n, c) pair, for a metric of counts; NaN if n < k."""
         share = () if self.share is None else (self.share,)
         return self.kind.values(n, c, self.k, *share)
 
     @property
     def expectation(self) -> Expectation | None:
-        """Its expectation, as a polynomial in the success rate; see `expectation_of_metric`.
+        """The expectation as a polynomial in the success rate; see `expectation_of_metric`.
 
-        None for a metric that needs more than counts, or has too many terms.
+        It is None for a metric that needs more than counts, or if it has too many terms.
         """
         if self.family in ("pass@", "pass^"):
             complement = self.family == "pass@"
@@ -277,10 +275,11 @@ class Metric:
         )
 
     def at(self, rates: Floats) -> Floats:
-        """The metric at success rates: exactly, or for one of many terms at their nearest counts.
+        """The metric at exact success rates.
 
+        A metric without a polynomial is computed from 1,000 attempts, at the nearest count.
         rates : in [0, 1], of any shape.
-        Errors: as for `values`, for families that need more than counts.
+        Errors: for a metric that needs more than counts, the errors of `values`.
 
         >>> parse_metric("pass^2").at(np.array([0.5, 1.0])).tolist()
         [0.25, 1.0]
@@ -295,16 +294,16 @@ class Metric:
         return 1.0 - value if complement else value
 
     def values_of(self, attempts: Attempts) -> Floats:
-        """The metric of each cell, for a family that needs more than counts; NaN if n < k."""
+        """The metric of each cell, for a metric that needs more than counts; NaN if n < k."""
         a = attempts
         return self.kind.values(a.start, a.value, a.count, a.passed, self.k)
 
 
 @dataclass(frozen=True)
 class MetricChange(Metric):
-    """A model's change from one metric to another: its value at `end` − its value at `start`.
+    """The change of a model from one metric to another: value at `end` − value at `start`.
 
-    k is the larger of the two.
+    k is the larger k of the two metrics.
 
     >>> parse_change("pass@1:pass@10").name
     'pass@10 − pass@1'
@@ -317,21 +316,21 @@ class MetricChange(Metric):
     def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
         """The change from `start` to `end`.
 
-        Errors: ParameterError for the same metric twice, or two of different units.
+        Errors: ParameterError for equal metrics, or metrics with different units.
         """
         if start == end:
             raise ParameterError(
-                "a change needs two different metrics; give another one to change to",
+                "a change needs two different metrics; name a second metric",
                 name="contradicting-options",
             )
         if ratio := next((m.name for m in (start, end) if m.kind.ratio), ""):
             raise ParameterError(
-                f"{ratio} is a ratio of means, which has no change per task; give its parts",
+                f"{ratio} is a ratio of means, which has no change per task; name its parts",
                 name="contradicting-options",
             )
         if ranged := next((m.name for m in (start, end) if m.kind.ranged), ""):
             raise ParameterError(
-                f"{ranged} is a range, which has no change per task; give pass@k or pass^k",
+                f"{ranged} is a range, which has no change per task; use pass@k or pass^k",
                 name="contradicting-options",
             )
         units = [
@@ -339,14 +338,14 @@ class MetricChange(Metric):
         ]
         if units[0] != units[1]:
             raise ParameterError(
-                "a change needs two metrics of the same unit; choose another pair",
+                "a change needs two metrics with the same unit; choose a different pair",
                 name="contradicting-options",
             )
         return cls("", max(start.k, end.k), start=start, end=end)
 
     @cached_property
     def kind(self) -> MetricDefinition:
-        """A definition that requires the data of attempts that either metric requires."""
+        """A definition that requires all data that the two metrics require."""
         kinds = self.start.kind, self.end.kind
         return MetricDefinition(
             self.values, "Difference of two metrics.",
@@ -356,14 +355,11 @@ class MetricChange(Metric):
 
     @cached_property
     def unit(self) -> str:
-        """The unit of both metrics."""
         return self.start.unit
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible change of one set of k attempts; None if it depends on
-        scores.
-        """
+        """Lowest and highest possible change for k attempts; None if it depends on the scores."""
         if self.kind.required_attempt_data or self.k > _MOST_VALUES:
             sides = self.start.bounds, self.end.bounds
             return None if None in sides else self.bounds_within((0.0, 1.0))
@@ -379,15 +375,14 @@ class MetricChange(Metric):
 
     @property
     def name(self) -> str:
-        """The name for people and for tidy rows."""
         return f"{self.end.name} − {self.start.name}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The change of each (n, c) pair, for families of counts; NaN if n < k."""
+        """The change of each (n, c) pair, for metrics of counts; NaN if n < k."""
         return self.end.values(n, c) - self.start.values(n, c)
 
     def values_of(self, attempts: Attempts) -> Floats:
-        """The change of each cell, if one metric needs more than counts; NaN if n < k."""
+        """The change of each cell, if a metric needs more than counts; NaN if n < k."""
         n, c = (
             np.add.reduceat(totals, attempts.start[:-1])
             for totals in (attempts.count, attempts.passed)
@@ -400,12 +395,12 @@ class MetricChange(Metric):
 
 
 def parse_change(text: str) -> MetricChange:
-    """A change from its name, for example "pass@1:pass@100".
+    """Parse a change between two metrics, for example "pass@1:pass@100".
 
-    Errors: ValueError for a text that does not name two metrics, ParameterError for two metrics
-    without a change.
+    Errors: ValueError for a text that does not contain two metrics. ParameterError for two metrics
+    between which no change is defined.
     """
-    # A share contains a colon of its own: "gpass@8:0.5:pass@8".
+    # The name of a metric may itself contain a colon: "gpass@8:0.5:pass@8".
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:
         raise ValueError(text)
@@ -413,9 +408,9 @@ def parse_change(text: str) -> MetricChange:
 
 
 def parse_metric(text: str) -> Metric:
-    """A metric from its name, in letters of any size, or as code spells it: pass_at_1, passhat3.
+    """Parse the name of a metric in upper or lower case, or as in code: pass_at_1, passhat3.
 
-    Errors: ParameterError for another, with the nearest names.
+    Errors: ParameterError for an unknown name, with similar names.
 
     >>> [parse_metric(text).name for text in ("maj@8", "mean", "passhat3", "cover@.80")]
     ['maj@8', 'mean', 'pass^3', 'cover@0.8']
@@ -435,13 +430,13 @@ def parse_metric(text: str) -> Metric:
             respell_metric(name), names, "`passk help metrics` lists them"
         )
         if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respell_metric(name)):
-            question = f"write its k as a number, for example {name[:-1]}10"
+            question = f"write k as a number, for example {name[:-1]}10"
         raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
     if (match[3] is not None) != family.has_share:
-        share = "needs the share of k that has to pass, for example gpass@16:0.75"
-        raise ParameterError(
-            f"{name}: {share if family.has_share else 'takes no share'}", name="unknown-metric"
-        )
+        problem = "this metric has no share of attempts; remove it"
+        if family.has_share:
+            problem = "add the share of attempts that must pass, for example gpass@16:0.75"
+        raise ParameterError(f"{name}: {problem}", name="unknown-metric")
     k = whole_number(name, match[2] or "1")
     metric = Metric(match[1], k, Fraction(match[3]) if match[3] else None)
     if metric.share is not None and not 0 < metric.share <= 1:
@@ -453,7 +448,7 @@ def parse_metric(text: str) -> Metric:
 
 
 def _threshold(name: str, text: str) -> Fraction:
-    """The success rate that tasks have to reach; ParameterError for none in (0, 1]."""
+    """Parse the success rate of cover@; a ParameterError if it is not in (0, 1]."""
     if re.fullmatch(r"\d*\.?\d+", text, re.ASCII) and 0 < (rate := Fraction(text)) <= 1:
         return rate
     meant_rate = share_meant(text) or 0.8
@@ -464,13 +459,14 @@ def _threshold(name: str, text: str) -> Fraction:
 
 
 def parse_list(text: str) -> tuple[Metric, ...]:
-    """Metrics from a comma-separated list, without repetitions, in the given order."""
+    """Parse metrics from a comma-separated list, without repetitions, in the given order."""
     return tuple(dict.fromkeys(parse_metric(part) for part in text.split(",") if part.strip()))
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """k's from "1,10,100", or all of "1-4" or "1..4"; ParameterError for anything but whole numbers
-    from 1 to 10⁹.
+    """Parse k's such as "1,10,100", or ranges such as "1-4" or "1..4".
+
+    Errors: ParameterError for values that are not whole numbers from 1 to 10⁹.
 
     >>> parse_ks("1-3,10"), parse_ks("2..4")
     ((1, 2, 3, 10), (2, 3, 4))
@@ -484,15 +480,14 @@ def parse_ks(text: str) -> tuple[int, ...]:
         if ends[-1] - ends[0] > _MOST_KS:
             raise ParameterError(
                 OptionValue("-k", text),
-                f"at most {_MOST_KS:,} values of k are possible; name the ones that you want",
+                f"at most {_MOST_KS:,} values of k are possible; name only the k's that you need",
             )
         ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))
     return tuple(ks)
 
 
 def default_ks(n_min: int) -> tuple[int, ...]:
-    """The k's of 1, 10, 100 that every task supports; if there are fewer than two, 1, 2, 4, … and
-    n.
+    """The k's among 1, 10, 100 that every task supports; if fewer than two, 1, 2, 4, … and n.
 
     >>> default_ks(200), default_ks(10), default_ks(5), default_ks(1)
     ((1, 10, 100), (1, 10), (1, 2, 4, 5), (1,))
@@ -505,31 +500,32 @@ def default_ks(n_min: int) -> tuple[int, ...]:
 
 
 def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
-    """pass@k and pass^k for these k; pass^1 equals pass@1 and is left out."""
+    """The metrics pass@k and pass^k for these k's, without pass^1, which equals pass@1."""
     ks = tuple(ks)
     hats = tuple(Metric("pass^", k) for k in ks if k != 1)
     return (*(Metric("pass@", k) for k in ks), *hats)
 
 
 def required_attempt_data(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """What metrics need to know about attempts in addition to counts, without repetitions."""
+    """The data about attempts that the metrics need in addition to counts, without repetitions."""
     return tuple(
         dict.fromkeys(m.kind.required_attempt_data for m in metrics if m.kind.required_attempt_data)
     )
 
 
 def uses_only_scores(metrics: Sequence[Metric]) -> bool:
-    """Whether only scores matter, and not which attempts pass."""
+    """Whether the metrics use only scores, so that it does not matter which attempts pass."""
     return bool(metrics) and all(metric.kind.required_attempt_data == "score" for metric in metrics)
 
 
 def task_values(
     metrics: Iterable[Metric], n: Ints, c: Ints, attempts: Mapping[str, Attempts] | None = None
 ) -> Floats:
-    """Values of several metrics for the same cells: (metrics × cells), computed per unique pair.
+    """Values of several metrics for the same cells, as a (metrics × cells) array.
 
-    n, c : int arrays of one shape (cells,).  NaN if n < k.
-    attempts : for metrics that need more than counts: what they need → the cells' multisets.
+    n, c : integer arrays of one shape (cells,).  Returns NaN if n < k.
+    attempts : required attempt data → attempts of the cells, for metrics that need more than
+        counts.
 
     >>> metrics = [parse_metric("pass@1"), parse_metric("pass^2")]
     >>> task_values(metrics, np.array([2, 2]), np.array([1, 2]))
@@ -548,7 +544,7 @@ def task_values(
 
 
 def metric_completions(incomplete: str) -> list[str]:
-    """Lists of metrics that begin with a text, for completion in a shell.
+    """Complete the last name in a list of metrics, for completion in a shell.
 
     >>> metric_completions("pass@10,mean,dis")[0], metric_completions("gpass@1")
     ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
@@ -563,7 +559,7 @@ def metric_completions(incomplete: str) -> list[str]:
 
 
 def family_patterns() -> dict[str, str]:
-    """Every family as you write it, for example "gpass@K:τ" → what it means."""
+    """The pattern of every family as users write it, for example "gpass@K:τ" → the meaning."""
     return {
         family
         + "K" * kind.has_k

@@ -137,11 +137,11 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate FILE -k 1-x", "-k 1-x: write a whole number"),
         (
             "estimate FILE -k 1..2000",
-            "at most 1,000 values of k are possible; name the ones that you want",
+            "at most 1,000 values of k are possible; name only the k's that you need",
         ),
         (
             "estimate FILE -m pass@k",
-            "no metric 'pass@k'; write its k as a number, for example pass@10",
+            "no metric 'pass@k'; write k as a number, for example pass@10",
         ),
         ("curve FILE -m pass@2", "-m pass@2: did you mean pass@k?"),
         (

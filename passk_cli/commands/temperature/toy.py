@@ -86,7 +86,7 @@ POWER_LAW_GRID = DiagnosticType(
     meaning="The article finds no power law of T* for small k. A power law of tasks that is cut off"
     " can have only some standard deviations.",
     why="The regression uses fewer points than the regressions for gaussian and exponential tasks."
-    " The article contains no regression for power-law tasks to compare it with.",
+    " The article contains no regression that you could compare it with.",
     advice="Nothing. The rows of csv and json list all points, with the points of the regression"
     " marked in the column kept.",
     example="passk temperature --toy power-law --fit\n"
