@@ -602,6 +602,70 @@ class _ForestDrawer(_RowDrawer):
 
 
 @dataclass
+class _RankingDrawer(_ForestDrawer):
+    """Draws a ranking: places at the left, and numbers with their letters at the right."""
+
+    def measure(self) -> None:
+        extent = partial(text_width, size=_SMALL)
+        rows = self.plot.rows
+        self.places_width = max((extent(row["place"] or "") for row in rows), default=0.0) + 6
+        numbers = [self._number(row) for row in rows]
+        self.numbers_width = max(text_width(text, _SMALL, bold=True) for text in numbers)
+        letters = max((extent(row["letters"] or "") for row in rows), default=0.0)
+        self.right_margin = 14 + self.numbers_width + letters
+        super().measure()
+        self.left_margin += self.places_width
+
+    def colour_of(self, row: Row) -> str:
+        if not row["tied"]:
+            return mix_colours(self.theme.faint, self.theme.paper, _SHADE * 0.8)
+        place = self.plot.colour_index(row) or 0
+        return self.theme.series[place] if place < len(self.theme.series) else self.theme.text
+
+    def _number(self, row: Row) -> str:
+        if row["x"] is None:
+            return "–"
+        if self.plot.unit != "share":
+            return f"{row['x']:.4g}"
+        return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
+
+    def _grid(self, axis: Axis) -> str:
+        """Light lines at ticks, and a band behind the models that tie for the first place."""
+        ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
+        path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
+        tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]
+        band = ""
+        if len(tied) > 1:
+            width = self.left_margin + axis.length + self.right_margin
+            band = "".join(
+                f'<rect x="{_number(-self.left_margin)}" y="{_number(y - self.step / 2)}"'
+                f' width="{_number(width)}" height="{_number(self.step)}"'
+                f' fill="{self.theme.grid}" fill-opacity="0.5"/>'
+                for y in tied
+            )
+        return f'{band}<path d="{path}" stroke="{self.theme.grid}" fill="none"/>'
+
+    def labels(self, first: bool) -> str:
+        texts = [
+            _texts(
+                ((self.places_width - self.left_margin, self.places[label] + 3.2, text)
+                 for label, text in self.names.items()), self.theme.text, "start",
+            )
+        ]  # fmt: skip
+        right = self.width + 8 + self.numbers_width
+        for row in self.plot.rows:
+            y = self.places[row["label"]] + 3.2
+            weight = "bold" if row["tied"] else ""
+            texts += [
+                _text(1 - self.left_margin, y, row["place"] or "", self.theme.faint, size=_SMALL),
+                _text(right, y, self._number(row), self.theme.text, size=_SMALL, weight=weight,
+                      anchor="end"),
+                _text(right + 4, y, row["letters"] or "", self.theme.faint, size=_SMALL),
+            ]  # fmt: skip
+        return "".join(texts)
+
+
+@dataclass
 class _BarDrawer(_ForestDrawer):
     """Draws bar charts, with a number at the end of each bar."""
 
@@ -728,11 +792,12 @@ class _HeatDrawer(_RowDrawer):
 
 
 # Roles that a tooltip does not repeat, because colours and positions show them.
-_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale")
+_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
 _DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
     "forest": _ForestDrawer,
+    "ranking": _RankingDrawer,
     "bars": _BarDrawer,
     "densities": _DensityDrawer,
 }

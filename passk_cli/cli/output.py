@@ -142,6 +142,8 @@ class ChartOptions:
         from passk_cli.charts.chart_options import with_appearance
 
         # A picture has no text next to it, so its title is the answer.
+        plots = [plot for plot in report.plots if style.full or not plot.full]
+        report = replace(report, draw=lambda: tuple(plots or report.plots))
         report = with_appearance(with_message_texts(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture

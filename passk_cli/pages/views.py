@@ -55,9 +55,11 @@ class PanelView:
     def plots(self) -> Iterator[Plot]:
         """The plots that are small enough to be legible on a page."""
         report = self.panel.report
+        # A page has a leaderboard, which contains more than the picture of a ranking.
         plots = [
-            plot for plot in report.plots if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS
-        ]
+            plot for plot in report.plots
+            if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS and plot.kind != "ranking"
+        ]  # fmt: skip
         for plot in prepare_plots(plots, Appearance()):
             # The panel has a title already, and its context line repeats the subtitle.
             if len(plots) == 1:

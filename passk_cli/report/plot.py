@@ -32,11 +32,12 @@ class ReferenceLine:
 class Plot:
     """A picture of a result as data.
 
-    kind : "curves", "forest", "bars", "densities" or "heat".
+    kind : "curves", "forest", "ranking", "bars", "densities" or "heat".
     rows : one per point, in reading order: role → value.  Curves have x, y and kind (one of the
         lines of a series).  Other plots have x, label, head and tail (for a label "head − tail"),
         filled (False for a hollow point), draws (an array) and within (the smallest and largest
-        possible draw).  All plots can have series, low, high and panel, and a forest has scale
+        possible draw).  A ranking has place, letters and tied (whether the model ties for the
+        first place).  All plots can have series, low, high and panel, and a forest has scale
         (one axis per value).  A heat map has cells from low to high in the row of a label, with y
         (their colour) and words.  Texts are printable, numbers have Python's types, and undefined
         numbers are None.
@@ -60,6 +61,7 @@ class Plot:
     series_with_bands : the series that have bands for their intervals; empty for all.
     groups : the columns that split a model into its series.
     scattered : whether the points of curves are the data, and the lines only an aid.
+    full : whether a picture contains the plot only with --full, if it has another plot.
     """
 
     kind: str
@@ -87,6 +89,7 @@ class Plot:
     groups: tuple[str, ...] = ()
     answer: tuple[Any, ...] = ()
     scattered: bool = False
+    full: bool = False
 
     @property
     def description(self) -> str:
@@ -194,6 +197,23 @@ def forest(
         tail=tail, scale=unit if rules else facet,
     )  # fmt: skip
     return _plot("forest", _rows_by_role(rows, names), names, titles, rules)
+
+
+def ranking(
+    rows: Sequence[Row], *, label: str, value: str, low: str, high: str, place: str, letters: str,
+    tied: str, **titles: str,
+) -> Plot:  # fmt: skip
+    """Models with their places, intervals, numbers and letters, the best first.
+
+    rows : one per model; the other parameters are the names of its keys.  The models that tie for
+        the first place have colours.
+    """
+    plot = forest(rows, label=label, value=value, low=low, high=high, rules=(), **titles)
+    names = {**plot.names, "place": place, "letters": letters, "tied": tied}
+    leading = tuple(str(row[label].parts[0]) for row in rows if row[tied])
+    return replace(
+        plot, kind="ranking", names=names, rows=_rows_by_role(rows, names), leading=leading
+    )
 
 
 def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:

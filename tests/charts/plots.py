@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest
+from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest, ranking
+from passk_cli.report.words import SeriesName
 
 
 def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:
@@ -33,6 +34,19 @@ def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:
     more = {"marked": (1, 5, last), **more}
     words = {"title": "pass@k and pass^k", "x_title": "k", "y_title": "share of tasks"}
     return curves(rows, **names, **words, **more)
+
+
+def ranking_plot(models: int = 10, leaders: int = 3) -> Plot:
+    rows = [
+        {
+            "model": SeriesName((f"model-{at}",)), "pass@1": 0.9 - 0.05 * at,
+            "low": 0.85 - 0.05 * at, "high": 0.95 - 0.05 * at, "place": f"{at + 1}",
+            "letters": "ab"[at >= leaders], "tied": at < leaders,
+        }
+        for at in range(models)
+    ]  # fmt: skip
+    names = {name: name for name in ("low", "high", "place", "letters", "tied")}
+    return ranking(rows, label="model", value="pass@1", x_title="pass@1", **names)
 
 
 def forest_plot() -> Plot:
@@ -81,6 +95,6 @@ PLOTS = {
         x="t", y="p", colour="k", facet="m", marked=(0, 1), log_y=True, y_domain=None,
     ),
     "points": points(),
-    "forest": forest_plot(),
+    "ranking": ranking_plot(), "forest": forest_plot(),
     "densities": density_plot(),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from passk_cli.charts.svg import draw_legend_and_panels, picture
 from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
-from tests.charts.plots import PLOTS
+from tests.charts.plots import PLOTS, ranking_plot
 
 LIGHT = THEMES["light"]
 # At which the axes of a plot of shares are 200 wide and 112.6 high.
@@ -140,3 +140,16 @@ def test_names_are_text_and_not_too_long() -> None:
     assert panel.width < 900
     assert "a: " + "long" * 75 in tooltips(forest(rows, label="a", value="v", low="l", high="h"))[1]
     assert text_width("wide 漢字", 10) > text_width("wide ab", 10)
+
+
+def test_a_ranking_shows_places_numbers_and_letters_and_colours_only_the_leaders() -> None:
+    plot = ranking_plot(models=4, leaders=2)
+    for percent, number in ((False, "0.900"), (True, "90.0 %")):
+        root = ElementTree.fromstring(picture([plot], LIGHT, percent))
+        texts = [text for text in root.itertext() if text.strip()]
+        assert all(text in texts for text in ("1", "4", "model-0", "model-3", number, "a", "b"))
+    paints = re.findall(r'stroke="(#\w+)" stroke-width', picture([plot], LIGHT, False))
+    assert len(set(paints[:2])) == 2
+    assert {*paints[:2]} <= {*LIGHT.series}
+    assert len({*paints[2:]}) == 1
+    assert not {*paints[2:]} & {*LIGHT.series}

@@ -130,8 +130,8 @@ def test_a_name_that_ends_in_a_blank_shows_it(passk: Passk, write: Write) -> Non
 
 def test_a_picture_of_some_pairs_says_whose(passk: Passk, write: Write, tmp_path: Path) -> None:
     data = write("a.csv", table({f"m{i:02}": [min(i, 4)] * 6 + [2] * 3 for i in range(12)}))
-    passk("compare", data, "--chart", tmp_path / "a.svg")
-    (words,) = re.findall("<desc>.*</desc>", (tmp_path / "a.svg").read_text())
+    passk("compare", data, "--full", "--chart", tmp_path / "a.svg")
+    (words,) = re.findall("<desc>.*</desc>", (tmp_path / "a.svg").read_text(), re.DOTALL)
     assert words.endswith(" · the 11 pairs of m04, of 66</desc>")
 
 
@@ -153,3 +153,18 @@ def test_of_two_labelled_runs_the_second_is_compared_with_the_first(
     assert better.startswith("one is significantly better than two at pass@1: +0.667")
     pair = write("both.csv", table(passes))
     assert answer(passk, pair).startswith("a is significantly better than b")
+
+
+def test_a_picture_shows_the_ranking_and_with_full_the_pairs_too(
+    passk: Passk, write: Write, tmp_path: Path
+) -> None:
+    rates = {f"m{i}": [max(0, 4 - i)] * 9 + [i % 3] * 5 for i in range(4)}
+    data = write("a.csv", table(rates))
+    passk("compare", data, "--chart", tmp_path / "short.svg")
+    passk("compare", data, "--full", "--chart", tmp_path / "full.svg")
+    short, full = ((tmp_path / f"{name}.svg").read_text() for name in ("short", "full"))
+    means = {f"{sum(counts) / 4 / 14:.3f}" for counts in rates.values()}
+    assert all(f">{mean}<" in short for mean in means)
+    assert "m0 −" not in short
+    assert "m0 −" in full
+    assert f">{min(means)}<" in full

@@ -64,7 +64,7 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
-from passk_cli.report.plot import Plot, ReferenceLine, forest
+from passk_cli.report.plot import Plot, ReferenceLine, forest, ranking
 from passk_cli.report.words import SeriesName, count_range, first_few, number_range, plural
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
@@ -113,6 +113,8 @@ _METRIC = NumberColumn("METRIC", "A metric of -k or -m.", "share")
 _FIRST = 28
 # Maximum number of models in a chart of all pairs. With more, it shows the leader's pairs.
 _MOST_DRAWN = 8
+# Maximum number of models in a picture of a ranking.
+_MOST_RANKED = 60
 _SIGNIFICANT = (BETTER, WORSE)
 # A model that changes more is not better, so verdicts on changes have their own words.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
@@ -223,6 +225,12 @@ def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
     return isinstance(metric, MetricChange) or study.is_k_in_short_table(
         metric.k, [m.k for m in study.metrics]
     )
+
+
+def draws_ranking(study: Analysis) -> bool:
+    """Whether a picture shows the ranking; with groups there would be a ranking per group."""
+    models = {series[0] for series in study.counts.series}
+    return not study.counts.group_names and 2 < len(models) <= _MOST_RANKED
 
 
 @dataclass(frozen=True)
@@ -338,6 +346,29 @@ class RankingTable(RankedModelTable[ModelRank]):
         for table in super().tables():
             shown = FULL if self.single_model else ALWAYS
             yield replace(table, shown=shown, leaders=leaders if tied else 0)
+
+    def plots(self) -> tuple[Plot, ...]:
+        if not draws_ranking(self.study):
+            return ()
+        estimates = [self.intervals.of(standing.series) for standing in self.records]
+        (table,) = self.tables()
+        rows = [
+            {
+                "model": SeriesName(standing.series), self.metric.name: estimate.value,
+                "low": estimate.low, "high": estimate.high, "places": standing.first.places,
+                "letters": letter_ranges(standing.first.letters or ""),
+                "tied": at < max(table.leaders, standing.first.places == "1"),
+            }
+            for at, (standing, estimate) in enumerate(zip(self.records, estimates, strict=True))
+        ]  # fmt: skip
+        level = self.study.confidence.interval_level
+        shaded = "shaded: tied for first" if table.leaders else ""
+        parts = (f"bars: {100 * level:g} % intervals" if level else "",
+                 f"same letter: tied at {_level(self)}", shaded)  # fmt: skip
+        chart = ranking(rows, label="model", value=self.metric.name, low="low", high="high",
+                        place="places", letters="letters", tied="tied", x_title=self.metric.name,
+                        subtitle=" · ".join(filter(None, parts)))  # fmt: skip
+        return (replace(chart, unit="share" if self.metric.unit == "share" else ""),)
 
     def context(self) -> Iterator[str]:
         if not self.single_model:
@@ -726,7 +757,7 @@ class PairTable(PairSection):
             ),
             x_title="difference",
         )  # fmt: skip
-        return (chart,)
+        return (replace(chart, full=not self.baseline and draws_ranking(self.study)),)
 
 
 @dataclass(frozen=True)
