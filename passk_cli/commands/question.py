@@ -54,7 +54,6 @@ class SharedOptions:
 
     @property
     def has_data(self) -> bool:
-        """Whether the user gave data."""
         return self.source is not None
 
     @property

@@ -37,7 +37,6 @@ class CoverPair(PairRecord):
 
     @property
     def has_ranges(self) -> bool:
-        """Whether both models have a range."""
         return all(side.is_range for side in self.sides)
 
     @cached_property
@@ -107,7 +106,6 @@ class CoverComparison:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The number of pairs that differ, and the two ranges if there is only one pair."""
         fields: dict[str, Any] = {
             "metric": self.metric, "differ": self.differ, "pairs": len(self.pairs),
             "reason": self.without.fact.note,

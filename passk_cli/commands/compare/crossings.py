@@ -61,7 +61,6 @@ class Crossing:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The two models, the curve, and the k of the crossing for the answer."""
         return {
             "curve": f"{self.family}k", "model": SeriesName((self.against, *self.series[1:])),
             "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits_text,
@@ -143,7 +142,6 @@ class CrossingTable(Section[Crossing]):
 
     @property
     def crossed(self) -> list[Crossing]:
-        """The pairs of curves that cross."""
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property

@@ -31,7 +31,6 @@ def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def count_differing(pairs: Sequence[Pair]) -> int:
-    """The number of pairs that differ significantly."""
     return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
 
 
@@ -152,8 +151,7 @@ PLACE_ANSWERS = (
     Answer("pairs-that-differ", lambda places: not places.all_tested,
            _DIFFER + " at {metric}.", lambda places: places.pair_fields),
     Answer("leads-ties-below", lambda places: places.has_leader and places.leader_fields["ties"],
-           _LEADS + ";"
-           " {ties} of the other {rest:pair} {ties:ties|tie}.",
+           _LEADS + "; {ties} of the other {rest:pair} {ties:ties|tie}.",
            lambda places: places.leader_fields),
     Answer("leads-all-differ", lambda places: places.has_leader and places.leader_fields["rest"],
            _LEADS + "; every other pair differs too.",
@@ -203,7 +201,6 @@ class TwoModels:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The two models, their difference, and the p of the verdict."""
         pair = self.pair
         model, second = (SeriesName(series) for series in pair.models)
         equivalent = self.verdict == EQUIVALENT
@@ -262,7 +259,6 @@ class Reversals:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The metrics at which the order of models reverses, and the model that is better there."""
         return {
             "metrics": list(dict.fromkeys(pair.metric.name for pair in self.turned)),
             "better": SeriesName(self.turned[0].winner or ()), "pairs": self.pairs,

@@ -113,7 +113,6 @@ class IntegrityTable(Section[Submission]):
 
     @property
     def has_repeated_attempts(self) -> bool:
-        """Whether a model has several attempts at a task."""
         return int(self.study.counts.n.max()) > 1
 
     def tables(self) -> Iterator[Table]:

@@ -60,7 +60,6 @@ class Pair(PairRecord):
 
     @property
     def metric(self) -> Metric:
-        """The metric at which the models are compared."""
         return self.comparison.first.metric
 
     @property

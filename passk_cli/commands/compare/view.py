@@ -166,8 +166,7 @@ MANY_GROUPS = DiagnosticType(
 POWERLESS = DiagnosticType(
     "powerless-tests", NOTE,
     "no result of {tests:test} at {metric} could be significant with so few tasks",
-    meaning="Even the smallest p-value that these tests can have is above the significance"
-    " level.",
+    meaning="Even the smallest p-value that these tests can have is above the significance level.",
     why="Every pair is reported as tied, even if the models differ a lot. These ties do not show"
     " that the models are equally good.",
     advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
@@ -249,7 +248,6 @@ class RankedModelTable(Section[Record]):
 
     @property
     def other_metrics(self) -> list[Metric]:
-        """The metrics except the first metric that can be tested."""
         return [metric for metric in self.study.metrics if metric != self.metric]
 
     @property
@@ -375,7 +373,6 @@ class RankingTable(RankedModelTable[ModelRank]):
             yield f"~ or same letter: tied at {_level(self)}"
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """Which model comes first, and whether other models tie with it."""
         groups = self.study.counts.group_names
         places = LeadingPlaces(self.records, self.pairs, self.metric, groups)
         if places.tested and not self.single_model:
@@ -395,7 +392,6 @@ class BaselineRow:
     baseline_values: Mapping[Metric, TaskValues]
 
     def difference(self, metric: Metric) -> Estimate:
-        """The difference between the model and the baseline, or the estimate of the baseline."""
         if metric in self.pairs:
             return self.pairs[metric].difference
         values = self.baseline_values.get(metric)
@@ -625,7 +621,6 @@ class PairTable(PairSection):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The headers of the columns with the estimates: names of models if there are only two."""
         first = self.records[0]
         return (first.series[0], first.against) if self.single_model else super().names
 
@@ -775,7 +770,6 @@ class ChangeTable(PairSection):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The headers of the columns with the changes of the two models."""
         return "change", "change of other"
 
     def tables(self) -> Iterator[Table]:
@@ -786,7 +780,6 @@ class ChangeTable(PairSection):
 
     @property
     def tested_pairs(self) -> list[Pair]:
-        """The pairs for which the difference of the changes has a p-value."""
         return testable_pairs(self.records)
 
     @property
@@ -796,7 +789,6 @@ class ChangeTable(PairSection):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The number of pairs with different changes, and the difference of the first pair."""
         tested = self.tested_pairs
         first = tested[0]
         return {
@@ -907,7 +899,6 @@ class CompareQuestion(Question, CompareOptions):
         return super().metrics_of(options, all_counts) if names_metrics else metrics
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """Read the data and the baseline, and choose metrics and an interval for differences."""
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
         runs = (
@@ -946,7 +937,6 @@ class CompareQuestion(Question, CompareOptions):
             ) from None
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a ParameterError if there is only one model and no file with a baseline."""
         if (
             self.baseline is None
             or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
@@ -954,7 +944,6 @@ class CompareQuestion(Question, CompareOptions):
             require_several_models(self._unsplit(counts))
 
     def report(self, study: Analysis) -> Report:
-        """The ranking or the table of the baseline, all pairs, and the sections of options."""
         baseline, change = self.baseline, self._change
         if study.baseline is not None:
             baseline = study.baseline.series[0][0]

@@ -97,7 +97,6 @@ class ReadingSummary(Section[ReadingFact]):
 
     @cached_property
     def fields(self) -> dict[str, Any]:
-        """The size of the data, the problems in the data, and hints of options for the problems."""
         counts = self.study.counts
         facts = counts.facts
         # The message about missing outcomes already contains the hint of --missing.
@@ -193,12 +192,10 @@ class ModelTable(Section[ModelSize]):
 
     @property
     def has_missing_outcomes(self) -> bool:
-        """Whether some outcomes are missing and may pass or fail."""
         return self.study.counts.missing is not None
 
     @property
     def has_different_sizes(self) -> bool:
-        """Whether models have different numbers of tasks or attempts."""
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
     def context(self) -> Iterator[str | OptionHint]:
@@ -366,7 +363,6 @@ def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
 
 
 def _first_texts(name: str, texts: Sequence[str]) -> Iterator[ReadingFact]:
-    """The first texts as rows, and a row with the number of further texts."""
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"

@@ -66,7 +66,6 @@ class ModelHorizon:
 
     @property
     def name(self) -> SeriesName:
-        """The name of the model with its groups."""
         return SeriesName(self.series)
 
     @property

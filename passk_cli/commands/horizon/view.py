@@ -126,12 +126,10 @@ class LongestHorizon:
 
     @property
     def top(self) -> ModelHorizon:
-        """The model with the longest horizon."""
         return self.models[0]
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The values that the sentences of the answer contain."""
         top, reasons = self.top, {model.first.reason for model in self.models}
         rivals = [m.name for m in self.models[1:] if (m.first.high or 0) >= (top.first.low or 0)]
         low, high = _range_of(top)
@@ -228,7 +226,6 @@ class HorizonTable(Section[ModelHorizon]):
 
     @cached_property
     def rate(self) -> str:
-        """The first success rate as text, for example "50 %"."""
         return _percent(self.rates[0])
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -273,7 +270,6 @@ class HorizonTable(Section[ModelHorizon]):
         return (self._success_plot(drawn), *over_dates) if drawn else ()
 
     def _success_plot(self, drawn: Sequence[ModelHorizon]) -> Plot:
-        """A chart of success rates over the lengths of tasks, with the fitted curves."""
         few, nothing = len(drawn) <= _OBSERVED, {"low": None, "high": None}
         ends = [end for model in drawn for end in (*model.ends, model.first.value) if end]
         grid = np.linspace(math.log2(min(ends)), math.log2(max(ends)), _DRAWN)
@@ -304,7 +300,6 @@ class HorizonTable(Section[ModelHorizon]):
         return replace(chart, x_unit="min")
 
     def _growth_plot(self, growth: HorizonGrowth) -> Plot:
-        """A chart of horizons over release dates, with the line of the longest horizons."""
         days = np.array([model.date for model in growth.models])
         middle, mean = days.mean(), np.mean([model.log2 for model in growth.models])
         slope, nothing = 1 / (growth.fact.estimate.value or math.inf), {"low": None, "high": None}

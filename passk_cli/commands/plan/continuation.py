@@ -158,7 +158,6 @@ class ContinuationTable(Section[ContinuationStep]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The best way to continue, with the standard errors before and after."""
         now, best = self.records[:2]
         return {
             "way": best.way, "new": best.tasks - now.tasks, "more": best.more,

@@ -36,7 +36,6 @@ class DesignChoice:
 
     @property
     def attempts_per_model(self) -> int | None:
-        """Total number of attempts of one model; None if no number of tasks is enough."""
         tasks, n, _ = self.fact.size
         return None if tasks is None else tasks * (n or 0)
 

@@ -63,7 +63,6 @@ class FixedSuiteTable(Section[SuiteDesign]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The number of attempts that the noisiest model needs, and the noise with it."""
         noise = max(
             (d.noise for d in self.records),
             key=lambda candidate: candidate.attempts_needed(self.allowed_difference),

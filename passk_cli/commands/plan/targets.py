@@ -205,7 +205,6 @@ class PlanTargets:
 
     @property
     def in_dollars(self) -> bool:
-        """Whether the budget is in dollars."""
         text = str(self.budget)
         return text[:1] == "$" or (self.cost_per_attempt is not None and text[-1:].isdigit())
 
@@ -221,7 +220,6 @@ class PlanTargets:
 
     @property
     def affordable_attempts(self) -> int:
-        """The number of attempts that the budget pays for."""
         unit = (self.unit_cost or math.inf) if self.in_dollars else 1.0
         return math.floor(self.amount / unit * (1.0 + 1e-12))
 

@@ -69,7 +69,6 @@ class VarianceComponents:
 
     @property
     def name(self) -> str:
-        """The name of the model with its groups."""
         return SeriesName(self.series)
 
     @property
@@ -146,7 +145,6 @@ class VarianceComponents:
 
     @property
     def largest_difference(self) -> float:
-        """The largest possible difference of two models."""
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 

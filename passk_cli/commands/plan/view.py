@@ -293,11 +293,9 @@ class DesignTable(Section[DesignChoice]):
 
     @property
     def components(self) -> VarianceComponents:
-        """The variance components of the first metric."""
         return self.designs.metric_components[0]
 
     def facts(self) -> list[Result]:
-        """The planned results of all designs, for every metric."""
         return self.designs.facts
 
     def tables(self) -> Iterator[Table]:
@@ -519,9 +517,8 @@ class DesignTable(Section[DesignChoice]):
                 marked=marked, rules=rules,
                 title=f"{components.metric.name}: smallest difference detected with power"
                 f" {aims.power:g}",
-                subtitle=f"{_basis_words(designs)}"
-                f" · two-sided test at {100 * (1 - aims.level):.3g} %"
-                f" · correlation {designs.correlations}",
+                subtitle=f"{_basis_words(designs)} · two-sided test at {100 * (1 - aims.level):.3g}"
+                f" % · correlation {designs.correlations}",
             ),
         )  # fmt: skip
 
@@ -594,7 +591,6 @@ def _rates_words(rates: BetaRates | PlanTargets) -> str:
 
 
 def _design_words(fact: Result) -> str:
-    """A design in words, for example "200 tasks × 4 attempts"."""
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
 
@@ -618,7 +614,6 @@ class PlanQuestion(Question, PlanOptions):
         return self.cost_per_attempt == PILOT or (self.in_dollars and self.unit_cost is None)
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The plan from assumed success rates; None if there is a pilot."""
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
         refuse_if_any("unknown-metric", *(
@@ -666,7 +661,6 @@ class PlanQuestion(Question, PlanOptions):
         return self.report_from_assumptions(metrics)
 
     def _check_fixed(self, options: SharedOptions) -> None:
-        """Raise a ParameterError for an option that a plan for a fixed suite does not support."""
         useless_options = [name for name in changed_options(self) if name in _NEW_TASKS_OPTIONS]
         useless_options += ["-k"] * (options.metrics.k not in ((), (1,)))
         useless_options += ["-m"] * any(

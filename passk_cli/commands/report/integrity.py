@@ -35,7 +35,6 @@ class PageIntegrityTable(IntegrityTable):
 
 
 def integrity_panel(page: Page) -> Panel | None:
-    """The panel about irregular submissions; None if there are too few models."""
     section = PageIntegrityTable.from_study(page)
     if not section.records:
         return None

@@ -63,7 +63,6 @@ class ReportQuestion(Question, ReportOptions):
     reads_again = True
 
     def request(self, options: SharedOptions) -> Request:
-        """The request for the data, with the order of attempts if the data has an order."""
         request = super().request(options)
         refuse_if_any("contradicting-options", (
             self.link and self.board, OptionValue("--link"),
@@ -80,7 +79,6 @@ class ReportQuestion(Question, ReportOptions):
         return replace(request, order=request.missing != BOUNDS).with_model(self.baseline)
 
     def study(self, options: SharedOptions, read: Read) -> Page:
-        """Read the data, and separate counts for parts that need other columns."""
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
@@ -126,7 +124,6 @@ class ReportQuestion(Question, ReportOptions):
         )
 
     def report(self, study: Analysis) -> Report:
-        """The report with the answer, the estimates, and the page with all sections."""
         page = study
         if not isinstance(page, Page):
             raise TypeError("`report` needs the page that `study` returns")
@@ -164,7 +161,6 @@ class ReportQuestion(Question, ReportOptions):
     def _assemble(
         self, page: Page, estimates: Report, sections: Sequence[Chapter], groups: int
     ) -> Report:
-        """The report with a page of these sections."""
         absent, title, date = [], self.headline, ""
         for (part, reason), names in page.absent_parts.items():
             where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
@@ -288,7 +284,6 @@ def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
 
 
 def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
-    """The report of the estimates with the macro averages as additional rows."""
     if macro is None:
         return estimates
     data = estimates.data

@@ -68,7 +68,6 @@ SIGNIFICANT_TOGETHER = DiagnosticType(
 
 
 def has_changed(fact: Result) -> bool:
-    """Whether the task flipped or differs significantly."""
     return bool(fact.more["flip"] or fact.verdict)
 
 
@@ -204,7 +203,6 @@ class FlippedTaskTable(Section[Result]):
 
     @property
     def several(self) -> bool:
-        """Whether there are several pairs of models."""
         return len({(fact.series, fact.against) for fact in self.records}) > 1
 
     @property
@@ -216,13 +214,11 @@ class FlippedTaskTable(Section[Result]):
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of attempts is known for both models."""
         names = ("attempts", "attempts_against")
         return all(any(fact.more[name] for fact in self.records) for name in names)
 
     @property
     def changes(self) -> list[Result]:
-        """The tasks in the order of the table."""
         return sorted(filter(has_changed, self.records), key=_change_sort_key)
 
     def facts_of(self, record: Result) -> Iterator[Result]:
@@ -342,7 +338,6 @@ class FlipTotals:
 
 
 def _pair_fields(flips: Flips) -> dict[str, Any]:
-    """The flips of a pair of models, and the flips that chance explains."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
         "model": flips.name, "against": flips.against, "flips": flips.number,

@@ -55,7 +55,6 @@ class TaskRates:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of the models."""
         return tuple(self.counts.series[s][0] for s in self.series)
 
     def at(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:

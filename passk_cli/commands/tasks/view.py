@@ -220,7 +220,6 @@ class PassCountTable(Section[PassCountGroup]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The number of flaky, passed and failed tasks, and the range of attempts per task."""
         n, c = self.study.counts.n, self.study.counts.c
         passed, failed = int((c == n).sum()), int((c == 0).sum())
         return {
@@ -316,7 +315,6 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The fewest and the most flaky tasks of a model, and the models with the most."""
         flaky = [len(model.tasks[FLAKY]) for model in self.records]
         flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == max(flaky)]
         groups = self.study.counts.group_names
@@ -383,7 +381,6 @@ class TaskList(Section[Result]):
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether the order of attempts is known."""
         return bool(outcome_strips(self.study.counts).any())
 
     def facts_of(self, record: Result) -> tuple[Result]:
@@ -397,7 +394,6 @@ class TaskList(Section[Result]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The number of tasks that pass above the rate, and the attempts needed to show this."""
         assert self.rate is not None
         noun = "model–task pair" if self.several else "task"
         return {
@@ -527,7 +523,6 @@ class MatrixTable(Section[MatrixRow]):
             yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        """A table with the models that fit on a screen; --full adds tables of all other models."""
         brief_part = [(self.brief, self.brief.parts[0], BRIEF)]
         for section, part, visibility in [
             *brief_part,
@@ -651,7 +646,6 @@ class SuspectTable(Section[SuspectTask]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The suspect tasks, and the number of tasks that no model or every model solves."""
         suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
         kinds = Counter(task.kind for task in self.records)
         return {
@@ -718,13 +712,11 @@ class TasksQuestion(Question, TasksOptions):
     )
 
     def request(self, options: SharedOptions) -> Request:
-        """The request for the data, with the order of attempts if the data has an order."""
         if self.order_from_lines:
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """Read the data and, with --against, the run or model to compare with."""
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
