@@ -17,7 +17,7 @@ REMOVED = [
     (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
     (["estimate", AGENTS, "--engine", "spark"], "count on the cluster first"),
     (["compare", AGENTS, "--spark-master", "sc://x"], "count on the cluster first"),
-    (["watch", AGENTS, "--best", True], "passk compare tests all models once the run is complete"),
+    (["watch", AGENTS, "--best", True], "passk compare tests all models when the run is complete"),
     (["watch", AGENTS, "--give-up", "5%"], "the answer contains the chance of a decision"),
     (["watch", AGENTS, "--pause", "1"], "checks the files twice a second"),
     (["watch", AGENTS, "--prior", "1"], "the forecast always uses 0.1"),

@@ -66,7 +66,7 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
     first.has(*TASKS[:7])
     result = first.watch()
     assert (result.code, result.out.splitlines()[0]) == (
-        5, "NOT YET: 7 of 60 tasks; 55 % chance of a decision by the end; next look at 9 tasks"
+        5, "NOT YET: 7 of 60 tasks complete; 55 % chance of a decision by the end; next look at 9 tasks"
     )  # fmt: skip
     before = first.looks.read_bytes()
     assert first.watch() == result
@@ -122,7 +122,7 @@ def test_a_look_counts_the_first_tasks_that_are_all_complete(
     first.has(*TASKS[:8], *TASKS[9:40])
     result = first.watch()
     assert result.out.startswith("NOT YET: 8 of 60 tasks")
-    assert "note[waiting-for-task]: 31 tasks are complete and wait for t08, which" in result.err
+    assert "note[waiting-for-task]: 31 complete tasks wait for task t08, which" in result.err
 
 
 def test_a_task_is_complete_with_all_its_attempts(
@@ -134,15 +134,18 @@ def test_a_task_is_complete_with_all_its_attempts(
     words = ("watch", path, "--order", order, "--min", "pass@1=0.5")
     result = passk(*words, "--attempts", 4)
     assert result.out.startswith("NOT YET: 5 of 8 tasks")
-    assert "note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts\n" in result.err
+    assert (
+        "note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts\n"
+        in result.err
+    )
     path.write_text(jsonl(rows[:6]))
     assert "short-of-plan" not in passk(*words, "--attempts", 4, "--looks", tmp_path / "new").err
     path.write_text(jsonl(rows))
     result = passk("watch", path, "--min", "pass@1=0.5", "--planned", 8)
-    assert "--attempts 4  # counts tasks as they were completed" in result.err
+    assert "--attempts 4  # uses the order of completion" in result.err
     result = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
     assert (result.code, result.error) == (3, "other-plan")
-    assert "the task has 4 attempts, but the plan has 3 per task" in result.err
+    assert "this task has 4 attempts, but the plan has 3 per task" in result.err
     result = passk(*words, "-m", "pass@5", "--no-regression", "--baseline", path, "--attempts", 4)
     assert "pass@5 needs 5 attempts per task, but the plan has 4" in result.err
 
@@ -203,10 +206,10 @@ def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) 
     words = ("watch", first.path, "--min", "pass@1=0.5", "--planned", 60)
     result = passk(*words)
     assert (result.code, result.error) == (2, "no-order")
-    assert "--order completion  # counts tasks as they were completed, if the time" in result.err
+    assert "--order completion  # uses the order of completion, if the time" in result.err
     first.order.unlink()
     bare = passk("watch", first.path, "--min", "pass@1=0.5").err
-    assert " --order completion --planned 20  # counts tasks as they were completed" in bare
+    assert " --order completion --planned 20  # uses the order of completion" in bare
     result = passk(*words, "--order", "completion")
     assert result.code == 5
     assert "warning[order-of-completion]" in result.err
@@ -285,7 +288,10 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     words = ("watch", "--rules", book, "--order", first.order)
     result = passk(*words)
     assert result.out.startswith("After 21 of 59 tasks, PASS: pass@1 of m is")
-    assert "note[rules-not-watched]: not watched: must-pass" in result.err
+    assert (
+        "note[rules-not-watched]: passk watch does not judge these rules of the suite: must-pass"
+        in result.err
+    )
     assert "t05" not in json.loads((tmp_path / "run.jsonl.looks").read_text())["tasks"]
     book.write_text(suite + suite.replace('"a"', '"b"'))
     result = passk(*words, "--looks", tmp_path / "b.looks")
@@ -294,7 +300,7 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     result = passk(*words, "--suite", "c")
     assert "--suite c" in result.err
     for key, value, expected_words in (
-        ("min-by", "estimate", "a look is judged by its interval"),
+        ("min-by", "estimate", "passk watch always compares a minimum with the interval"),
         ("by", "arm", "watch each group separately"),
         ("cluster", "repository", "a look counts single tasks"),
         ("population", "these-tasks", "a look is about new tasks"),

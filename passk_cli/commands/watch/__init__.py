@@ -14,7 +14,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import FAIL, PASS, Rules
 
-# The value of --order that counts tasks in the order in which they were completed.
+# Value of --order that counts tasks in the order of their completion.
 COMPLETION = "completion"
 
 
@@ -22,7 +22,8 @@ COMPLETION = "completion"
 class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     """Judge a run while it is in progress.
 
-    All looks together keep the confidence level. Tasks count in an order drawn before the run.
+    You can look as often as you want, because all looks together keep the confidence level. A look
+    counts the first tasks of an order that you drew before the run.
 
     Exit code: 0 pass, 1 fail, 5 not yet decided, 3 cannot be checked.
 
@@ -42,67 +43,69 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     # fmt: off
     planned: Annotated[int | None, Option(
         "--planned", "N", "Number of tasks in the plan.", low=2,
-        detail="Choose it before the run. Default: the tasks of --order, or of the log's dataset.",
+        detail="Choose N before the run. Default: the number of tasks in --order, or in the dataset"
+        " of the log.",
     )] = None
     attempts: Annotated[int, Option(
-        "--attempts", "N", "Attempts that complete a task.", low=1,
+        "--attempts", "N", "Number of attempts that complete a task.", low=1,
     )] = 1
     every: Annotated[int | None, Option(
         "--every", "N", "Look every N tasks. Default: a twentieth of the plan.", low=1,
-        detail="A look counts only the first N, 2N, ... tasks of the order, whenever you run the"
-        " command. So the verdict does not depend on when you looked.",
+        detail="A look counts only the first N, 2N, ... tasks of the order. Therefore, the verdict"
+        " does not depend on when you run the command.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
-        "--order", f"FILE|{COMPLETION}", "Tasks in the order drawn, one per line.", file="read",
+        "--order", f"FILE|{COMPLETION}", "Tasks in the drawn order, one per line.", file="read",
         parse="passk_cli.commands.watch.order:parse_order",
-        detail="A look counts the first tasks of this order once they are all complete. Default:"
-        f" the order of the dataset in the log. {COMPLETION} counts tasks as they were completed."
-        " It assumes that the time of completion does not depend on the outcome.")] = ()
+        detail="A look counts the first tasks of this order when all of them are complete. Default:"
+        f" the order of the dataset in the log. {COMPLETION} uses the order of completion, which"
+        " assumes that the time of completion does not depend on the outcome.")] = ()
     baseline: Annotated[DATA, Option(
-        "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
+        "--baseline", "FILE|NAME", "Compare with this file or with this model.",
         file="read", of_models=True,
-        detail="As in passk gate. It must be complete and contain every task of the plan.")] = None
+        detail="The baseline must be complete and contain every task of the plan.")] = None
     rules: Annotated[str | None, Option(
-        "--rules", "FILE", "Judge by a suite of a rules file of passk gate.", file="read",
-        detail="FILE... replaces the runs of the suite, and options replace its options.",
+        "--rules", "FILE", "Use the rules of a suite of this rules file.", file="read",
+        detail="Files on the command line replace the runs of the suite, and options replace the"
+        " options of the suite.",
     )] = None
     trust_rules: TRUST_RULES = False
     suite: Annotated[str | None, Option(
-        "--suite", "NAME", "The suite of --rules, if the file has several.", rare=True)] = None
+        "--suite", "NAME", "The suite of --rules, if there are several.", rare=True)] = None
     looks: Annotated[str | None, Option(
         "--looks", "FILE", "The file that records the looks. Default: RUN.looks.",
         file="written", parse="passk_cli.commands.watch.interim_looks:parse_looks",
         detail="passk stops with an error if the plan, the rules or a counted outcome has changed"
-        " since the last look. Data from Python needs no such file.")] = None
+        " since the last look. If the data comes from Python, no file is needed.")] = None
     follow: Annotated[bool, Option(
         "--follow", help="Look again whenever files have grown, until the run is decided.",
-        detail="A line shows the complete tasks, the chance of a decision, and the estimate with"
-        " its interval. Ctrl-C stops and keeps the looks.")] = False
+        detail="A line shows the number of complete tasks, the chance of a decision, and the"
+        " estimate with its interval. Ctrl-C stops passk, and the file of looks stays.")] = False
     on_undecided: Annotated[str, Option(
         "--on-undecided", help="How to count rules that are undecided at the end.",
         choices=(PASS, FAIL),
         rare=True)] = PASS
     # fmt: on
-    # A file of rules sets these: its tasks in quarantine, and its rules that are not watched.
+    # A rules file sets the tasks in quarantine and the rules that passk watch does not judge.
     quarantine: tuple[str, ...] = ()
     skipped_rules: tuple[str, ...] = ()
 
 
-# Options of gate that would break the confidence level of a look, also in a file of rules, and why.
+# Options of passk gate that would break the confidence level of the looks, with the reasons.
 REFUSED = {
-    "by": "watch each group separately: select it with a condition (where)",
-    "cluster": "a look counts single tasks and not clusters; passk gate allows for clusters once"
+    "by": "watch each group separately, and select the group with a condition (where)",
+    "cluster": "a look counts single tasks and not clusters; passk gate allows for clusters when"
     " the run is complete",
     "population": "a look is about new tasks, because the run is not complete; passk gate can judge"
-    " these tasks once it is",
-    "min-by": "a look is judged by its interval",
+    " these tasks when the run is complete",
+    "min-by": "passk watch always compares a minimum with the interval",
 }
-# Options of earlier releases, and what to use instead.
+# Options of earlier releases, each with a replacement.
 _REMOVED = {
-    "best": "it was removed; passk compare tests all models once the run is complete",
-    "give-up": "it was removed; the answer contains the chance of a decision",
-    "prior": "it was removed; the forecast always uses 0.1",
-    "pause": "it was removed; --follow checks the files twice a second",
+    "best": "this option was removed; passk compare tests all models when the run is complete",
+    "give-up": "this option was removed; the answer contains the chance of a decision",
+    "prior": "this option was removed; the forecast always uses 0.1",
+    "pause": "this option was removed; --follow checks the files twice a second",
 }
 COMMAND = Command(
     WatchOptions, (Request, Metrics, Rules, Confidence),

@@ -1,4 +1,4 @@
-"""Interim looks at a run: when they are due, what they decided, and the file that records them."""
+"""Interim looks at a run in progress: the plan, the verdicts, and the file that records them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 SCHEMA = "passk-looks/1"
-# The recursion that computes the boundary takes two seconds for this many looks.
+# Maximum number of looks. The recursion that computes the boundaries takes two seconds for these.
 MOST_LOOKS = 500
-# The number of looks in a plan without --every.
+# Number of looks in a plan without --every.
 _DEFAULT_LOOKS = 20
 
 
@@ -33,8 +33,8 @@ _DEFAULT_LOOKS = 20
 class WatchPlan:
     """The plan of a run, which was fixed before the run began.
 
-    total_tasks : tasks at the end.  attempts : attempts at every task.
-    step : tasks between two looks.  level : confidence level of all looks together.
+    total_tasks : number of tasks of the complete run.  attempts : number of attempts per task.
+    step : number of tasks between two looks.  level : confidence level of all looks together.
     """
 
     total_tasks: int
@@ -46,24 +46,19 @@ class WatchPlan:
     def from_options(
         cls, total_tasks: int, attempts: int, step: int | None, level: float
     ) -> WatchPlan:
-        """The plan that the options describe. Without `step` it has twenty looks.
+        """Create a plan, which has twenty looks if `step` is None.
 
         Errors: ParameterError for more than MOST_LOOKS looks.
         """
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
-        fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "makes fewer")
-        refuse_too_many(
-            "looks",
-            len(plan.look_sizes),
-            MOST_LOOKS,
-            fewer,
-            place=OptionValue("--every", str(step)),
-        )
+        fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "plans fewer looks")
+        place = OptionValue("--every", str(step))
+        refuse_too_many("looks", len(plan.look_sizes), MOST_LOOKS, fewer, place=place)
         return plan
 
     @property
     def look_sizes(self) -> list[int]:
-        """The number of tasks that each look counts. The last look counts all tasks.
+        """Number of tasks that each look counts. The last look counts all tasks.
 
         >>> WatchPlan(10, 1, 4, 0.95).look_sizes
         [4, 8, 10]
@@ -72,18 +67,18 @@ class WatchPlan:
 
     @cached_property
     def boundaries(self) -> list[float]:
-        """The distance from a limit, in standard errors, from which each look decides."""
+        """Distance from a limit, in standard errors, from which each look decides."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return z_boundary(shares, 1 - self.level)
 
 
 @dataclass(frozen=True)
 class InterimLook:
-    """One look: the tasks that it counted, and what it decided.
+    """One look at a run, with the counted tasks and the verdicts.
 
-    tasks : how many tasks it counted.  data : a digest of their outcomes.
-    verdicts : "model: rule" → verdict; empty if the look was too early to decide anything.
-    chance : the chance that the remaining tasks decide; None if it is not known.
+    tasks : number of tasks that the look counted.  data : digest of the outcomes of these tasks.
+    verdicts : "model: rule" → verdict. Empty if the look was too early to decide anything.
+    chance : chance that the remaining tasks decide the run, or None if it was not computed.
     """
 
     tasks: int
@@ -97,8 +92,8 @@ class InterimLooks:
     """All looks at a run, which are recorded in a file or only in memory.
 
     setup : name → value, for the plan, the rules and the baseline.
-    tasks : the tasks of the last look, in their order.
-    path : the file; None if there is none.
+    tasks : names of the tasks that the last look counted, in their order.
+    path : the file of looks, or None.
     """
 
     setup: Mapping[str, Any]
@@ -108,9 +103,9 @@ class InterimLooks:
 
     @classmethod
     def from_file(cls, path: Path | None, setup: Mapping[str, Any]) -> InterimLooks:
-        """The looks that a file contains; no looks if the file does not exist or is empty.
+        """Read the looks of a file. A file that does not exist or is empty has no looks.
 
-        Errors: DataError if it is not a file of looks, or if it belongs to another plan.
+        Errors: DataError if the file is not a file of looks, or belongs to another plan.
         """
         text = "" if path is None or not path.exists() else path.read_text("utf-8", "replace")
         if not text:
@@ -135,24 +130,19 @@ class InterimLooks:
         ]
         if differing:
             name = differing[0]
-            old_value, new_value = (
-                _value_text(setup.get(name)) for setup in (recorded_setup, current_setup)
-            )
+            old, new = (_value_text(setup.get(name)) for setup in (recorded_setup, current_setup))
+            fix = SuggestedFix({"--looks": Placeholder("FILE")}, "starts again in another file")
             raise DataError(
                 str(path),
-                f"{name} was {old_value} at the last look, and is {new_value} now; a plan that"
-                " changes after a look no longer keeps its level",
-                name="other-plan",
-                settles=[
-                    SuggestedFix({"--looks": Placeholder("FILE")}, "starts again in another file")
-                ],
-            )
+                f"{name} was {old} at the last look, and is {new} now; a plan that changes after a"
+                " look does not keep its confidence level", name="other-plan", settles=[fix],
+            )  # fmt: skip
         return cls(setup, tasks, looks, path)
 
     def require_same(self, progress: RunProgress, data: Callable[[], str]) -> None:
-        """Raise a DataError unless the tasks of the last look still have the same outcomes.
+        """Raise a DataError if the outcomes of the tasks of the last look have changed.
 
-        progress : how far the run is.  data : computes the present digest of these tasks.
+        data : computes the present digest of the outcomes of these tasks.
         """
         last, place = self.looks[-1], str(self.path)
         if progress.countable < last.tasks:
@@ -171,10 +161,7 @@ class InterimLooks:
             )  # fmt: skip
 
     def write(self, order: Sequence[str]) -> None:
-        """Write the looks to their file, if there are any. The file is replaced as a whole.
-
-        order : names of all tasks in their order.
-        """
+        """Replace the file of looks, if there are looks.  order : names of all tasks in order."""
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
             content = {"schema": SCHEMA, "about": self.setup, "looks": looks, "tasks": tasks}
@@ -182,7 +169,7 @@ class InterimLooks:
 
 
 def _value_text(value: Any) -> str:
-    """One value of a setup as words.
+    """One value of the setup in words.
 
     >>> _value_text(["a", "b"]), _value_text(None), _value_text(0.9)
     ('a, b', 'none', '0.9')
@@ -193,15 +180,15 @@ def _value_text(value: Any) -> str:
 
 
 def parse_looks(name: str) -> str:
-    """The value of --looks; ParameterError if its folder does not exist."""
+    """Check the value of --looks; ParameterError if the folder of the file does not exist."""
     require_folder(Path(name))
     return name
 
 
 def default_looks_path(files: Sequence[str]) -> Path:
-    """The default file of looks: RUN.looks, next to the first file RUN.
+    """The default file of looks, which is RUN.looks next to the first file RUN.
 
-    Errors: ParameterError if there is no such place: for a pipe, an address or a pattern.
+    Errors: ParameterError if RUN is a pipe, an address or a pattern.
 
     >>> str(default_looks_path(["runs/nightly/"]))
     'runs/nightly.looks'
@@ -210,7 +197,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
     if path == "-" or "://" in path or set(path) & set("*?["):
         raise ParameterError(
             f"{path}: this input has no default file of looks", name="bad-output",
-            settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "sets one")],
+            settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "names the file")],
         )  # fmt: skip
     place = Path(path)
     place = place.resolve() if not place.name else place
@@ -219,10 +206,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
 
 @contextmanager
 def exclusive_lock(path: Path | None) -> Iterator[None]:
-    """Run the block while no other process looks at the run.
-
-    Errors: ParameterError if another process looks at it now.
-    """
+    """Lock the file of looks; ParameterError if another process has locked the file."""
     if path is None or not stat.S_ISREG(file_mode(str(path))):
         yield
         return
@@ -231,7 +215,7 @@ def exclusive_lock(path: Path | None) -> Iterator[None]:
 
 
 def outcome_digest(counts: Counts) -> str:
-    """A digest of the counts, and of all further columns of the attempts except their number."""
+    """A digest of the counts and of all data about attempts, except the attempt numbers."""
     sums = hashlib.sha256(json.dumps([counts.series, counts.tasks]).encode())
     arrays = [counts.series_codes, counts.task_codes, counts.n, counts.c]
     arrays += [] if counts.missing is None else [counts.missing]

@@ -1,4 +1,4 @@
-"""The order in which the tasks of a run count, and how many of them are complete."""
+"""The order in which looks count the tasks of a run, and the number of complete tasks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The sources of an order.
+# Kinds of orders: from a list of the user, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
 # Task → model → number of attempts made so far.
 AttemptsByTask = Mapping[str, Mapping[str, int]]
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
-    """The value of --order: task names from a file with one per line or from a list, or COMPLETION.
+    """Parse the value of --order: a file with one task per line, a list, or COMPLETION.
 
-    Errors: DataError if the file does not exist, ParameterError if it names no task or one twice.
+    Errors: DataError if the file does not exist. ParameterError if the order has no task, or
+        contains a task twice.
     """
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
@@ -34,18 +35,17 @@ def parse_order(value: Any) -> tuple[str, ...]:
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ParameterError(
-            OptionValue("--order"), f"the order contains task {twice} twice; remove one"
-        )
+        problem = f"the order contains task {twice} twice; remove one of the two lines"
+        raise ParameterError(OptionValue("--order"), problem)
     return names
 
 
 class RunProgress(NamedTuple):
     """How much of a plan is complete.
 
-    tasks : names, in the order in which they count.
-    countable : how many of the first tasks are all complete. A look may count these.
-    waiting : how many further tasks are complete, but come after a task that is not.
+    tasks : names of the tasks, in their order.
+    countable : number of tasks before the first incomplete task, which a look may count.
+    waiting : number of complete tasks that come after an incomplete task.
     """
 
     tasks: Sequence[str]
@@ -55,11 +55,11 @@ class RunProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskOrder:
-    """The order in which tasks count.
+    """The order in which looks count the tasks.
 
-    tasks : names; for COMPLETION only the tasks that earlier looks counted.
+    tasks : names of the tasks. For COMPLETION, only the tasks that earlier looks counted.
     kind : LIST, DATASET or COMPLETION.
-    last_places : task → the place of its last attempt in the files; only for COMPLETION.
+    last_places : task → position of its last attempt in the files, only for COMPLETION.
     """
 
     tasks: Sequence[str]
@@ -68,18 +68,14 @@ class TaskOrder:
 
     @classmethod
     def from_options(
-        cls,
-        names: Sequence[str],
-        counts: Counts,
-        quarantine: Collection[str],
-        total_tasks: int | None,
-        attempts: int | None = None,
-    ) -> TaskOrder:
-        """The order that --order sets, or else the order of the dataset in the files.
+        cls, names: Sequence[str], counts: Counts, quarantine: Collection[str],
+        total_tasks: int | None, attempts: int | None = None,
+    ) -> TaskOrder:  # fmt: skip
+        """The order of --order or, without this option, the order of the dataset in the files.
 
-        names : the value of --order; empty without it.  quarantine : tasks that do not count.
-        attempts : planned attempts per task; None if the counts are not those of the plan.
-        Errors: ParameterError if no order is known, or if it has fewer tasks than the plan.
+        names : the value of --order, or ().  quarantine : tasks that no look counts.
+        attempts : planned attempts per task, or None to check only that an order is known.
+        Errors: ParameterError if no order is known, or if the order has too few tasks.
         """
         if names == (COMPLETION,):
             return cls((), COMPLETION)
@@ -88,33 +84,28 @@ class TaskOrder:
             plan = dict[str, Any]()
             attempts_made = attempts_by_task(counts, {model for model, *_ in counts.series})
             if attempts is not None:
-                most = max(
-                    (max(by_model.values()) for by_model in attempts_made.values()), default=0
-                )
+                numbers = (max(by_model.values()) for by_model in attempts_made.values())
+                most = max(numbers, default=0)
                 plan |= {"--attempts": most} if most > attempts else {}
             if not total_tasks:
-                plan |= {
-                    "--planned": len(attempts_made)
-                    if attempts_made and attempts
-                    else Placeholder("N")
-                }
+                tasks = len(attempts_made) if attempts_made and attempts else Placeholder("N")
+                plan |= {"--planned": tasks}
             raise ParameterError(
-                "the data contains no order of the tasks, and the first complete tasks may be the"
-                " easy ones",
-                name="no-order",
+                "the data contains no order of the tasks, and the tasks that are complete first may"
+                " be easy tasks", name="no-order",
                 settles=[
-                    SuggestedFix({"--order": Placeholder("FILE")}, "lists them in the order drawn"),
+                    SuggestedFix({"--order": Placeholder("FILE")}, "names the order that you drew"),
                     SuggestedFix({"--order": COMPLETION} | plan,
-                                 "counts tasks as they were completed, if the time of completion"
-                                 " does not depend on the outcome"),
+                                 "uses the order of completion, if the time of completion does not"
+                                 " depend on the outcome"),
                 ],
             )  # fmt: skip
         if total_tasks is not None and total_tasks > len(order.tasks):
             raise ParameterError(
                 OptionValue("--planned", str(total_tasks)),
                 f"the {order.kind} has only {plural(len(order.tasks), 'task')}",
-                name="contradicting-options", settles=[SuggestedFix({"--planned": len(
-                order.tasks)})],
+                name="contradicting-options",
+                settles=[SuggestedFix({"--planned": len(order.tasks)})],
             )  # fmt: skip
         return cls([task for task in order.tasks if task not in quarantine], order.kind)
 
@@ -125,19 +116,18 @@ class TaskOrder:
         attempts: int,
         total_tasks: int,
     ) -> RunProgress:
-        """How much of the plan is complete. A task is complete if it has all planned attempts of
-        all models."""
+        """How much of the plan is complete.
+
+        A task is complete if all models have made all planned attempts at the task.
+        """
         complete = {
             task for task, by_model in attempts_made.items()
             if by_model.keys() >= {*models} and all(by_model[model] == attempts for model in models)
         }  # fmt: skip
         tasks = self.tasks
         if self.kind == COMPLETION:
-            new_tasks = complete.difference(tasks)
-            tasks = (
-                *tasks,
-                *sorted(new_tasks, key=lambda task: (self.last_places.get(task, 0.0), task)),
-            )
+            new_tasks = sorted(complete.difference(tasks))
+            tasks = (*tasks, *sorted(new_tasks, key=lambda task: self.last_places.get(task, 0.0)))
         is_complete = [task in complete for task in tasks[:total_tasks]]
         countable = is_complete.index(False) if False in is_complete else len(is_complete)
         return RunProgress(tasks[:total_tasks], countable, sum(is_complete[countable:]))
@@ -148,23 +138,22 @@ class TaskOrder:
             if max(by_model.values()) > attempts:
                 most = max(by_model.values())
                 raise DataError(
-                    task, f"the task has {most} attempts, but the plan has {attempts} per task",
+                    task, f"this task has {most} attempts, but the plan has {attempts} per task",
                     name="other-plan",
                     settles=[SuggestedFix({"--attempts": most}, "changes the plan")],
                 )  # fmt: skip
-        if self.kind != COMPLETION and (
-            unplanned := sorted(attempts_made.keys() - set(self.tasks))
-        ):
+        unplanned = sorted(attempts_made.keys() - set(self.tasks))
+        if unplanned and self.kind != COMPLETION:
             raise DataError(
                 unplanned[0], f"this task is not in the order of the {self.kind}",
-                "add every task of the run to it", name="other-plan",
+                "add every task of the run to the order", name="other-plan",
             )  # fmt: skip
 
 
 def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
-    """Task → model → attempts made, including attempts without an outcome.
+    """Task → model → number of attempts so far, including attempts without an outcome.
 
-    Models without any attempt at a task are not in its entry.
+    The entry of a task contains only models with attempts at the task.
     """
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
@@ -176,8 +165,7 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
 
 
 def last_attempts(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
-    """Task → the place of its last attempt by these models in the files; empty if the counts were
-    read without places."""
+    """Task → position of its last attempt in the files; empty if the counts have no positions."""
     lines, last = counts.attempts.get("attempt"), dict[str, float]()
     if lines is None:
         return last

@@ -1,4 +1,4 @@
-"""A run in progress: what a look at its first tasks decides."""
+"""A run in progress, and the verdicts of looks at its first tasks."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# The outcome of a run that is complete and that no look has decided.
+# Outcome of a complete run that no look has decided.
 END = "end"
-# In a forecast of shares: standard deviation of the true distances from the limit.
+# Standard deviation of the true distance from a limit, which forecasts of shares assume.
 _PRIOR = 0.1
-# Standard errors come from an interval at this level. A spread may be 0, the interval is not.
+# Standard errors come from an interval at this level, because a sample variance may be 0.
 _INTERVAL_LEVEL = 0.95
 
 
 def line_key(line: Judgement) -> str:
-    """The key of a judged line in a file of looks."""
+    """The key of a judgement in a file of looks."""
     return f"{line.name}: {line.rule}"
 
 
@@ -38,8 +38,8 @@ def line_key(line: Judgement) -> str:
 class WatchedRun:
     """A run in progress, with its rules and its plan.
 
-    study : the data read so far, including tasks that are not complete.
-    attempts_made : the attempts so far.
+    study : the data so far, including incomplete tasks.
+    attempts_made : number of attempts so far, by task and model.
     """
 
     gate: GateQuestion
@@ -50,21 +50,16 @@ class WatchedRun:
 
     @property
     def models(self) -> frozenset[str]:
-        """The models that are judged."""
         return frozenset(model for by_model in self.attempts_made.values() for model in by_model)
 
     @property
     def progress(self) -> RunProgress:
-        """How much of the plan is complete."""
         return self.order.progress(
             self.attempts_made, self.models, self.plan.attempts, self.plan.total_tasks
         )
 
     def first_counts(self, tasks: int) -> Counts:
-        """The counts of the first `tasks` tasks of the order.
-
-        Errors: DataError if none of these has an outcome.
-        """
+        """The counts of the first `tasks` tasks; DataError if none of them has an outcome."""
         counts, first = self.study.counts, set(self.progress.tasks[:tasks])
         try:
             return counts.without_tasks([task for task in counts.tasks if task not in first])
@@ -75,7 +70,7 @@ class WatchedRun:
             ) from None  # fmt: skip
 
     def judge_first(self, tasks: int, level: float) -> JudgedRun:
-        """The first `tasks` tasks judged by each rule, with all intervals at one level.
+        """Judge the first `tasks` tasks by all rules, with intervals at the level `level`.
 
         Errors: DataError if the baseline lacks one of these tasks.
         """
@@ -84,22 +79,18 @@ class WatchedRun:
         for series, coverage in context.coverages.items():
             base = sides.base_series(series)
             if coverage is not None and coverage.more and base is not None:
-                task_codes, base_codes = (
-                    sides.tasks[series].tolist(),
-                    set(sides.baseline_tasks[base].tolist()),
-                )
-                name = sides.counts.tasks[
-                    next(code for code in task_codes if code not in base_codes)
-                ]
+                base_codes = set(sides.baseline_tasks[base].tolist())
+                codes = (code for code in sides.tasks[series].tolist() if code not in base_codes)
+                name = sides.counts.tasks[next(codes)]
                 raise DataError(
                     name, "the baseline has no attempts at this task of the plan",
                     name="other-plan",
-                    settles=[SuggestedFix({"--exclude-task": (name,)}, "leaves it out")],
+                    settles=[SuggestedFix({"--exclude-task": (name,)}, "leaves the task out")],
                 )  # fmt: skip
         return JudgedRun(self.gate, context).judge(level)
 
     def next_look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
-        """The next look.  looks : the earlier looks.  forecast : whether to compute its chance."""
+        """Make the next look.  forecast : whether to compute the chance of a decision."""
         place = len(looks)
         tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
         if math.isfinite(limit):
@@ -109,9 +100,10 @@ class WatchedRun:
         return replace(look, chance=self.chance([*looks, look])) if forecast else look
 
     def chance(self, looks: Sequence[InterimLook]) -> float | None:
-        """The chance that the remaining tasks decide the run; None if it is not known.
+        """The chance that the remaining tasks decide the run, or None if it cannot be computed.
 
-        The run is decided if all open lines pass or one fails. Lines count as independent.
+        A run is decided if all undecided rules pass or one rule fails. The calculation assumes that
+        the rules are independent.
         """
         decided, tasks = self.decided_lines(looks), looks[-1].tasks
         share, all_pass, none_fails = tasks / self.plan.total_tasks, 1.0, 1.0
@@ -137,7 +129,7 @@ class WatchedRun:
         return min(all_pass + 1 - none_fails, 1.0)
 
     def decided_lines(self, looks: Sequence[InterimLook]) -> dict[str, int]:
-        """Decided line → the number of the look that decided it, which later looks don't change."""
+        """Key of a decided judgement → index of the first look that decided the judgement."""
         places: dict[str, int] = {}
         for place, look in enumerate(looks):
             for name, verdict in look.verdicts.items():
@@ -146,7 +138,7 @@ class WatchedRun:
         return places
 
     def outcome(self, looks: Sequence[InterimLook]) -> str:
-        """The outcome of the run after these looks: PASS, FAIL or END; "" if it goes on."""
+        """The outcome of the run after these looks: PASS, FAIL, END or, if it goes on, ""."""
         if not looks:
             return ""
         last, decided = looks[-1], self.decided_lines(looks)
@@ -157,9 +149,9 @@ class WatchedRun:
         return END if last.tasks == self.plan.total_tasks else ""
 
     def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
-        """All lines at the last look. A line that an earlier look decided is as it was then.
+        """All judgements at the last look, with the judgements that earlier looks decided.
 
-        Open lines have no advice on further tasks or attempts, because the plan sets these.
+        An undecided judgement has no advice on the number of tasks, because the plan sets it.
         """
         decided, parts = self.decided_lines(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:

@@ -1,4 +1,4 @@
-"""The report on a run in progress: the verdicts at the last look, and when the next look is due."""
+"""The report on a run in progress, with the verdicts at the last look and the next look."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ from passk_cli.study.section import build_report, data_field
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Rules of a gate that are not watched, because they are about single tasks.
+# Options of rules that passk watch does not judge, because they are about single tasks.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
-# Entries of a file of rules that only concern its gate.
+# Fields of a rules file that only passk gate uses.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
-# Errors that further results cannot settle, errors of a run without results so far, and the number
-# of pauses for which a file may be unreadable.
+# Errors that further results cannot fix, errors of a run without results, and number of pauses for
+# which --follow tolerates an unreadable file.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
 # Seconds until --follow checks the files again.
@@ -77,77 +77,82 @@ _GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY = DiagnosticType(
     "stopped-early", NOTE,
-    "decided {left:task} before the end: the estimate is a little too far from its limit",
+    "the run was decided {left:task} before the end, so the estimate tends to be too far from its"
+    " limit",
     meaning="The run was decided at an interim look, before all planned tasks were complete.",
-    why="A run that stops when its rule is decided stops when chance helped. In simulations with a"
-    " true rate of 0.064, the estimate at the end was 0.072 on average, and 0.087 in runs that"
-    " stopped early (benchmarks/watch.md). The verdict keeps its confidence level.",
-    advice="If you report the number, say that the run was stopped early, or complete the plan.",
+    why="A run is more likely to stop early if chance moved the estimate away from the limit. In"
+    " simulations with a true rate of 0.064, the mean estimate at the end was 0.072, and 0.087 in"
+    " runs that stopped early (benchmarks/watch.md). The verdict keeps its confidence level.",
+    advice="If you report the estimate, also report that the run was stopped early, or complete the"
+    " plan.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
-    "note[stopped-early]: decided 11 tasks before the end: the estimate is a little too far from"
-    " its limit",
+    "note[stopped-early]: the run was decided 11 tasks before the end, so the estimate tends to be"
+    " too far from its limit",
 )  # fmt: skip
 ORDER_OF_COMPLETION = DiagnosticType(
     "order-of-completion", WARNING,
-    "tasks count as they were completed: if failures take longer, early looks are too good",
+    "tasks are counted in the order of completion, so early looks are too good if failures take"
+    " longer",
     meaning="With `--order completion`, a look counts the tasks that were completed first.",
     why="A look is valid only if the outcomes do not influence which tasks it counts. If failures"
-    " take longer than passes, the first half of the tasks passed 4 to 10 points more often.",
-    advice="Draw the order of the tasks before the run, and name it with `--order FILE`.",
+    " took longer than passes, the first half of the tasks passed 4 to 10 points more often.",
+    advice="Draw the order of the tasks before the run, and name its file with `--order FILE`.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
-    "warning[order-of-completion]: tasks count as they were completed: if failures take longer,"
-    " early looks are too good",
+    "warning[order-of-completion]: tasks are counted in the order of completion, so early looks are"
+    " too good if failures take longer",
 )  # fmt: skip
 NOT_WATCHED = DiagnosticType(
-    "rules-not-watched", NOTE, "not watched: {rules}", "passk gate judges them at the end",
+    "rules-not-watched", NOTE, "passk watch does not judge these rules of the suite: {rules}",
+    "judge the complete run with passk gate",
     meaning="The suite has rules about single tasks, for example must-pass. A look judges only"
-    " averages over tasks.",
-    why="A run that passes here can still fail these rules.",
+    " means over tasks.",
+    why="A run that passes passk watch can still fail these rules.",
     advice="Judge the complete run with `passk gate --rules FILE`.",
-    example="note[rules-not-watched]: not watched: must-pass; passk gate judges them at the end",
+    example="note[rules-not-watched]: passk watch does not judge these rules of the suite:"
+    " must-pass; judge the complete run with passk gate",
 )  # fmt: skip
 SHORT_OF_PLAN = DiagnosticType(
     "short-of-plan", NOTE,
-    "{short:task} {short:does|do} not count: {made} of {attempts} planned attempts",
-    meaning="All tasks of the plan have begun, and these tasks have fewer attempts than --attempts"
-    " plans.",
-    why="No look counts them, or any task after them, until they have all planned attempts.",
-    advice="Complete the attempts. If attempts failed to start, run these again. If you change"
-    " --attempts, you change the plan, so begin a new file of looks.",
-    example="note[short-of-plan]: 1 task does not count: 3 of 4 planned attempts",
+    "{short:task} {short:is|are} not counted, with only {made} of {attempts} planned attempts",
+    meaning="All tasks of the plan have attempts, but these tasks have fewer attempts than"
+    " --attempts plans.",
+    why="A look counts neither these tasks nor later tasks until all planned attempts are made.",
+    advice="Complete the attempts. If attempts failed to start, run these attempts again. If you"
+    " change --attempts, you change the plan, so begin a new file of looks.",
+    example="note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts",
 )  # fmt: skip
 WAITING_FOR = DiagnosticType(
     "waiting-for-task", NOTE,
-    "{behind:task} {behind:is|are} complete and {behind:waits|wait} for {task}, which comes before",
-    meaning="A look counts the first tasks of the order, up to the first one that is not complete."
-    " This task is not complete, and later tasks are.",
-    why="A look that skipped slow tasks would count too many easy ones.",
-    advice="Check whether the task hangs or was never started. If you must leave it out, use"
+    "{behind:complete task} {behind:waits|wait} for task {task}, which comes earlier in the order",
+    meaning="A look counts only the tasks before the first incomplete task of the order. The named"
+    " task is incomplete, but later tasks are complete.",
+    why="A look that skipped slow tasks would count too many easy tasks.",
+    advice="Check whether the task hangs or was never started. If you must leave the task out, use"
     " `--exclude-task TASK` with a new file of looks.",
-    example="note[waiting-for-task]: 31 tasks are complete and wait for t08, which comes before",
+    example="note[waiting-for-task]: 31 complete tasks wait for task t08, which comes earlier in"
+    " the order",
 )  # fmt: skip
 
 
 NOT_YET = Answer(
     "not-yet",
     lambda section: not section.outcome,
-    "NOT YET: {done} of {planned:task}{?chance|; {chance} chance of a decision by the end}; {look}"
-    " look at {next} tasks",
+    "NOT YET: {done} of {planned:task} complete{?chance|; {chance} chance of a decision by the"
+    " end}; {look} look at {next} tasks",
 )
-# It precedes a verdict.
 _AFTER_TASKS = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
 class LookTable(RuleTable):
-    """Each rule at the look that decided it, or else at the last look.
+    """One row per rule, at the look that decided the rule or, if it is undecided, at the last look.
 
     run : the run in progress.  looks : the looks so far.
-    outcome : PASS, FAIL or END; "" if the run is not decided.
-    skipped_rules : rules of the file that are not watched.
-    path : the file of looks, if --looks does not name it.
+    outcome : PASS, FAIL or END, or "" if the run is not decided.
+    skipped_rules : rules of the rules file that passk watch does not judge.
+    path : the file of looks, if --looks does not name the file.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -156,7 +161,7 @@ class LookTable(RuleTable):
         data_field("looks", "Number of looks so far."),
         data_field("boundary", "Distance from the limit, in standard errors, from which this look"
                    " decides."),
-        data_field("chance", "Chance that the remaining tasks decide."),
+        data_field("chance", "Chance that the remaining tasks decide the run."),
     )  # fmt: skip
 
     run: WatchedRun = field(kw_only=True)
@@ -167,17 +172,15 @@ class LookTable(RuleTable):
 
     @property
     def tasks(self) -> int:
-        """The number of tasks that the last look counted."""
+        """Number of tasks that the last look counted."""
         return self.looks[-1].tasks if self.looks else 0
 
     @property
     def chance(self) -> float | None:
-        """The chance that the remaining tasks decide; None if it is not known."""
         return self.looks[-1].chance if self.looks else None
 
     @property
     def progress(self) -> RunProgress:
-        """How much of the plan is complete."""
         return self.run.progress
 
     def facts(self) -> Sequence[Result]:
@@ -196,13 +199,12 @@ class LookTable(RuleTable):
         if not self.outcome:
             yield NOT_YET.sentence_about(self)
             return
-        yield from (
-            sentence.with_prefix(_AFTER_TASKS, **self.fields) for sentence in super().answer()
-        )
+        for sentence in super().answer():
+            yield sentence.with_prefix(_AFTER_TASKS, **self.fields)
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The complete tasks, the chance of a decision, and the tasks of the next look."""
+        """The fields of the answer, for example the number of complete tasks."""
         plan = self.run.plan
         return {
             "looked": self.tasks, "planned": plan.total_tasks, "done": self.progress.countable,
@@ -213,7 +215,7 @@ class LookTable(RuleTable):
 
     @property
     def progress_line(self) -> str:
-        """The progress and the numbers of the last look in one line, for --follow."""
+        """The progress and the estimates of the last look in one line, for --follow."""
         numbers = [
             f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
             for line in self.records
@@ -228,11 +230,9 @@ class LookTable(RuleTable):
         yield f"look {len(self.looks)} of {len(plan.look_sizes)}{f': {size}' * bool(self.looks)}"
         if self.looks:
             limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
-            at = (
-                f"{_level_words(level_at_boundary(limit))} at this one"
-                if math.isfinite(limit)
-                else "too early"
-            )
+            at = "too early"
+            if math.isfinite(limit):
+                at = f"{_level_words(level_at_boundary(limit))} at this look"
             yield f"{at}, {all_looks} over all looks"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.order.kind, "order of completion")
@@ -282,7 +282,7 @@ def _percent(share: float) -> str:
 
 
 def _level_words(level: float) -> str:
-    """A level in percent, with two significant digits of its difference from 100.
+    """A confidence level in percent, with two significant digits of its difference from 100 %.
 
     >>> _level_words(0.97345), _level_words(1 - 7.6e-6)
     ('97.3 %', '99.99924 %')
@@ -300,36 +300,28 @@ class WatchQuestion(Question, WatchOptions):
     def ask(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """The question about a run, with the options of a suite if --rules names a file.
+        """Create the question about a run, with the options of a suite if --rules names a file.
 
-        Errors: ParameterError if there are neither files nor rules, or if options contradict each
-        other.
+        Errors: ParameterError if there are neither result files nor a rules file, or if options
+            contradict each other.
         """
         skipped: list[str] = []
-        rules_options = fill_options(
-            WatchOptions, {name: values.get(name) for name in ("rules", "suite", "trust_rules")}
-        )
-        if rules_options.rules is not None:
-            entry = _suite_entry(
-                rules_options.rules, rules_options.suite, rules_options.trust_rules
-            )
-            suite_options = {
-                name: value for name, value in entry.values.items() if name not in _GATE_ONLY
-            }
+        names = "rules", "suite", "trust_rules"
+        given = fill_options(WatchOptions, {name: values.get(name) for name in names})
+        if given.rules is not None:
+            entry = _suite_entry(given.rules, given.suite, given.trust_rules)
+            suite_options = {k: v for k, v in entry.values.items() if k not in _GATE_ONLY}
             overrides = {name: value for name, value in values.items() if is_given(value)}
-            skipped = [
-                key for name, key in _NOT_WATCHED.items() if is_given(entry.values.get(name))
-            ]
+            skipped = [k for name, k in _NOT_WATCHED.items() if is_given(entry.values.get(name))]
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
         refuse_if_any("contradicting-options", (
-            rules_options.rules is None and rules_options.suite is not None,
-            OptionValue("--suite", rules_options.suite),
-            "it selects a suite of a file of rules", (SuggestedFix({"--rules": Placeholder("FILE")},
-            "names the file"),),
+            given.rules is None and given.suite is not None, OptionValue("--suite", given.suite),
+            "this option selects a suite of a rules file, but no rules file is given",
+            (SuggestedFix({"--rules": Placeholder("FILE")}, "names the file"),),
         ))  # fmt: skip
         question, options = super().ask(values, source, requires_data=True)
-        if rules_options.rules is not None:
+        if given.rules is not None:
             refused_uses = {
                 "by": options.request.by, "cluster": options.confidence.cluster,
                 "population": options.confidence.population != NEW_TASKS,
@@ -337,36 +329,31 @@ class WatchQuestion(Question, WatchOptions):
             }  # fmt: skip
             for name in filter(refused_uses.get, refused_uses):
                 raise entry.refused(ParameterError(f"{name}: {REFUSED[name]}", name="bad-rules"))
-            quarantine = tuple(entry_out.task for entry_out in entry.suite.quarantined)
+            quarantine = tuple(flaky.task for flaky in entry.suite.quarantined)
             question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
         question.gate_with_rules(options).require_rules()
         refuse_if_any(
             "contradicting-options",
             (question.follow and options.read_once, OptionValue("--follow"),
-             "it cannot read a pipe twice; name a file", ()),
+             "passk cannot read a pipe twice; name a file", ()),
             (question.planned is None and question.order == (COMPLETION,),
-             OptionValue("--order", COMPLETION), "it needs the number of tasks in the plan",
-             (SuggestedFix({"--planned": Placeholder("N")}, "sets it"),)),
+             OptionValue("--order", COMPLETION), "this order needs the number of planned tasks",
+             (SuggestedFix({"--planned": Placeholder("N")}, "sets the number"),)),
         )  # fmt: skip
         return question, options
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
-        path = (
-            Path(self.looks)
-            if self.looks
-            else default_looks_path(options.files)
-            if options.files
-            else None
-        )
+        path = default_looks_path(options.files) if options.files and not self.looks else None
+        path = Path(self.looks) if self.looks else path
         with exclusive_lock(path):
             if not self.follow:
                 return self._table_of_looks(options, read, path).report
             return self._follow(options, read, path)
 
     def _follow(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
-        """The report of the look that decides the run.
+        """Look again until a look decides the run, and return the report of this look.
 
-        A file that cannot be read may be half written. It is an error only if it stays unchanged.
+        An unreadable file may be incomplete. It is an error only if the file stays unchanged.
         """
         words = "waiting for results"
         while True:
@@ -389,7 +376,7 @@ class WatchQuestion(Question, WatchOptions):
                     patience -= 1
 
     def _table_of_looks(self, options: SharedOptions, read: Read, path: Path | None) -> LookTable:
-        """The table after all looks that are due. Their results are written to the file."""
+        """Make all looks that are due, write them to the file of looks, and return the table."""
 
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
@@ -401,19 +388,17 @@ class WatchQuestion(Question, WatchOptions):
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
         if study.baseline is None:
-            # Incomplete tasks must not limit k, so the metrics come from complete tasks.
-            has_all_attempts = study.counts.n == self.attempts
-            if has_all_attempts.any() and not options.metrics.k:
-                full = study.counts.resized(
-                    study.counts.n * has_all_attempts, study.counts.c * has_all_attempts
-                )
+            # Incomplete tasks must not limit k, so the complete tasks set the metrics.
+            n, c = study.counts.n, study.counts.c
+            is_full = n == self.attempts
+            if is_full.any() and not options.metrics.k:
+                full = study.counts.resized(n * is_full, c * is_full)
                 study = replace(study, metrics=options.metrics.choose(full))
         sides = gate.gate_context(study).sides
         models = {series[0] for series in sides.series}
         total_tasks = self.planned or len(order.tasks)
-        plan = WatchPlan.from_options(
-            total_tasks, self.attempts, self.every, study.confidence.level
-        )
+        level = study.confidence.level
+        plan = WatchPlan.from_options(total_tasks, self.attempts, self.every, level)
         looks = InterimLooks.from_file(path, self._setup(gate, study, plan, order.kind, models))
         if order.kind == COMPLETION:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
@@ -422,26 +407,19 @@ class WatchQuestion(Question, WatchOptions):
         order.require_planned(attempts_made, self.attempts)
         run, recorded_looks = WatchedRun(gate, study, plan, order, attempts_made), looks.looks
         if recorded_looks:
-            looks.require_same(
-                run.progress, lambda: outcome_digest(run.first_counts(recorded_looks[-1].tasks))
-            )
-        while not (outcome := run.outcome(recorded_looks)):
-            due_looks = sum(size <= run.progress.countable for size in plan.look_sizes) - len(
-                recorded_looks
-            )
-            if due_looks <= 0:
-                break
-            recorded_looks.append(run.next_look(recorded_looks, forecast=due_looks == 1))
+            tasks = recorded_looks[-1].tasks
+            looks.require_same(run.progress, lambda: outcome_digest(run.first_counts(tasks)))
+        reached = sum(size <= run.progress.countable for size in plan.look_sizes)
+        while not (outcome := run.outcome(recorded_looks)) and len(recorded_looks) < reached:
+            is_last = len(recorded_looks) == reached - 1
+            recorded_looks.append(run.next_look(recorded_looks, forecast=is_last))
         looks.write(run.progress.tasks)
-        judged = (
-            run.judged_at_looks(recorded_looks)
-            if recorded_looks
-            else JudgedRun(gate, gate.gate_context(study))
-        )
+        judged = JudgedRun(gate, gate.gate_context(study))
+        if recorded_looks:
+            judged = run.judged_at_looks(recorded_looks)
         return LookTable(
             study, judged.rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
-            skipped_rules=self.skipped_rules,
-            path=None if self.looks else path,
+            skipped_rules=self.skipped_rules, path=None if self.looks else path,
         )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
@@ -449,13 +427,12 @@ class WatchQuestion(Question, WatchOptions):
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_with_rules(self, options: SharedOptions) -> GateQuestion:
-        """The gate with the same rules, which ignores baseline tasks that were not run.
+        """A gate with the same rules, which allows missing baseline tasks.
 
-        Errors: ParameterError for a metric that needs more attempts than the plan has per task.
+        Errors: ParameterError for a metric that needs more attempts per task than planned.
         """
-        rule_options = {option.name: getattr(self, option.name) for option in fields(GateOptions)
-               if hasattr(self, option.name) and option.name not in ("attempts",
-               "rules")}  # fmt: skip
+        names = {option.name for option in fields(GateOptions)} - {"attempts", "rules"}
+        rule_options = {name: getattr(self, name) for name in names if hasattr(self, name)}
         gate = GateQuestion(**rule_options, unpaired="drop")
         for metric in gate.needed_metrics(options.metrics.metrics):
             refuse_ranged_metrics([metric], "--min")
@@ -463,18 +440,14 @@ class WatchQuestion(Question, WatchOptions):
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task, but the plan has"
                     f" {self.attempts}", name="too-few-attempts",
-                    settles=[SuggestedFix({"--attempts": Placeholder("N")}, "plans more")],
+                    settles=[SuggestedFix({"--attempts": Placeholder("N")}, "plans more attempts")],
                 )  # fmt: skip
         return gate
 
     def _setup(
-        self,
-        gate: GateQuestion,
-        study: Analysis,
-        plan: WatchPlan,
-        kind: str,
+        self, gate: GateQuestion, study: Analysis, plan: WatchPlan, kind: str,
         models: Collection[str],
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, Any]:  # fmt: skip
         """The plan, the rules and the baseline, which must not change between looks."""
         rules = {k: str(v) for rule in gate.active_rules for k, v in rule.signature.items()}
         base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
@@ -488,7 +461,7 @@ class WatchQuestion(Question, WatchOptions):
 
 
 def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Path, size and time of the last change of every file that matches these arguments now."""
+    """Path, size and modification time of every file that matches the arguments now."""
     states = []
     with suppress(PasskError):
         for file in sorted(real_paths(files)):
@@ -499,9 +472,9 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
-    """The suite of a file of rules with this name; without a name, its only suite.
+    """The suite with this name in a rules file or, without a name, the only suite.
 
-    Errors: ParameterError if the file has no such suite, or several and no name is given.
+    Errors: ParameterError if the file has no such suite, or several suites and no name is given.
     """
     book = read_rulebook(path, None, trusted=trusted)
     entries = {} if book is None else {entry.suite.name: entry for entry in book.entries}
