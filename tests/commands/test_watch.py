@@ -65,9 +65,9 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
     first = run()
     first.has(*TASKS[:7])
     result = first.watch()
-    assert (result.code, result.out.splitlines()[0]) == (
-        5, "NOT YET: 7 of 60 tasks complete; 55 % chance of a decision by the end; next look at 9 tasks"
-    )  # fmt: skip
+    chance = "55 % chance of a decision by the end"
+    answer = f"NOT YET: 7 of 60 tasks complete; {chance}; next look at 9 tasks"
+    assert (result.code, result.out.splitlines()[0]) == (5, answer)
     before = first.looks.read_bytes()
     assert first.watch() == result
     assert first.looks.read_bytes() == before
