@@ -56,8 +56,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
     Returns floats in [0, 1] of the broadcast shape; 1 if b = c. The smallest p is 2^(1−T).
     Accuracy: the maximum is sought on 31 √T values of π with parabolas in between, so p is below
-    the true
-        maximum by a relative error of at most 1e-4.
+        the true maximum by a relative error of at most 1e-4.
     Errors: ValueError if b or c is negative, not a whole number, or if b + c > T.
     Source: Suissa & Shuster 1991.
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()

@@ -333,15 +333,12 @@ def change_points(
     change, and if four checks agree:
 
     - sd is at least the standard deviation due to chance within tasks. Runs that are nearly equal
-    by
-      accident therefore show no change.
+      by accident therefore show no change.
     - Runs may be correlated with earlier runs and drift, so `correlated_t` must exceed the
-    threshold
-      too.
+      threshold too.
     - Means of runs near 0 or 1 are skewed, and a few low means are not a change. So the normal
-    scores
-      of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the same split. If
-      there are too few runs for this, four or more runs on each side must not overlap.
+      scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the same
+      split. If there are too few runs for this, four or more runs on each side must not overlap.
     - A few attempts may cause the whole change. So the exact p of the counts before and after
       (`exact_change_p`) must be as small as the threshold implies.
 

@@ -1,20 +1,19 @@
-"""A test of whether sampling stopped because of outcomes, so that n depends on the outcomes.
+"""Test of whether sampling stopped because of outcomes, so that n depends on the outcomes.
 
 If attempts at a task end with its first pass, easy tasks have few attempts and a pass rate of at
 least 1/n. The mean of c/n is then, for example, 0.36 although only 0.20 of the attempts pass. The
 share of tasks that are solved within k attempts can still be estimated.
 
-Let m be the largest number of attempts at a task. passk assumes that sampling stopped
+There are three kinds of stopping, with m for the largest number of attempts at a task:
 
-- at the first pass, if every task has at most one pass, all tasks with fewer than m attempts have
-  one, and no pass is known to be followed by another attempt;
-- once a task had passed (for example in batches), if all tasks with fewer than m attempts have
-passes; - with failures replaced by retries, if attempt numbers have gaps, and the last attempt
-passed at
-  every task with attempt numbers that end below m;
+- First pass: every task has at most one pass, every task with fewer than m attempts has one, and no
+  pass is known to be followed by another attempt.
+- Once passed, for example in batches: every task with fewer than m attempts has a pass.
+- Replaced: a failure is replaced by a retry, so attempt numbers have gaps. The last attempt passes
+  at every task with attempt numbers that end below m.
 
-and if such data have a probability below `LEVEL` when n does not depend on outcomes. Data with
-equal numbers of attempts and without gaps never meet these conditions.
+Such data are evidence only if their probability is below `LEVEL` when n does not depend on
+outcomes.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ def detect_optional_stopping(
       It is exact if n is unrelated to solved tasks. If n is fixed beforehand, it is conservative,
       because more attempts solve more tasks.
     - One pass at each solved task: Π (1 − 1/n)^(n−1), the largest probability with n attempts,
-    times
-      C(T−s, T−S), the number of ways to choose the unsolved tasks among the tasks with m attempts.
+      times C(T−s, T−S), the number of ways to choose the unsolved tasks among the tasks with m
+      attempts.
     - If the order is known, the only pass is the last attempt: Π 1/n, given n and c.
 
     The smaller of the first two bounds is multiplied by the third. If tasks have several passes,

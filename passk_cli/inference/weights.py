@@ -90,8 +90,7 @@ def bootstrap_means(
     values : (tasks × columns).
     clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
     Memory, in addition to the result: 64 MB of weights, cached for the next call, or a few blocks
-    of
-        2 MB if there are more weights.
+        of 2 MB if there are more weights.
     Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
