@@ -23,7 +23,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     differences or the total numbers of passes.
 
     p : floats in [0, 1] of any shape, which form one family. NaN marks a test that is impossible.
-        It stays NaN and is not counted in m.
+        NaN stays NaN and is not counted in m.
     smallest : the smallest possible p-value of each test, of the shape of p; 0 if None.
     Returns floats in [p, 1] of the same shape, in the order of p; equal p-values stay equal.
     Errors: ValueError if a p-value is outside [0, 1] or below its smallest possible value.

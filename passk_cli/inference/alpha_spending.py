@@ -2,7 +2,7 @@
 
 Each look at a test of level α is another chance of a false alarm, so the looks share α. When a
 share t of the planned tasks is complete, at most α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) has been
-spent (the spending function of O'Brien–Fleming type of Lan & DeMets 1983). It is tiny at early
+spent (the spending function of O'Brien–Fleming type of Lan & DeMets 1983). α*(t) is tiny at early
 looks and close to α near the end. The score of the completed tasks is a Brownian motion: between
 two looks it gains a normal increment with the variance of the tasks in between. The boundary b_i of
 a look is the value for which a motion that has crossed no earlier boundary exceeds b_i with the
@@ -21,8 +21,8 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.roots import find_root
 
-# Minimum level that a look must have to decide. A look with less decides nothing and leaves its
-# share of α to later looks, because no simulation has checked intervals of such extreme levels.
+# Minimum level that a look must have to decide. No simulation has checked intervals of more extreme
+# levels, so a look with a smaller level leaves its share of α to later looks.
 SMALLEST_ALPHA = 1e-6
 # Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
@@ -112,8 +112,8 @@ def decision_chances(
     """The probabilities that the planned end decides in favour, and that it decides against.
 
     The true distance from the limit of the rule is assumed to be N(0, prior²). Given the completed
-    tasks it is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The remaining tasks add their own
-    sampling error. The end decides if the mean is `final` standard errors away from the limit.
+    tasks it is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The sampling error of the remaining
+    tasks is added. The end decides if the mean is `final` standard errors away from the limit.
 
     distance : d, the estimate minus the limit of the rule.  error : s > 0, the standard error of d.
     share : share of the plan that is done, in (0, 1).  final : boundary of |z| at the last look.

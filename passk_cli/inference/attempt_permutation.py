@@ -47,8 +47,8 @@ class PossibleDifferences:
 
     strata : tasks with more than one possible difference.
     fixed : sum of the differences of the tasks that have only one possible difference.
-    complete : whether `strata` contain every deal of every task. If not, some tasks have a random
-        sample of deals.
+    complete : whether `strata` contain every deal of every task. False if some tasks have a random
+    sample of deals.
     """
 
     strata: list[DifferenceStratum]
@@ -104,7 +104,7 @@ def differences_from_attempts(
         task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
         key: object = (pooled.key, int(first_counts.sum()))
         if task_deals is None:
-            # The sample consists of the observed deal and random deals. Equal deals are merged.
+            # The sample consists of the observed deal and random deals.
             rng = named_generator(seed, "deals within tasks", place)
             sample = rng.multivariate_hypergeometric(
                 pooled.count, int(first_counts.sum()), most_deals - 1

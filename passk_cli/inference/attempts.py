@@ -19,8 +19,8 @@ _BLOCK_ROWS = 1 << 20
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # Half-width of the computed part of a binomial distribution, in standard deviations.
 _SPREADS = 12
-# Maximum number of pass counts at which a binomial distribution is computed. If there are more,
-# every second or third count is enough, because the distribution is smooth.
+# Maximum number of pass counts at which a binomial distribution is computed. With more pass counts,
+# every second or third is enough, because the distribution is smooth.
 _POINTS = 1 << 12
 # Maximum number of attempts for which the metric is computed at all pass counts at once.
 _WHOLE = 1 << 16

@@ -61,8 +61,9 @@ def band_level_these_tasks(
 ) -> float:
     """`band_levels_new_tasks` for one model with fixed tasks: only the attempts are random.
 
-    The draws are normal. Their covariances are those of the errors at different k's over repeated
-    attempts, expected under the mixing distribution of the success rates. k = n is allowed.
+    The draws are normal. The covariances are the expected covariances of the errors at different
+    k's over repeated attempts, under the mixing distribution of the success rates. k = n is
+    allowed.
     """
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_fail_at_k(k), _pass_hat_k(k))
@@ -98,9 +99,9 @@ def pointwise_level(draws: Floats, level: float) -> float:
     The rank of a draw in a column is counted from the nearer end. Equal draws all get the best of
     their ranks, so that a column without spread has no influence. The smallest rank of a draw over
     all columns gives the pointwise level for which the draw is just outside the band. The result is
-    the level for which a share 1 − `level` of the draws is outside. If that is fewer than ten draws
-    (for example for one band among hundreds), the tail beyond the tenth draw is divided in
-    proportion, because so few draws do not determine a quantile.
+    the level for which a share 1 − `level` of the draws is outside. If fewer than ten draws would
+    be outside (for example for one band among hundreds), the tail beyond the tenth draw is divided
+    in proportion, because fewer than ten draws do not determine a quantile.
 
     draws : (draws × columns).
     Returns a level from `level` (if all columns are perfectly correlated) to below 1.
@@ -115,8 +116,8 @@ def pointwise_level(draws: Floats, level: float) -> float:
     inside = math.floor(outside)
     # Rounding makes draws equal that differ only in the last digits of a processor.
     columns = np.ascontiguousarray(np.round(draws, 12).T)
-    # Without equal draws, at most `inside` draws are beyond the band in a column, so only these are
-    # sorted. Otherwise all draws are sorted.
+    # Only the outermost draws of each column are sorted first. All draws are sorted if many are
+    # equal.
     few = min(inside + 1, count - 1)
     rank = _rank_of_band(columns, inside, few) or _rank_of_band(columns, inside, count - 1) or count
     tail = rank / count * (share * count / outside)

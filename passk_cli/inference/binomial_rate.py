@@ -56,10 +56,10 @@ def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats
 def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float = 0.95) -> Ints:
     """The number of further attempts that must all pass to show that a pass rate is above `rate`.
 
-    It is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m, rate). The
-    one-sided lower limit for c + m passes in n + m attempts then reaches the rate. With f = n − c
-    failures, m = N − n for the smallest N with P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 − rate).
-    Bisection finds N, because P(Y ≤ f) falls with N.
+    The number is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m,
+    rate). The one-sided lower limit for c + m passes in n + m attempts then reaches the rate. With
+    f = n − c failures, m = N − n for the smallest N with P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 −
+    rate). Bisection finds N, because P(Y ≤ f) falls with N.
 
     n, c : as for `rate_limits`; n = 0 is allowed.  rate : in (0, 1).  Returns integers, one per
         task.

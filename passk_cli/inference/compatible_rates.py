@@ -3,8 +3,8 @@
 A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. The
 compatible distributions are all G with a log likelihood close enough to the maximum over all
 distributions. A mean over G, such as pass@k = E[1 − (1 − p)^k], is then between its minimum and its
-maximum over the compatible distributions. Both are convex programmes, which a barrier method solves
-without random draws.
+maximum over the compatible distributions. The minimum and the maximum are convex programmes, which
+a barrier method solves without random draws.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from passk_cli.arrays import Floats, Ints
 
 # Step sizes of the grid of rates: of arcsin √p, its minimum, and of log p for rates near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
-# The smallest rate above 0 on the grid is this number divided by the largest k. Even k attempts at
-# that rate hardly ever contain a pass.
+# The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
+# k attempts hardly ever contain a pass.
 _RAREST = 0.02
 # Weights of the likelihood in the successive steps of the barrier method.
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
-# Weight of the likelihood for the masses with which a search starts. Every rate has a positive
-# mass.
+# Weight of the likelihood for the masses with which a search starts.
 _SMOOTH = 100.0
 # Maximum number of Newton steps, and the gain of a step below which the search stops.
 _STEPS, _SMALL_GAIN = 100, 1e-4
@@ -47,7 +46,8 @@ _GAP, _SMALL_SLACK = 3e-4, 0.05
 class _BarrierFunction:
     """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses.
 
-    Its minimum exceeds the minimum without the last sum by at most (number of rates) / sharpness.
+    The minimum of the function exceeds the minimum without the last sum by at most (number of
+    rates) / sharpness.
     """
 
     chance: Floats
@@ -87,7 +87,8 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
             break
         length = 1.0 if gain < 0.1 else min(1.0, 0.99 / max(-float(step.min()), 1e-9))
         best, best_height = masses, height
-        # The first step length that descends may end near 0, so shorter ones are tried as well.
+        # The first step length that descends may end near a mass of 0, so shorter steps are tried
+        # too.
         while length > 1e-8:
             ahead = masses * (1 + length * step)
             ahead_height = objective.height(ahead / ahead.sum())
@@ -128,7 +129,7 @@ def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
 def rate_grid(most_attempts: int, most_k: int) -> Floats:
     """A grid of success rates from 0 to 1 that is fine enough for these attempts and this k.
 
-    The grid is even in log p near 0 and even in arcsin √p above. Its steps are at most two standard
+    The grid is even in log p near 0 and even in arcsin √p above. A step is at most two standard
     errors of a task's pass rate.
     >>> grid = rate_grid(20, 1_000)
     >>> len(grid), float(grid[0]), float(grid[-1])
@@ -237,7 +238,8 @@ class CompatibleRates:
         """The minimum mean of a function of the rate over all compatible distributions.
 
         For any slope w > 0 the minimum is at least  min [mean − (log likelihood − floor) / w]  over
-        all distributions. Both are equal at the w for which the log likelihood reaches its floor.
+        all distributions. The minimum is attained at the w for which the log likelihood reaches its
+        floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:

@@ -29,7 +29,7 @@ class DataNeeded(NamedTuple):
 
     attempts : number of attempts per task.  tasks : number of tasks with unchanged attempts per
         task.
-    Only one of the two is a number. Both are None if neither more attempts nor more tasks suffice.
+    One of the two numbers is None. Both are None if neither more attempts nor more tasks suffice.
     """
 
     attempts: int | None
@@ -87,8 +87,9 @@ class CoverRange:
     def point_estimate(self) -> float | None:
         """The share in the fitted distribution of rates; None if the range is too wide for a point.
 
-        The share is limited to the range, and half of the mass at the threshold is included. Its
-        errors are about half as large as those of the middle of the range (benchmarks/cover.md).
+        The share is limited to the range, and half of the mass at the threshold is included. The
+        errors of this share are about half as large as the errors of the middle of the range
+        (benchmarks/cover.md).
         """
         low, high = self.limits
         if high - low > WIDEST:

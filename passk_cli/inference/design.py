@@ -282,7 +282,8 @@ class PilotEstimate:
     def _model_attempt_variance(self) -> float:
         """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n.
 
-        It is proportional to 1/n if k = 1, or if all rates are 0 or 1 and outcomes are not random.
+        The variance is proportional to 1/n if k = 1, or if all rates are 0 or 1 and outcomes are
+        not random.
         """
         if self._model is None or self.metric.k == 1:
             return 0.0
@@ -305,7 +306,8 @@ class PilotEstimate:
 class PlannedDifference:
     """The difference of two models' values at a task, with n attempts of each model.
 
-    covariance : covariance of the two models' true values over tasks. Random outcomes add nothing.
+    covariance : covariance of the two models' true values over tasks. Random outcomes add nothing
+    to the covariance.
     estimated : `between_variance`, if it was estimated from the differences themselves.
     """
 
@@ -369,10 +371,9 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters of similar tasks add to the value of a task.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g. It is the clustered variance minus the variance of independent
-    tasks, and the sum of both divided by T is the variance of a mean of T tasks. Tasks in a cluster
-    have similar true values but independent random outcomes, so the excess does not depend on the
-    number of attempts.
+    and m_g tasks in cluster g. This excess is the clustered variance minus the variance of
+    independent tasks. Tasks in a cluster have similar true values but independent random outcomes,
+    so the excess does not depend on the number of attempts.
 
     values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each of them used, G ≥ 2; None gives 0.
     Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
@@ -439,8 +440,8 @@ def true_difference_variance(
     0, so that identical models are not excluded.
 
     The variance at a task is v² minus the mean product of the values of two separate groups of k
-    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, it is the mean variance of the
-    Beta model.
+    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, the variance is the mean
+    variance of the Beta model.
 
     first, second : pilots at the same T ≥ 2 tasks.  NaN if `within_variance` is unknown.
 

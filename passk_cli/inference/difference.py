@@ -12,10 +12,10 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
 # Each pair of numbers of units (tasks or clusters) sets the allowance for a lump, a large
-# difference that the sample may have missed. It is 0 from the first number of units on, and full at
-# the second number or below. _TAIL is for the limit in the direction of the longer tail, and _BOTH
-# for both limits; both refer to the effective number of units. _FEW refers to the number of all
-# units.
+# difference that the sample may have missed. The allowance is 0 from the first number of units on,
+# and full at the second number or below. _TAIL is for the limit in the direction of the longer
+# tail, and _BOTH is for both limits. _TAIL and _BOTH refer to the effective number of units, and
+# _FEW refers to the number of all units.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
 _FEW = (6.0, 3.0)
@@ -70,8 +70,9 @@ class DifferenceDistribution:
         variance of a task's difference, y = log(spread² · units), is an estimate with variance v =
         (2 · 1.25 · spread_error)². The true log variances differ between rows by a variance τ²
         (DerSimonian and Laird). The moderated log variance of a row is the mean of y + v/2 and the
-        weighted mean of all rows, with weights from τ² and v. It is used only if it is larger than
-        the row's own, and pairs of models with truly different spreads keep them.
+        weighted mean of all rows, with weights from τ² and v. The moderated log variance is used
+        only if it is larger than the row's own log variance. Pairs of models with truly different
+        spreads keep their spreads.
 
         Rows with one value, one unit or an unknown spread are excluded. If fewer than three rows
         remain, nothing changes.
@@ -124,8 +125,8 @@ class DifferenceDistribution:
     def equivalence_p(self, margin: float) -> Floats:
         """The larger p of the two one-sided tests of mean ≤ −margin and of mean ≥ margin.
 
-        It is at most α if and only if the limits of level 1 − 2α are within ±margin. It is 1 with
-        one unit.
+        This p is at most α if and only if the limits of level 1 − 2α are within ±margin, and p is 1
+        with one unit.
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
@@ -173,21 +174,22 @@ def difference_distribution(
 
     The floor is the variance due to attempts (`attempt_variance_floor`), which s² of few tasks may
     underestimate. The last term allows for a lump, a difference of size L that the sample may have
-    missed. L is the reach. The weight g depends on the effective number of tasks,
-    m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For the
-    limit in the direction of the longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both
-    limits, g is at least 1 if m ≤ 1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If
-    all d_t are equal and the floor is 0, g is 1.
+    missed.  The weight g depends on the effective number of tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a
+    normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For the limit in the direction of the
+    longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both limits, g is at least 1 if m ≤
+    1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal and the
+    floor is 0, g is 1.
 
     differences : (tasks,) or (rows × tasks), finite numbers.
-    reach : largest possible |d|. If it is infinite, L is the largest |d| of the row.
+    reach : largest possible |d|. With an infinite reach, L is the largest |d| of the row. Otherwise
+    L is the reach.
     floor : smallest variances of d̄, one for all rows or one per row.
     clusters : a code 0 … G−1 per task. The units are then clusters: d̄ is a ratio of totals, its
         spread is the spread of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
     hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
     degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
     between : (2 × …), smallest and largest possible differences if outcomes are missing. The
-        standard errors are then at least as large as for any differences in between.
+    standard errors are at least as large as for any differences in between.
     Null: the means over the population of tasks are equal.
     Errors: ValueError if there is no task.
     Size, coverage, power and width: benchmarks/difference.md.
@@ -272,12 +274,12 @@ def _share_of_largest(sizes: Floats) -> float:
 def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """An upper bound for the variance of a mean of differences between low and high.
 
-    The second result is the relative standard error of the root of this variance,
-    ½ √((kurtosis − (U − 3) / (U − 1)) / U) (delta method). It is infinite if the variance is 0. It
-    is too small if a few tasks have nearly all of the difference. Let a be the middle of the
-    smallest and largest means, s the sizes of the U units, and e = d − a s. Then Σ (d − d̄ s)² = Σ
-    e² − 2 δ Σ (s − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and δ = d̄ − a. This is at
-    most Σ e² if all sizes are equal.
+    The second result is the relative standard error of the root of this variance, ½ √((kurtosis −
+    (U − 3) / (U − 1)) / U) (delta method). The error is infinite if the variance is 0, and too
+    small if a few tasks have nearly all of the difference. Let a be the middle of the smallest and
+    largest means, s the sizes of the U units, and e = d − a s. Then Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s
+    − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and δ = d̄ − a. The sum is at most Σ e² if
+    all sizes are equal.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)

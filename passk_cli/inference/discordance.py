@@ -25,13 +25,14 @@ _REACH, _BEYOND_POISSON = 7.0, 40
 # Number of rates π with distributions that are computed together.
 _BLOCK = 64
 # Position of the critical value between the last z that is not significant and the first that is.
-# If no z can be significant, it is at least _BEYOND times the normal quantile.
+# If no z can be significant, the critical value is at least _BEYOND times the normal quantile.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
 _AT_BOUND = 1e-9
 # Number of bisection steps for a limit, which make it accurate to 2e-15.
 _HALVINGS = 50
-# Maximum number of tasks for which distributions are cached. For 100,000 tasks they need 170 MB.
+# Maximum number of tasks for which distributions are cached. Distributions of 100,000 tasks need
+# 170 MB.
 _FEW_TASKS = 20_000
 # Maximum number of tasks T for which rounding cannot make a root of z² N an integer: the root
 # differs from an integer by a relative 1 / 2T³ or more, and rounding is below 2⁻⁵².
@@ -154,8 +155,9 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 def critical_z(tasks: int, level: float) -> float:
     """The critical value c: z > c if and only if `suissa_shuster` gives p ≤ 1 − level.
 
-    It is between two attainable values of z and closer to the higher one, the smallest significant
-    z. If no z is significant (2^(1−T) > 1 − level), it is larger than any z of T tasks.
+    The critical value is between two attainable values of z and closer to the higher value, which
+    is the smallest significant z. If no z is significant (2^(1−T) > 1 − level), the critical value
+    is larger than any z of T tasks.
 
     tasks : T ≥ 1.  level : in (0, 1).
 
@@ -195,8 +197,8 @@ def score_limits(
 
     tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
     Returns low and high in [−1, 1], of the broadcast shape.
-    Coverage: the exact coverage at 95 % is at least 93.8 % for all rates and T = 2 … 164. It is
-        lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
+    Coverage: the exact coverage at 95 % is at least 93.8 % for all rates and T = 2 … 164. The
+    coverage is lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
     Edge cases: if b = T, the upper limit is 1; if c = T, the lower limit is −1.
     Source: Tango 1998; Cornish & Fisher 1937 for the skewness.
 
@@ -205,7 +207,7 @@ def score_limits(
     """
     critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
     # Many pairs have equal counts, and the upper limit is minus the lower limit of the table with b
-    # and c exchanged. So each table is computed once.
+    # and c exchanged. So each distinct table is computed once.
     tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])
     tables, place = np.unique(tables, return_inverse=True)
     low, high = np.split(_low_limits(tasks, *np.divmod(tables, tasks + 1), critical)[place], 2)
@@ -215,7 +217,8 @@ def score_limits(
 def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
     """The larger p of the one-sided tests of p_b − p_c ≤ −margin and of p_b − p_c ≥ margin.
 
-    It is at most α if and only if the `paired-score` limits of level 1 − 2α are within ±margin.
+    The p-value is at most α if and only if the `paired-score` limits of level 1 − 2α are within
+    ±margin.
 
     margin : in (0, 1).  Returns 1 if the difference is not within ±margin.
 

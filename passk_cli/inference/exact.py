@@ -4,8 +4,8 @@
   computes one integral along a path through the saddle point. The absolute error of the
   distribution function is below 1e-11 (see `_upper_tails` for the reason).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
-  lattice. It is exact to 1e-12 if the values are on a lattice. Otherwise the values are rounded to
-  a lattice with 4,096 steps per standard error, without a change of their mean.
+  lattice. The result is exact to 1e-12 if the values are on a lattice. Otherwise the values are
+  rounded to a lattice with 4,096 steps per standard error.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     Returns floats (distributions,) at which the distribution function differs from p by less than
         1e-11, or by as little as doubles allow. If all a_i/b_i of a row are equal, q is their
         value.
-    Threads change no number. The number of distributions in a call changes q only by rounding,
-        because it changes the order of sums.
+    The number of distributions in a call changes q only by rounding, and the number of threads does
+    not change q.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
@@ -148,7 +148,6 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
         return q
 
     if len(blocks) == 1:
-        # Starting threads takes longer than solving one block.
         q[order] = solve(order)
         return q[index.ravel()]
     from concurrent.futures import ThreadPoolExecutor
@@ -300,7 +299,6 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
     areas: Floats = sums * step / math.pi
     for _ in range(_HALVINGS):
-        # The error of the finer sum is about the square of the difference between both sums.
         unsettled = np.abs(sums - before) > _AGREE * np.abs(sums)
         rows, sums = rows[unsettled], sums[unsettled]
         if not len(rows):
@@ -332,7 +330,6 @@ def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
 def _integration_ends(paths: _IntegrationPaths) -> Floats:
     """The u of each path beyond which the integrand is negligible."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
-    # With many atoms the first u is enough, so a single check saves the time for the next ones.
     ends[paths.sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
@@ -376,7 +373,7 @@ class BootstrapDistribution:
     values : the T values, finite.
     Accuracy: 1e-12 if the values are on a common lattice (0/1 values, or c/n with equal n).
     Otherwise they are rounded to a lattice with 4,096 steps per standard error, without a change of
-    their mean. This moves a quantile by less than 1e-3 standard errors.
+    their mean. The rounding moves a quantile by less than 1e-3 standard errors.
 
     >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)

@@ -1,10 +1,11 @@
 """Tests of whether the attempts at a task are exchangeable: trend, neighbours and copies.
 
 The null hypothesis of each test is that the outcomes of a task are in random order, given the
-number of passes, and that tasks are independent. It does not depend on the difficulty of the tasks,
-so neither a mixture of easy and hard tasks nor clusters of tasks can cause a rejection. The
-distribution of each statistic is computed without simulation, so there is no seed and no
-Monte-Carlo error. Probabilities have an absolute error below 1e-12 (1e-10 at a million tasks).
+number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
+of the tasks, so neither a mixture of easy and hard tasks nor clusters of tasks can make a test
+significant. The distribution of each statistic is computed without simulation, so there is no seed
+and no Monte-Carlo error. Probabilities have an absolute error below 1e-12 (1e-10 at a million
+tasks).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MOST_POSITIONS = 1000
 # A pair of attempts looks like copies if it differs on at most this share of the expected number of
 # tasks, and if its pass rates lead to differences on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
-# Smallest p-value of a test. Smaller p-values are set to it.
+# Smallest p-value of a test. Smaller p-values are raised to this number.
 SMALLEST = 1e-12
 # Number of standard deviations beyond which a sum of rank sums has a probability of 2 exp(−72) at
 # most.
@@ -60,8 +61,8 @@ def trend_score_variance(n: Ints, c: Ints) -> Floats:
 def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     """Mean and variance of the number of neighbours that differ, over all orders of c passes in n.
 
-    They are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of runs of
-    equal outcomes minus one.
+    The moments are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of
+    runs of equal outcomes minus one.
     Source: Wald & Wolfowitz 1940.
 
     >>> moments = neighbour_change_moments(np.array([4]), np.array([2]))
@@ -160,7 +161,7 @@ def neighbour_change_distribution(n: int, c: int) -> Floats:
         probabilities[2 * r] += np.exp(
             log_choose(more - 1, r) + log_choose(less - 1, r - 1) - orders
         )
-    # Without this, rounding errors of the logarithms would add up over tasks.
+    # Without normalisation, rounding errors of the logarithms would add up over tasks.
     probabilities /= probabilities.sum()
     return probabilities
 
@@ -184,7 +185,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     mean = sum(m * times for m, (_, times) in zip(means, parts, strict=True))
     variance = sum(v * times for v, (_, times) in zip(spreads, parts, strict=True))
     largest = sum((len(p) - 1) * times for p, times in parts)
-    # Bernstein's inequality for summands that are within `width` of their means.
+    # Bernstein's inequality holds for summands that are within `width` of their means.
     width = max(len(p) - 1 for p, _ in parts) * _NEGLIGIBLE / 3
     reach = width + math.sqrt(width**2 + 2 * _NEGLIGIBLE * variance)
     points = min(largest + 1, 2 * math.ceil(reach) + 2)
@@ -231,9 +232,9 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     """Test of whether later attempts pass more or less often than earlier attempts at a task.
 
     The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often. p
-    = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, it tests the position of
-    this pass. With many it is a stratified Wilcoxon test (van Elteren 1960, with different
-    weights).
+    = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, the test is about the
+    position of this pass. With many passes, the test is a stratified Wilcoxon test (van Elteren
+    1960, with different weights).
 
     start, passed : as in `metrics.order`.  Returns `OrderTest` with a mean of 0.
     Source: Cox 1958, "The regression analysis of binary sequences".
@@ -254,7 +255,7 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 
     The statistic is the number of neighbours that differ, Σ_t #{i : x_ti ≠ x_t,i+1}, which is the
     number of runs of equal outcomes minus one. p = P(|changes − mean| ≥ |observed − mean|). A trend
-    changes this number too.
+    changes the number of neighbours that differ too.
 
     start, passed : as in `metrics.order`.  Returns `OrderTest`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
@@ -320,10 +321,10 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     """Test of whether two attempts agree on more tasks than by chance, as copies would.
 
     For every pair of positions, the statistic is the number of tasks on which the outcomes differ.
-    Over random orders, they differ on each task independently with probability 2c(n−c) / (n(n−1)),
-    so the number has a Poisson-binomial distribution. Tasks with two attempts, or with attempts
-    that all have the same outcome, are not informative. If the pass rate changes with the position,
-    pairs agree more often too; `CopiesTest.is_copy` excludes such pairs.
+    Over random orders, the outcomes of each task differ independently with probability 2c(n−c) /
+    (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with two attempts, or with
+    attempts that all have the same outcome, are not informative. If the pass rate changes with the
+    position, pairs agree more often too; `CopiesTest.is_copy` excludes such pairs.
 
     start, passed : as in `metrics.order`. Only the first 1,000 attempts are compared.
     Returns `CopiesTest`, in order of the positions.

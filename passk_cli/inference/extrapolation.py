@@ -185,7 +185,8 @@ def largest_known_k(n: Ints) -> int:
 def refusal_reason(n: Ints, c: Ints) -> str:
     """The reason why no value beyond the attempts can be estimated; "" if there is no reason.
 
-    The only reason is that sampling stopped at a pass, since n then depends on the outcomes.
+    The only reason is that sampling stopped at a pass, because the number of attempts then depends
+    on the outcomes.
 
     >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''

@@ -15,8 +15,8 @@ from passk_cli.metrics.choice import binomial_probabilities
 # The unknown common pass rate is sin²(θ/2) on a grid in θ, with _STEPS points per standard error of
 # a pass rate and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# Maximum number of pairs of pass counts for Boschloo's test. With more, Fisher's test is nearly
-# equal.
+# Maximum number of pairs of pass counts for Boschloo's test. With more pairs, Fisher's test gives
+# nearly the same p-values.
 MOST_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9
@@ -30,8 +30,8 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
     A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one attempt
     per run, one run passes and the other fails. With two attempts per run, one run always passes
-    and the other never does. With ten, the passes differ by 6 or more. Only whole numbers are
-    compared, so there is no rounding.
+    and the other never does. With ten attempts per run, the passes differ by 6 or more. Only whole
+    numbers are compared, so there is no rounding.
 
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
@@ -60,9 +60,9 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
 
     If the rate p is the same in both runs, the s = c + c₀ passes of a task are a random subset of
     its n + n₀ attempts, and c is hypergeometric for any p. P(flip | s) is therefore an unbiased
-    estimate of P(flip | p). Its variance is minimal, because s is sufficient. The sum over tasks
-    estimates the expected number of flips. With one attempt per run the sum is the observed number,
-    so it is not informative.
+    estimate of P(flip | p). The estimate has minimal variance, because s is sufficient. The sum
+    over tasks estimates the expected number of flips. With one attempt per run, this sum always
+    equals the observed number of flips, so the estimate is not informative.
 
     n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.

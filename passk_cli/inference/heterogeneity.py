@@ -1,11 +1,11 @@
 """Uncertainty of the heterogeneity gain Δ_k, the coverage deficit and moments of success rates.
 
 For new tasks, limits come from a Bayesian bootstrap over tasks (or clusters). Like the `guard`
-interval of a mean, it adds a guard atom with half a task's weight at the worst possible value. The
-draws are shifted by the difference between the bias-corrected and the plain estimate. For these
-tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean. The skewness
-then has normal limits with the jackknife over attempts. benchmarks/heterogeneity.md has the
-coverage.
+interval of a mean, the bootstrap adds a guard atom with half a task's weight at the worst possible
+value. The draws are shifted by the difference between the bias-corrected and the plain estimate.
+For these tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean.
+The skewness then has normal limits with the jackknife over attempts. benchmarks/heterogeneity.md
+has the coverage.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
 
     The coverage deficit is Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new
     tasks, μ^k is estimated from k different tasks (clusters), and it is NaN if there are fewer. For
-    these tasks, it is estimated from tasks drawn with replacement; k = n then has an interval, but
+    these tasks, μ^k is estimated from tasks drawn with replacement, and k = n has an interval but
     no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. The estimate is
     unbiased and may be negative by chance.
 
@@ -234,7 +234,7 @@ def sd_and_skewness_of_rates(
     """Standard deviation and skewness of the true success rates over tasks, without attempt noise.
 
     n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
-        needs 3 of both, and a standard deviation that is significantly above 0.
+    needs 3 attempts at every task, 3 tasks, and a standard deviation that is significantly above 0.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
     >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())

@@ -17,8 +17,8 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.streams import named_generator
 
-# λ of the penalty λ/2·b² that is added to the mean loss. It keeps b finite if all short tasks pass
-# and all long tasks fail. It changes other horizons by less than a thousandth.
+# λ of the penalty λ/2·b² that is added to the mean loss. The penalty keeps b finite if all short
+# tasks pass and all long tasks fail. It changes other horizons by less than a thousandth.
 PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
 # Number of resamples in a block, and largest |log₂| of a length that is converted to minutes.
@@ -125,8 +125,8 @@ def fit_curves(
 def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGISTIC) -> Floats:
     """log₂ of the length at which the success rate has a given value.
 
-    It is infinite if all attempts pass, minus infinity if none passes, and NaN if the rate does not
-    fall with length.
+    The result is infinite if all attempts pass, minus infinity if none passes, and NaN if the
+    success rate does not fall with length.
     """
     falls = b < -1e-9
     with np.errstate(invalid="ignore"):
@@ -158,7 +158,8 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
     """log₂ of the length between the last x with at least this rate and the next x.
 
-    It is infinite if the rate is reached at all x, and minus infinity if it is reached at none.
+    The result is infinite if the rate is reached at all x, and minus infinity if it is reached at
+    none.
     """
     reached = int((rates >= rate - 1e-9).sum())
     if reached in (0, len(at)):

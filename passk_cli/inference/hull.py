@@ -2,9 +2,9 @@
 
 Neither interval has enough coverage by itself. The posterior interval fails if the spread of the
 rates differs from the model, and more so with more tasks. The pivot interval fails near 0 and 1 if
-few tasks determine the value. Neither is wide enough for a few tasks that never pass among tasks
-that do. So the hull also includes the estimate at the most extreme rates that the attempts at these
-tasks permit. benchmarks/coverage.md contains the simulated coverage.
+few tasks determine the value. Neither interval is wide enough for a few tasks that never pass among
+tasks that do. So the hull also includes the estimate at the most extreme rates that the attempts at
+these tasks permit. benchmarks/coverage.md contains the simulated coverage.
 """
 
 from __future__ import annotations
@@ -155,9 +155,10 @@ class MetricCounts:
     def limits(self, tail: float) -> tuple[float, float]:
         """The limits of the hull at a tail probability; see `HullInterval.limits`.
 
-        For a single task, they are the values of the metric at the exact limits of the success rate
-        (Clopper & Pearson 1934), extended to the estimate. The truth is below the lower limit with
-        probability at most `tail`, and above the upper limit with probability at most `tail`.
+        For a single task, the limits are the values of the metric at the exact limits of the
+        success rate (Clopper & Pearson 1934), extended to the estimate. The truth is below the
+        lower limit with probability at most `tail`, and above the upper limit with probability at
+        most `tail`.
 
         >>> from passk_cli.metrics.registry import parse_metric
         >>> one = MetricCounts(parse_metric("pass^2"), np.array([10]), np.array([3]))
@@ -237,8 +238,9 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
 def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
     """P(X ≤ x) for distributions on [0, 1] with given means and variances.
 
-    They are Beta distributions. If the mean is near 0 and the standard deviation above half the
-    mean, the distribution is lognormal. Near 1 it is the mirror image of a lognormal distribution.
+    The distributions are Beta distributions. If the mean is near 0 and the standard deviation above
+    half the mean, the distribution is lognormal. If the mean is near 1, the distribution is the
+    mirror image of a lognormal distribution.
     """
     below = np.empty(len(mean))
     upper = mean > 0.5

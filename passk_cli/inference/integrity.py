@@ -1,6 +1,6 @@
 """Tests for unusual submissions: agreement with a partner, certain tasks, losses and equal texts.
 
-Every function takes arrays with one row per submission and one column per task. Its p-values are
+Every function takes arrays with one row per submission and one column per task. The p-values are
 adjusted for the number of submissions, or of pairs of submissions.
 """
 
@@ -191,9 +191,9 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
     In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
     every attempt, and the remaining tasks have the rates of `success_rates` with a new ability
-    (EM). The statistic is √(2 log likelihood ratio) against π = 0. It is compared with the
-    statistics of all submissions, like in `closest_partners`. Only tasks with two or more attempts
-    are included.
+    (EM). The statistic is √(2 log likelihood ratio) against π = 0. The statistic is compared with
+    the statistics of all submissions, like in `closest_partners`. Only tasks with two or more
+    attempts are included.
 
     n, c : as in `success_rates`.
     """

@@ -64,8 +64,8 @@ class IntervalData:
     clusters : a code 0 … G−1 per task, or None.
     draws : means under repeated attempts, for "these tasks" with `percentile`; or None.
     mixed : number of tasks with both passes and failures, for "these tasks".
-    passes : for "these tasks", the counts from which the values were computed. A difference has
-        two. Empty if the values need more than counts.
+    passes : for "these tasks", the counts from which the values were computed. Empty if the values
+    need more than counts. A difference has one entry per model.
     floor : for differences, the lower bound for the variance of the mean.
     between : for differences, their smallest and largest values if outcomes are missing. `floor`
         and `between` are arguments of `difference_distribution`.
@@ -129,10 +129,10 @@ class IntervalData:
     def guard_size(self) -> float:
         """Size of a guard atom in tasks: Σ m² / Σ m, the cluster size of an average task.
 
-        It is 1 without clusters, and m if all clusters have m tasks. The guard atom represents a
-        large cluster, because a few large clusters determine how wrong a mean may be. With the
-        average cluster size, intervals for lognormal and Pareto sizes cover only 88 to 95 %, and no
-        size in between covers 94.5 % in all cases (benchmarks/coverage.md).
+        The size is 1 without clusters, and m if all clusters have m tasks. The guard atom
+        represents a large cluster, because a few large clusters determine how wrong a mean may be.
+        With the average cluster size, intervals for lognormal and Pareto sizes cover only 88 to 95
+        %, and no size in between covers 94.5 % in all cases (benchmarks/coverage.md).
         """
         sizes = self.totals[1]
         return float(sizes @ sizes / sizes.sum())
@@ -147,9 +147,8 @@ class IntervalData:
     def share_within(self) -> float | None:
         """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
 
-        It is the mean of `within` divided by the variance of the values over tasks. The rest is due
-        to the choice of tasks. It is None if it cannot be estimated: n ≤ k at some task, one task,
-        or all values equal.
+        The share is the mean of `within` divided by the variance of the values over tasks. None if
+        the share cannot be estimated: n ≤ k at some task, one task, or all values equal.
 
         >>> IntervalData(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
         0.5
@@ -398,10 +397,10 @@ def _remark_without_spread(
 
 
 # Largest weight of a guard atom, for values that are concentrated at a few points such as 0 and 1.
-# For values that vary smoothly the weight is ½. It is the smallest weight for which the exact
-# coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
-# number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
-# give the Clopper–Pearson interval.
+# For values that vary smoothly the weight is ½. The largest weight is the smallest for which the
+# exact coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for
+# every number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1
+# would give the Clopper–Pearson interval.
 _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
@@ -410,12 +409,10 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if the values form lumps.
 
     The weight is ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from two lumps, one at the
-    bound and one at v. It is the sum of squared distances to the nearer lump, in units of the
+    bound and one at v. ρ is the sum of squared distances to the nearer lump, in units of the
     distance between the lumps: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v = Σ y² / Σ y.
-    ρ is 0 if all values are 0 or 1, or if all are equal. With two lumps, sums of values are on a
-    lattice, which the distribution of the sample does not reproduce. A spread of ρ = ¼ hides its
-    steps. With clusters, y is the sum over a cluster of m tasks, v is m times as large, and the
-    unit is a cluster of average size.
+    ρ is 0 if all values are 0 or 1, or if all are equal.  With clusters, y is the sum over a
+    cluster of m tasks, v is m times as large, and the unit is a cluster of average size.
 
     distance : (… × units), y from `distances_to_bound`. Only ratios of distances matter.
     sizes : (… × units), number of tasks in a unit, > 0.  counts : number of equal units, ≥ 0.
@@ -760,8 +757,8 @@ def _require_one_attempt(sample: IntervalData) -> None:
 class IntervalMethod:
     """An interval method: its function, its description and what it needs.
 
-    limits : function of a sample and a tail probability. It raises _UndefinedLimitsError if there
-        are no limits.
+    limits : function of a sample and a tail probability. The function raises _UndefinedLimitsError
+    if there are no limits.
     description : its name in a sentence about methods.  cites : keys of study/references.bib.
     populations : the populations that it is valid for.
     vectorised : whether `limits` takes many samples at once; errors are then in its result.

@@ -17,20 +17,19 @@ from passk_cli.outcomes.attempts import Attempts
 
 # Largest k for which intervals have enough coverage if labels are scattered over attempts.
 MOST_SCATTERED = 2
-# Minimum numbers of labels, of labelled tasks and of pairs of labels at the same task. With fewer,
-# the errors of a judge are not known well enough (benchmarks/judge.md).
+# Minimum numbers of labels, of labelled tasks and of pairs of labels at the same task. With fewer
+# labels, the errors of a judge are not known well enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# Minimum number of labelled tasks for a difference. With 20, equal models differ significantly in
-# 7.3 % of simulations.
+# Minimum number of labelled tasks for a difference. With 20 labelled tasks, equal models differ
+# significantly in 7.3 % of simulations.
 FEWEST_COMPARED = 30
-# Minimum number of labelled tasks with a value other than the bound. With fewer, intervals that
-# rely on the judge cover only 90 %.
+# Minimum number of labelled tasks with a value other than the bound. With fewer tasks, intervals
+# that rely on the judge cover only 90 %.
 FEWEST_OFF = 5
-# Minimum probability that two attempts at a task both pass, or both fail. Below it, pairs of labels
-# are too rare.
+# Minimum probability that two attempts at a task both pass, or both fail. Below this probability,
+# pairs of labels are too rare.
 RAREST = 0.07
-# Minimum difference between a judge's pass rates of true and of false attempts. A judge with a
-# smaller difference is useless.
+# Minimum difference between a judge's pass rates of true and of false attempts.
 _HARDLY = 0.1
 
 
@@ -100,7 +99,7 @@ class JudgeLabels(NamedTuple):
     def labels_per_task(self) -> int:
         """The k up to which every labelled task has k labels, or labels for all its attempts.
 
-        It is 0 if labels are scattered: some task has one label but more attempts.
+        The number is 0 if labels are scattered: some task has one label but more attempts.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
         >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
@@ -120,8 +119,9 @@ class JudgeLabels(NamedTuple):
     def weights(self) -> Floats:
         """Number of attempts that each label represents, by task and verdict: (tasks × 2).
 
-        It is 1 if whole tasks were labelled. Otherwise `passk judge --list` draws labels at a
-        different rate in each stratum. If a stratum has no label, the rate of its verdict is used.
+        The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` drew labels at
+        a different rate in each stratum. If a stratum has no label, the rate of its verdict is
+        used.
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
@@ -156,9 +156,9 @@ class JudgeLabels(NamedTuple):
     def selection_p(self) -> float:
         """p of the hypothesis that labels were drawn regardless of the judge's pass rate of a task.
 
-        The statistic is the covariance of the labels with c/n of their tasks within a stratum. Its
-        variance is the variance for the same number of random labels (hypergeometric). Both are
-        summed over strata.
+        The statistic is the covariance of the labels with c/n of their tasks within a stratum. The
+        variance of the statistic is the variance for the same number of random labels
+        (hypergeometric). The covariances and the variances are summed over strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.table.sum(axis=2), 0.0, 0.0
@@ -283,8 +283,8 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
 
     hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels, of which x are
-    true. Here μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope in ỹ. In a
-    stratum without labels, ¼ replaces the bracket and the division by r.
+    true. In these strata μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope
+    in ỹ. In a stratum without labels, ¼ replaces the bracket and the division by r.
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
@@ -501,8 +501,9 @@ class ErrorClustering(NamedTuple):
 def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClustering:
     """A permutation test of whether a judge's errors occur together within tasks.
 
-    Errors are dealt at random to the labelled attempts of each truth. The size is at most 0.05. A
-    test that is not significant does not prove that errors are independent.
+    Errors are dealt at random to the labelled attempts of each truth. The test at 5 % is
+    significant in at most 5 % of cases without clustering. A test that is not significant does not
+    prove that errors are independent.
     """
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):

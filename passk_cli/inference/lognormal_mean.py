@@ -19,9 +19,9 @@ _HALF = 0.5
 def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tuple[float, float]:
     """Distances of the lower and of the upper limit from the mean of amounts.
 
-    They come from `difference_distribution`, but the lower limit is softened to stay above 0. The
-    upper limit is at least the limit of a lognormal mean (Cox), because a few tasks show too little
-    of the upper tail if amounts are as skewed as prices.
+    The limits come from `difference_distribution`, but the lower limit is softened to stay above 0.
+    The upper limit is at least the limit of a lognormal mean (Cox), because a few tasks show too
+    little of the upper tail if amounts are as skewed as prices.
 
     values : (tasks,) ≥ 0.  quantile : of Student's t, with units − 1 degrees of freedom.
     clusters : a code 0 … G−1 per task; clusters are then the units. None for tasks.

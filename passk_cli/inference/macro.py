@@ -35,8 +35,9 @@ def macro_average(
     and 1 a group's limit is closer than the normal distance z seᵢ. Squares of these short distances
     would add up to too little, because a sum of groups is less skewed than each group.
 
-    Groups that share tasks are not independent. Their standard errors and distances are added
-    without squares. This is exact for full correlation and an upper bound for any correlation.
+    Groups that share tasks are not independent. The standard errors and distances of dependent
+    groups are added without squares, which is exact for full correlation and an upper bound for any
+    correlation.
 
     means, ses, lows, highs : one per group, lows ≤ means ≤ highs. A standard error of NaN is
         derived from the limits, (u − l) / 2z.

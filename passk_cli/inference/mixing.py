@@ -1,9 +1,9 @@
 """Mixing distribution of success rates, and errors of estimates over repeated attempts.
 
-The mixing distribution is on a logit grid of rates that includes 0 and 1. It maximises the
-likelihood of the counts by expectation-maximisation, with the weight of one task spread evenly for
-smoothness. Given this distribution, every task has a posterior on the grid. The error of a mean
-over these tasks, estimate − truth, has mean 0 and cumulants that are sums over tasks.
+The mixing distribution is on a logit grid of rates that includes 0 and 1. Expectation-maximisation
+maximises the likelihood of the counts, with the weight of one task spread evenly for smoothness.
+Given this distribution, every task has a posterior on the grid. The error of a mean over these
+tasks, estimate − truth, has mean 0 and cumulants that are sums over tasks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _STEP, _REACH = 0.3, 9.0
 # Number of steps of expectation-maximisation from a uniform start: enough for an accurate variance,
 # and few enough for a smooth result.
 _STEPS = 80
-# Maximum information about a logit that a count may contain. More would be narrower than the grid.
+# Maximum information about a logit that a count may contain, so that likelihoods are not narrower
+# than the grid.
 _INFORMATION = 25.0
 # Distance within which the logits of two counts are treated as equal.
 _NEARLY = 0.1
@@ -198,7 +199,7 @@ class ErrorDistribution:
 def error_distribution(model: MixingDistribution, statistic: Statistic) -> ErrorDistribution:
     """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
-    Its variance and third moment are expectations under the mixing distribution with the most
+    The variance and the third moment are expectations under the mixing distribution with the most
     variance that the counts allow.
     """
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
@@ -217,8 +218,8 @@ def error_distribution(model: MixingDistribution, statistic: Statistic) -> Error
 def error_covariance(model: MixingDistribution, statistics: Sequence[Statistic]) -> Floats:
     """Covariance matrix of the errors of several statistics over these tasks.
 
-    It is computed under the most likely mixing distribution, because correlations of errors are
-    less important than their size.
+    The matrix is computed under the most likely mixing distribution, because correlations of errors
+    are less important than their size.
     """
     at_rates = model.tasks_at(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))

@@ -17,7 +17,8 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.streams import named_generator
 
-# Number of resamples from one random stream. Another number would change p-values for a given seed.
+# Number of resamples from one random stream. A different number would change the p-values for a
+# given seed.
 BLOCK_RESAMPLES = 256
 # Limits on memory that change no result: elements of a sign matrix per thread, columns that are
 # multiplied by it at once, and threads.
@@ -56,23 +57,22 @@ def sign_flip_test(
 
     p is the share of the 2^t sign patterns of the t nonzero differences with |Σ ±d| ≥ |Σ d|. If two
     models are equal and attempt each task equally often, each task's difference is as likely to be
-    d as −d, whatever the differences of other tasks are. Then p ≤ α has a probability of at most α
-    for every T. With different numbers of attempts the two values have different distributions, and
-    the signs may not be flipped: use `difference_distribution`.
+    d as −d, whatever the differences of other tasks are. For equal models, p ≤ α therefore has a
+    probability of at most α. With different numbers of attempts the two values have different
+    distributions, and the signs may not be flipped: use `difference_distribution`.
 
     If the differences are multiples of one number, as for pass@1 with equal numbers of attempts, a
     convolution counts all patterns for any T. Otherwise, with more than `enumerate_up_to` nonzero
-    differences, p = (b+1)/(m+1) if b of m random sign patterns reach the observed sum. This p is as
-    valid as the exact p. If Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is below the
-    smallest p that m patterns can give, the bound is used, because a large family of tests needs
-    smaller p-values.
+    differences, p = (b+1)/(m+1) if b of m random sign patterns reach the observed sum.  If
+    Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns
+    can give, the bound is used, because a large family of tests needs smaller p-values.
 
     differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison. Use 0
         for a task that a pair does not have, which excludes it from the test.
     resamples : m ≥ 1.  seed : integer ≥ 0.
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
-    mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). This
-        gives more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
+    mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). Mid-p
+    has more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
     Returns `SignFlipResult`, arrays of shape (columns,), one column for (tasks,).
 
     The random signs depend on the task's position, the number of tasks and the seed. Other columns
@@ -163,8 +163,8 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 def paired_t(differences: ArrayLike) -> Floats:
     """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
 
-    They are valid for many tasks or for normal differences. `difference_distribution` is for few
-    tasks.
+    The t-test is valid for many tasks or for normal differences. `difference_distribution` is valid
+    for few tasks too.
 
     differences : (tasks,) or (tasks × columns) floats.
     Returns floats in [0, 1], (columns,), one column for (tasks,).
@@ -285,7 +285,8 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     """Random bits, one per task and resample of a block, packed into (resamples × bytes).
 
-    They are raw words of the bit generator, which numpy promises not to change between versions.
+    The bits are raw words of the bit generator, which numpy promises not to change between
+    versions.
     """
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator

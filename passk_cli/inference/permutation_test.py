@@ -43,13 +43,13 @@ def permutation_test_within_tasks(
 ) -> PermutationResult:  # fmt: skip
     """Two-sided p-value of the mean difference, with attempts permuted between models within tasks.
 
-    Hypothesis: at every one of these tasks, both models have the same pass probability. Then the
-    n_A + n_B attempts at a task are exchangeable. Given the C passes at a task, the passes of the
-    first model are hypergeometric, for any numbers of attempts. The statistic is S = Σ_t f(n_A,
-    c_A) − f(n_B, C − c_A). p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant result in
-    either direction has a probability of at most α/2.
+    Hypothesis: at every one of these tasks, both models have the same pass probability. Under this
+    hypothesis, the n_A + n_B attempts at a task are exchangeable. Given the C passes at a task, the
+    passes of the first model are hypergeometric, for any numbers of attempts. The statistic is S =
+    Σ_t f(n_A, c_A) − f(n_B, C − c_A). p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant
+    result in either direction has a probability of at most α/2.
 
-    p is exact if the values are on a lattice (k = 1, most k ≤ n ≤ 10). Otherwise it comes from m
+    p is exact if the values are on a lattice (k = 1, most k ≤ n ≤ 10). Otherwise p comes from m
     random permutations, with (b+1)/(m+1) for each tail. If Chernoff's bound on the exact p, 2·min_θ
     E exp(θ(S* − S)), is below the smallest p that m draws can give, the bound is used, because a
     large family of tests needs smaller p-values.
@@ -82,9 +82,9 @@ def permutation_test_of_attempts(
 
     Hypothesis: at every one of these tasks, the attempts of both models have the same distribution
     in everything that the metric uses. Two models with different answers that are equally often
-    right violate it, although the metric may not show this, because p is about the difference in
-    the metric. All deals of a task's attempts are enumerated if there are few. Otherwise passk uses
-    a sample of deals that includes the observed deal (`differences_from_attempts`).
+    right violate the hypothesis, although the metric may not show a difference. All deals of a
+    task's attempts are enumerated if there are few. Otherwise passk uses a sample of deals that
+    includes the observed deal (`differences_from_attempts`).
 
     metric : must not depend on the order of attempts (`kind.exchangeable`).
     first, second : attempts of each model at the same tasks, n ≥ k at each task.
@@ -183,7 +183,7 @@ class _SumDistribution:
         probabilities = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
-        # Only the tail on the tilted side is summed. The opposite tail is 1 minus this sum.
+        # Only the tail on the tilted side is summed, and the opposite tail is 1 minus the sum.
         side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
             slice(None, at + 1), slice(None, at)
         )  # fmt: skip

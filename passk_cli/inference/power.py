@@ -22,13 +22,13 @@ _MOST_CHOSEN = 30
 class PairedTest:
     """The planned two-sided test of the hypothesis that two models are equal on the same tasks.
 
-    Its power is P(|t'| > t_{1−α/2, T−1}), where t' is noncentral t with T − 1 degrees of freedom
-    and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
+    The power is P(|t'| > t_{1−α/2, T−1}), and t' has a noncentral t distribution with T − 1 degrees
+    of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
 
     variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
     step : 0 for the paired t-test. The sign-flip test has less power if sums of differences are on
-        a lattice, because equal sums are included in p. Its step is half the lattice distance
-        (`lattice_step`).
+        a lattice, because equal sums are included in p. For the sign-flip test, the step is half
+        the lattice distance (`lattice_step`).
     bend : relative decrease of the variance per squared difference; 0 if the variance was measured
         on two models. For similar models with the common mean E it is 1 / (4 E (1−E)): the variance
         of values in [0, 1] is proportional to m (1 − m) for the mean m, and the average of m (1 −
@@ -50,8 +50,8 @@ class PairedTest:
     def power(self, difference: float, tasks: int) -> float:
         """The probability that the test is significant if the models' means differ by this much.
 
-        It is NaN for fewer than two tasks or an unknown variance. For a difference within step/T of
-        0 it is 1 − level, although the sign-flip test is significant less often.
+        The power is NaN for fewer than two tasks or an unknown variance. For a difference within
+        step/T of 0 the result is 1 − level, although the sign-flip test is significant less often.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -91,7 +91,7 @@ class PairedTest:
         if self.variance == 0.0:
             return shift
         noncentrality = _noncentrality(tasks - 1, self.level, target_power)
-        # The equation to solve is (δ − shift)² scale = 1 − bend δ².
+        # The result solves the equation (δ − shift)² scale = 1 − bend δ².
         scale = tasks / (self.variance * noncentrality**2)
         square_term = scale + self.bend
         inside = (scale * shift) ** 2 - square_term * (scale * shift**2 - 1.0)
@@ -115,8 +115,9 @@ def lattice_step(n: int, k: int) -> float:
 def _rejection_chance(away: float, degrees: int, level: float) -> float:
     """P(|Z + away| > t·S) with S² = χ²/degrees: |t'| is beyond its critical value.
 
-    It is the mean of Φ(away − tS) + Φ(−away − tS), by the trapezoidal rule over u = log S with the
-    density ∝ exp(ν (u − e^{2u}/2)).  (`nctdtr` of scipy 1.17 is NaN for some arguments.)
+    The probability is the mean of Φ(away − tS) + Φ(−away − tS), by the trapezoidal rule over u =
+    log S with the density ∝ exp(ν (u − e^{2u}/2)).  (`nctdtr` of scipy 1.17 is NaN for some
+    arguments.)
     """
     from passk_cli.scipy_special import ndtr, stdtrit
 

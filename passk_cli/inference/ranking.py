@@ -85,7 +85,8 @@ def tied_places(ordered: Floats) -> tuple[Places, Places]:
 def lead_shares(draws: Floats) -> Floats:
     """Share of the draws in which each model has the largest value; equal values share the draw.
 
-    It describes the draws. It is neither a test nor the probability that a model is the best.
+    This share describes the draws. It is neither a test nor the probability that a model is the
+    best.
 
     draws : (draws × models).  Returns (models,), which add up to 1.
 
@@ -100,8 +101,8 @@ def lead_shares(draws: Floats) -> Floats:
 def rank_limits(better: Bools) -> Ints:
     """Best and worst rank of each model that is compatible with the tests: (models × 2).
 
-    They are 1 + the number of significantly better models, and M − the number of significantly
-    worse models. A model that ties with all M − 1 models has the ranks 1 and M.
+    The best rank is 1 + the number of significantly better models. The worst rank is M − the number
+    of significantly worse models. A model that ties with all M − 1 models has the ranks 1 and M.
 
     better : (models × models), True if the model of the row is significantly better than the model
         of the column.

@@ -87,7 +87,8 @@ class TaskCosts:
     def effective_tasks_if_few(self) -> int:
         """Effective number of tasks, (Σx)² / Σx², if it is too small for the limits; otherwise 0.
 
-        It is too small below 10 if it is also below a quarter of the tasks (benchmarks/cost.md).
+        The number is too small if it is below 10 and below a quarter of the tasks
+        (benchmarks/cost.md).
 
         >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
         2
@@ -100,7 +101,7 @@ class TaskCosts:
     def within_ratio(self) -> Floats:
         """Variance over repeated attempts of each task's contribution to the cost per success.
 
-        It is NaN if it is unknown, or if no attempt passed.
+        The variance is NaN if it is unknown, or if no attempt passed.
         """
         passing = float(self.rate.mean())
         if self.within is None or not passing:
@@ -218,7 +219,7 @@ def mean_cost(
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt.
 
-    Its limits come from `amount_reach`, or for these tasks from the jackknife over attempts.
+    The limits come from `amount_reach`, or for these tasks from the jackknife over attempts.
     """
     limits_over_tasks = _mean_cost_interval(spending, level, population, None)
     if population != THESE_TASKS or spending.within is None or limits_over_tasks.low is None:
@@ -319,10 +320,10 @@ def compare_costs(
     """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
 
     Both limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
-    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. Its error comes from the tasks' contributions, with
-    Student's t. If the default limits of a pass rate are wider than Student's t limits, the excess
-    is added, so that few passes do not seem certain. The statistics are equal at ρ = 1 and δ = 0,
-    so there is one p.
+    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the tasks'
+    contributions, with Student's t. If the default limits of a pass rate are wider than Student's t
+    limits, the excess is added, so that few passes do not seem certain. The statistics are equal at
+    ρ = 1 and δ = 0, so there is one p.
 
     If a limit does not exist, it follows from the limits of both models. The limits of a difference
     are at least as far away as the models' limits imply, which are as skewed as costs

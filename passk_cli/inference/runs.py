@@ -17,7 +17,8 @@ _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # the last runs are used.
 HORIZON = 365
 # False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
-# change exceeds with this probability. These are quantiles of 20,000 histories (`largest_deviate`).
+# change exceeds with this probability. The deviates are quantiles of 20,000 histories
+# (`largest_deviate`).
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # Largest correlation between neighbouring runs that passk assumes. With a larger correlation, no
 # change could be detected.
@@ -168,7 +169,8 @@ def run_variances(values: Floats) -> tuple[float, float]:
     """Variance of the means of runs, and the part of it that chance explains: M_r / T, M_tr / T.
 
     M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs. M_tr = Σ_tr (v_tr − v_t· − v_·r +
-    v)² / ((R − 1)(T − 1)) is the mean square of residuals. Both are defined for any metric.
+    v)² / ((R − 1)(T − 1)) is the mean square of residuals. The mean squares are defined for any
+    metric.
 
     values : (runs, tasks), values of the same tasks in each run, R ≥ 2, T ≥ 2.
     Errors: ValueError for fewer runs or tasks.
@@ -186,7 +188,7 @@ def run_variances(values: Floats) -> tuple[float, float]:
 def run_variance(values: Floats) -> float:
     """Variance of the effect of a run on the mean over its tasks, at least 0.
 
-    This effect is common to all tasks of a run, in addition to random attempts and effects on
+    The effect of a run is common to all its tasks, in addition to random attempts and effects on
     single tasks.
 
     values : as for `run_variances`.
@@ -280,7 +282,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 
     n : (runs, tasks), number of amounts above 0; every run and every task has one.
     logs, squares : sums of the logarithms, and of the squared logarithms.
-    Returns means and `chance_variances` of logarithms, (runs,) each. Both are for `change_points`.
+    Returns means and `chance_variances` of logarithms, (runs,) each.
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
@@ -415,10 +417,10 @@ def correlated_t(means: Floats, split: int) -> float:
 
     Generalized least squares for runs with correlation r^lag, divided by √f. r is the lag-1
     correlation of the residuals from the means before and after, plus 2/R for its bias and 1/√R for
-    its standard error, limited to [0, 0.95]. These terms are added because a few runs cannot
-    exclude correlation. f ≥ 1 if the correlation decreases more slowly than r^lag, for example for
-    a lasting effect plus chance within tasks: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r). φ = (r₂ +
-    r₃) / (r₁ + r₂) if r₁ is two standard errors above 0, and otherwise φ = r.
+    its standard error, limited to [0, 0.95]. The bias and the error are added because a few runs
+    cannot exclude correlation. f ≥ 1 if the correlation decreases more slowly than r^lag, for
+    example for a lasting effect plus chance within tasks: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r).
+    φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two standard errors above 0, and otherwise φ = r.
 
     means : (runs,), R ≥ 5.  split : number of runs before the change, from 1 to R − 1.
     Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
@@ -434,7 +436,7 @@ def correlated_t(means: Floats, split: int) -> float:
 def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
     """A change of the mean of correlated runs, and its standard error; see `correlated_t`.
 
-    The error does not depend on the change. It is 0 if all runs before are equal, and all runs
+    The error does not depend on the change, and is 0 if all runs before are equal, and all runs
     after.
     """
     runs = len(means)
@@ -587,8 +589,8 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
 def _deviate(t: float, degrees: int) -> float:
     """The normal deviate with the same tail probability as t, by Wallace's approximation.
 
-    It is within 0.02 of the exact deviate for 3 degrees of freedom or more, even far out in the
-    tail.
+    The approximation is within 0.02 of the exact deviate for 3 degrees of freedom or more, even far
+    out in the tail.
     """
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -174,9 +174,9 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
 def unit_values(values: Floats, clusters: Ints | None) -> Floats:
     """Contribution of each cluster to the means of the columns: (clusters × columns).
 
-    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. Their mean is
-    x̄. If all G clusters have the same size, x_g is the cluster's mean. Otherwise it is the linear
-    part of the ratio Σ S_g / Σ m_g. Without clusters, x_g are the values.
+    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. The mean of x_g
+    is x̄. If all G clusters have the same size, x_g is the cluster's mean. Otherwise x_g is the
+    linear part of the ratio Σ S_g / Σ m_g. Without clusters, x_g are the values.
 
     values : (tasks × columns).
 
