@@ -17,15 +17,14 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     reach p_(j): m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore
     does not raise the p-values of the tests that can.
 
-    The bound holds for any dependence between the tests. P(any p of a set J ≤ x) ≤ x·#{i ∈ J :
-    smallest_i ≤ x} grows with x and J, so the stepwise procedure is a closed test. The smallest
-    p-value of a test may depend only on what the test conditions on, such as the sizes of the
-    differences or the total numbers of passes.
+    The bound holds for any dependence between the tests. The stepwise procedure is a closed test.
+    The smallest p-value of a test may depend only on what the test conditions on, such as the sizes
+    of the differences or the total numbers of passes.
 
     p : floats in [0, 1] of any shape, which form one family. NaN marks a test that is impossible.
         NaN stays NaN and is not counted in m.
-    smallest : the smallest possible p-value of each test, of the shape of p; 0 if None.
-    Returns floats in [p, 1] of the same shape, in the order of p; equal p-values stay equal.
+    smallest : the smallest possible p-value of each test, or None for 0.
+    Returns floats in [p, 1] in the shape and order of p.
     Errors: ValueError if a p-value is outside [0, 1] or below its smallest possible value.
     Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997; Hommel & Krummenauer 1998.
 
@@ -58,7 +57,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
 
     p : as for `holm`.  smallest : not used. Every test is counted, even if it cannot be
         significant.
-    Returns floats in [p, 1] of the shape and order of p; equal p-values stay equal.
+    Returns floats in [p, 1] in the shape and order of p.
     Errors: ValueError if a value is outside [0, 1].
     Source: Benjamini & Hochberg 1995.
 
@@ -74,7 +73,6 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
 def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """The p-values without adjustment: each test is its own family.
 
-    p : floats in [0, 1] of any shape; NaN stays NaN.  smallest : not used.  Returns a copy.
     Errors: ValueError if a value is outside [0, 1].
 
     >>> unadjusted([0.01, 0.04]).tolist()

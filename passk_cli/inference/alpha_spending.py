@@ -57,7 +57,7 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
     limits, spent, last = [], 0.0, 0.0
-    # Possible scores of a motion that has crossed no boundary, and their probabilities.
+    # These are the possible scores if no boundary was crossed, with their probabilities.
     nodes_before, weights = np.zeros(1), np.ones(1)
     for share in shares:
         budget, step = alpha_spent(share, alpha) - spent, math.sqrt(share - last)
@@ -81,10 +81,7 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
 
 
 def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
-    """The probability that a motion exceeds ±b at the next look, if it is at one of these places.
-
-    scale : standard deviation of the score, divided by the standard deviation of the increment.
-    """
+    """The probability that a motion exceeds ±b at the next look, if it is at one of these places."""
     from passk_cli.scipy_special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)

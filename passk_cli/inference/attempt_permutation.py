@@ -104,7 +104,6 @@ def differences_from_attempts(
         task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
         key: object = (pooled.key, int(first_counts.sum()))
         if task_deals is None:
-            # The sample consists of the observed deal and random deals.
             rng = named_generator(seed, "deals within tasks", place)
             sample = rng.multivariate_hypergeometric(
                 pooled.count, int(first_counts.sum()), most_deals - 1
@@ -150,12 +149,7 @@ def _split_constant(
 
 @dataclass(frozen=True)
 class _PooledAttempts:
-    """The attempts of both models at a task, grouped into classes of equal attempts.
-
-    value : value of each class, increasing.  passed : 1 if the attempts of the class passed, else
-        0.
-    count : number of attempts in each class.
-    """
+    """The attempts of both models at a task, grouped into classes of equal attempts."""
 
     value: NDArray[Any]
     passed: Ints
@@ -181,8 +175,7 @@ def _pool_attempts(
 ) -> tuple[_PooledAttempts, Ints]:
     """The classes of a task's attempts, and the number of each class that the first model has.
 
-    Answers and solutions are renamed by how often they occur and pass, so that tasks that differ
-    only in the texts of their answers have the same key.
+    Answers are renamed by how often they occur and pass, so that the key does not depend on texts.
     """
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):

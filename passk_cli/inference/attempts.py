@@ -76,8 +76,8 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
     for passing in (0, 1):
         weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
-        # Each left-out attempt needs a copy of all rows of its task, so a block makes only as many
-        # copies as fit into its memory.
+        # Each left-out attempt needs a copy of its task, so a block has as many copies as fit into
+        # memory.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
         for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
             if not len(block):
@@ -150,8 +150,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
     """Attempts of both models, total passes, and the share of a row's tasks with these counts.
 
-    If all n are equal and there are fewer possible numbers of passes than tasks, the result has one
-    column per number of passes. Otherwise it has one column per task.
+    There is one column per number of passes if all n are equal and large; otherwise one per task.
     """
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
@@ -167,7 +166,6 @@ def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
 def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats:
     total_attempts, passed = (share * n).sum(axis=1) * tasks, (share * c).sum(axis=1) * tasks
     overall = (passed + 0.5) / (total_attempts + 1.0)
-    # The mean over tasks of Var(c/n) is μ (1 − μ) (1/n + (1 − 1/n) / (s + 1)).
     inverse_n, rates = (share / n).sum(axis=1), c / n
     deviation = rates - (share * rates).sum(axis=1)[:, None]
     spread = (share * deviation**2).sum(axis=1) * tasks / (tasks - 1) / (overall * (1.0 - overall))

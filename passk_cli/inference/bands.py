@@ -114,7 +114,6 @@ def pointwise_level(draws: Floats, level: float) -> float:
     count, share = len(draws), 1.0 - level
     outside = max(share * count, min(10, count - 1))
     inside = math.floor(outside)
-    # Rounding makes draws equal that differ only in the last digits of a processor.
     columns = np.ascontiguousarray(np.round(draws, 12).T)
     # Only the outermost draws of each column are sorted first. All draws are sorted if many are
     # equal.
@@ -125,10 +124,7 @@ def pointwise_level(draws: Floats, level: float) -> float:
 
 
 def _rank_of_band(columns: Floats, inside: int, most: int) -> int | None:
-    """The smallest rank, up to `most`, for which more than `inside` draws leave the band.
-
-    columns : (columns × draws).  A draw leaves the band if it is outside in any column.
-    """
+    """The smallest rank, up to `most`, for which more than `inside` draws leave the band."""
     beyond = columns.shape[1] - 1 - most
     parts = np.partition(columns, (most, beyond), axis=1)
     lowest = np.sort(parts[:, : most + 1], axis=1)[:, :, None]

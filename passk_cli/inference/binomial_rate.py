@@ -57,9 +57,7 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
     """The number of further attempts that must all pass to show that a pass rate is above `rate`.
 
     The number is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m,
-    rate). The one-sided lower limit for c + m passes in n + m attempts then reaches the rate. With
-    f = n − c failures, m = N − n for the smallest N with P(Y ≤ f) ≤ 1 − level, Y ~ Binomial(N, 1 −
-    rate). Bisection finds N, because P(Y ≤ f) falls with N.
+    rate). The one-sided lower limit for c + m passes in n + m attempts then reaches the rate.
 
     n, c : as for `rate_limits`; n = 0 is allowed.  rate : in (0, 1).  Returns integers, one per
         task.

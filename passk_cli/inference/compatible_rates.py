@@ -77,7 +77,6 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
     height = objective.height(masses)
     for _ in range(_STEPS):
         gradient, bend = objective.slopes(masses)
-        # Steps relative to the masses are used, because their Hessian is close to the identity.
         right_sides = np.stack([gradient * masses, masses], axis=1)
         solved = np.linalg.solve(bend * np.outer(masses, masses), right_sides)
         solved_gradient, solved_sum = solved.T
@@ -256,7 +255,6 @@ class CompatibleRates:
             if abs(slack) < _SMALL_SLACK or 0 < slack < _GAP * slope:
                 break
             low, high = (slope, high) if slack > 0 else (low, slope)
-            # The fall of the log likelihood is roughly proportional to the squared slope.
             drop = likelihood_drop(self.level)
             guess = slope * math.sqrt(drop / max(drop - slack, drop / 100))
             between = math.sqrt(max(low, high / 100) * min(high, low * 100))

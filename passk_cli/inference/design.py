@@ -31,7 +31,7 @@ _BLOCK_ELEMENTS = 1 << 22
 # Relative tolerance for the largest possible spread, because √(m(1−m)) is rarely a number that a
 # user can write exactly.
 _AT_MOST = 1e-6
-# Share of a variance below which a difference is treated as a rounding error.
+# Largest share of a variance that can be a rounding error.
 _NO_LUCK = 1e-9
 # Splits of a budget with a standard error within 1 % of the smallest are treated as equally good.
 # passk chooses the split with the most tasks among them.
@@ -442,8 +442,6 @@ def true_difference_variance(
     The variance at a task is v² minus the mean product of the values of two separate groups of k
     attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, the variance is the mean
     variance of the Beta model.
-
-    first, second : pilots at the same T ≥ 2 tasks.  NaN if `within_variance` is unknown.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])

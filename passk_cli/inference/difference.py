@@ -52,10 +52,7 @@ class DifferenceDistribution:
 
     @staticmethod
     def from_parts(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
-        """Selected rows of several distributions, joined in that order.
-
-        parts : distributions with the same reach, each with the indices of the selected rows.
-        """
+        """Selected rows of several distributions, joined in that order."""
         names = "estimate below above degrees constant spread spread_error".split()
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
@@ -100,7 +97,6 @@ class DifferenceDistribution:
         shrunk = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
         spread = self.spread.copy()
         spread[usable] = np.maximum(spread[usable], shrunk)
-        # An infinite spread is unknown and stays infinite.
         added = np.zeros_like(self.spread)
         added[usable] = spread[usable] ** 2 - self.spread[usable] ** 2
         return replace(
@@ -298,12 +294,7 @@ def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats,
 
 
 def _effective_units(low: Floats, high: Floats) -> Floats:
-    """Effective number of units, (Σ d²)² / Σ d⁴, or its lower bound for d between low and high.
-
-    If squares x are between a and b, and Σ x = Σ a + v, then Σ x² ≤ Σ a² + h v with the largest h =
-    a + b among the squares that vary. So the ratio is at least (Σ a + v)² / (Σ a² + h v), which has
-    its minimum at v = Σ a − 2 Σ a² / h.
-    """
+    """Effective number of units, (Σ d²)² / Σ d⁴, or its lower bound for d between low and high."""
     least = most = low * low
     if high is not low:
         least, most = np.minimum(least, high * high), np.maximum(least, high * high)

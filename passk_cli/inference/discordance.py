@@ -82,7 +82,6 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _EXACT:
-            # The root is rounded, so it may be wrong by one.
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
         p[rows] = _maxima(tasks, _tails(tasks, _raise_to_parity(least, n)))
@@ -159,8 +158,6 @@ def critical_z(tasks: int, level: float) -> float:
     is the smallest significant z. If no z is significant (2^(1−T) > 1 − level), the critical value
     is larger than any z of T tasks.
 
-    tasks : T ≥ 1.  level : in (0, 1).
-
     >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
     (2.049, 2.281)
     """
@@ -220,8 +217,6 @@ def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
     The p-value is at most α if and only if the `paired-score` limits of level 1 − 2α are within
     ±margin.
 
-    margin : in (0, 1).  Returns 1 if the difference is not within ±margin.
-
     >>> round(score_equivalence_p(100, 6, 5, 0.1), 4)
     0.0115
     """
@@ -278,7 +273,6 @@ def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: fl
     """z of the hypothesis of this mean difference, minus the critical value of z."""
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
-    # Maximum-likelihood estimate of the probability that the models disagree: mean + 2 p_c.
     differ = mean + (root - linear) / (2 * tasks)
     variance = np.maximum(differ - mean * mean, _AT_BOUND**2)
     skewness = (mean - 3 * mean * differ + 2 * mean**3) / variance**1.5

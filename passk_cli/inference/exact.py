@@ -33,7 +33,7 @@ _NEGLIGIBLE = 36.0
 # Position on a path at which the size of the integrand is checked first, and multiples of it that
 # are checked next.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-# Maximum number of array elements while the step is halved, which limits memory.
+# Maximum number of array elements while the step is halved.
 _CELLS = 1 << 21
 # Maximum number of atoms in a block of distributions, and the number of threads.
 _ATOMS, _THREADS = 1 << 12, 2
@@ -72,7 +72,6 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
     cell = place + most * np.arange(rows)[:, None]
     counts = np.bincount(cell.ravel(), minlength=rows * most).reshape(rows, most)
     atoms = np.repeat(ordered[:, :1], most, axis=1)
-    # The smallest of the merged values is kept, because it is assigned last.
     atoms.ravel()[cell[:, ::-1].ravel()] = ordered[:, ::-1].ravel()
     return atoms, counts.astype(np.float64)
 
@@ -114,7 +113,6 @@ def _cached_quantiles(laws: bytes, shares: bytes, atoms: int) -> Floats:
 def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
     """The quantiles of distributions (totals, weights and sizes); equal ones are computed once."""
     totals, weights, sizes = laws.swapaxes(0, 1)
-    # Distributions of few tasks, or of tasks with one attempt, are often equal up to rounding.
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
     rounded = np.rint(np.ldexp(totals, _BITS - exponent))
     keys = np.concatenate([rounded, exponent, weights, sizes, shares[:, None]], axis=1)
@@ -124,7 +122,6 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
     )  # fmt: skip
     laws, shares = laws[first_places], shares[first_places]
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
-    # A block contains distributions with similar numbers of atoms, so that few cells are empty.
     order, cuts, q = np.argsort(lengths, kind="stable"), [0], np.empty(len(laws))
     ordered = lengths[order]
     while (first := cuts[-1]) < len(order):
@@ -173,8 +170,6 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
     for _ in range(100):
-        # As a function of q, the normal deviate of the probability is nearly linear, so a few
-        # secant steps are enough.
         below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
         signs = np.where(below <= above, 1.0, -1.0)
         tails = np.maximum(np.minimum(below, above), 1e-300)
@@ -184,7 +179,6 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
         rows, miss = rows[going], miss[going]
         high[rows] = np.where(miss > 0, q[rows], high[rows])
         low[rows] = np.where(miss > 0, low[rows], q[rows])
-        # The error of a secant step is a fraction of the product of the last two errors.
         enough = np.abs(miss * last_miss[rows]) < 1e-12
         with np.errstate(all="ignore"):
             secant = (miss - last_miss[rows]) / (q[rows] - last_q[rows])
@@ -230,7 +224,6 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     trapezoidal rule converges geometrically, at once if the whole path is one of steepest descent,
     and later if the integrand oscillates far out.
     """
-    # The sign of Y does not depend on the unit of d. In this unit, c is between 0 and 1.
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddle_points(scaled, alpha)
     e = scaled / (1.0 - c[:, None] * scaled)
@@ -370,7 +363,6 @@ def _saddle_points(d: Floats, alpha: Floats) -> Floats:
 class BootstrapDistribution:
     """The distribution of the mean of T draws with replacement from T values.
 
-    values : the T values, finite.
     Accuracy: 1e-12 if the values are on a common lattice (0/1 values, or c/n with equal n).
     Otherwise they are rounded to a lattice with 4,096 steps per standard error, without a change of
     their mean. The rounding moves a quantile by less than 1e-3 standard errors.
@@ -426,7 +418,5 @@ class BootstrapDistribution:
         """The smallest mean q with P(mean ≤ q) ≥ p."""
         first, step, probabilities = self._lattice
         cumulative = np.cumsum(probabilities)
-        # A small tolerance makes sure that a mean is found if its probability reaches p up to
-        # rounding.
         place = int(np.searchsorted(cumulative, p - 1e-12))
         return first + step * min(place, len(probabilities) - 1)

@@ -119,7 +119,6 @@ def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
         wave = np.ones(len(m))
         for first in range(1, len(times), _STEPS):
             j = np.arange(first, min(first + _STEPS, len(times)))
-            # Each factor is the ratio of the Gaussian coefficients C(n, j) and C(n, j−1).
             up, down = (_sine(factor[:, None], m, count) for factor in (size - j + 1, j))
             factors = (j / (size - j + 1))[:, None] * up / down
             factors[0] *= wave
@@ -185,7 +184,6 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     mean = sum(m * times for m, (_, times) in zip(means, parts, strict=True))
     variance = sum(v * times for v, (_, times) in zip(spreads, parts, strict=True))
     largest = sum((len(p) - 1) * times for p, times in parts)
-    # Bernstein's inequality holds for summands that are within `width` of their means.
     width = max(len(p) - 1 for p, _ in parts) * _NEGLIGIBLE / 3
     reach = width + math.sqrt(width**2 + 2 * _NEGLIGIBLE * variance)
     points = min(largest + 1, 2 * math.ceil(reach) + 2)
@@ -351,13 +349,11 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     first, second = np.triu_indices(width, 1)
     p, expected = np.zeros((2, len(first)))
     tasks = (attempted.T @ attempted)[first, second]
-    # Passes of each attempt, over the tasks that have both attempts.
     passes = passes_at.T @ attempted
     passes_first, passes_second = passes[first, second], passes[second, first]
     by_rates = (
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
     ) / np.maximum(tasks, 1)
-    # Probability that two random attempts at a task have different outcomes.
     share = 2.0 * c * (n - c) / (n * (n - 1.0))
     # Pairs with the same shortest tasks have the same set of tasks, and so the same distribution.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])

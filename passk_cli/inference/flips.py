@@ -30,8 +30,7 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
     A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one attempt
     per run, one run passes and the other fails. With two attempts per run, one run always passes
-    and the other never does. With ten attempts per run, the passes differ by 6 or more. Only whole
-    numbers are compared, so there is no rounding.
+    and the other never does. With ten attempts per run, the passes differ by 6 or more.
 
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
@@ -163,7 +162,6 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
                 c, p_by_c = _fisher_p_values(first, second, a + b)
-                # A table that `_possible_passes` leaves out has a p-value of 0 up to rounding.
                 p[row] = p_by_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
         else:
             p[rows] = _boschloo_table(first, second)[distinct[rows, 1], distinct[rows, 3]]

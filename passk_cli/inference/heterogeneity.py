@@ -137,11 +137,7 @@ def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
 
 
 def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
-    """Standard errors of functionals to first order: (functionals,).
-
-    influence : function (n, c) → (functionals × tasks), the influence of each task on each
-        functional.
-    """
+    """Standard errors of functionals to first order: (functionals,)."""
     if setting.population == NEW_TASKS:
         task_errors = (IntervalData(row, clusters=setting.clusters).se for row in influence(n, c))
         return np.array([math.nan if se is None else se for se in task_errors])

@@ -18,7 +18,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.polynomials import Polynomial
 
-# First grid: |logit m| up to 8, s from 0.05 to 3,000, ν and ω up to 0.8.
+# Points of the first grid for logit m, log s, and both ν and ω.
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
@@ -206,10 +206,7 @@ def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Flo
 
 
 def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
-    """log P(the outcomes of n attempts in their order | p ~ Beta(a, b)): (cells × pairs).
-
-    The binomial coefficient is left out because it does not depend on the parameters.
-    """
+    """log P(the outcomes of n attempts in their order | p ~ Beta(a, b)): (cells × pairs)."""
     from passk_cli.scipy_special import betaln
 
     logs: Floats = betaln(a[:, None] + c, b[:, None] + (n - c)) - betaln(a, b)[:, None]

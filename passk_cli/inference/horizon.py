@@ -83,11 +83,9 @@ def fit_curves(
     some = passed.sum(axis=1) > 0
     a, b = np.where(some, math.inf, -math.inf), np.zeros(len(passed))
     rows = np.flatnonzero(some & (failed.sum(axis=1) > 0))
-    # Tasks of equal length are merged.
     order = np.argsort(x, kind="stable")
     x, first = np.unique(x[order], return_index=True)
     up, down = (np.add.reduceat(each[rows][:, order], first, axis=1) for each in (passed, failed))
-    # With x centred, the estimates of a and b are nearly independent.
     middle = float((up + down).sum(axis=0) @ x / max((up + down).sum(), 1e-300))
     z, reach = x - middle, float(np.abs(x - middle).max())
     p = np.repeat([[start[0] + start[1] * middle], [start[1]]], len(rows), axis=1)
@@ -175,8 +173,6 @@ def resampled_counts(
     A resample draws families with replacement, then as many tasks of each drawn family as the
     family has, then the attempts at each drawn task. Models with the same tasks get the same tasks
     in each resample.
-
-    n, c : (tasks,), attempts and passes.  families : (tasks,), codes from 0 without gaps.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):

@@ -53,10 +53,7 @@ class HullInterval:
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The smallest and largest of posterior quantiles, pivot limits and `_extreme_estimates`.
-
-        tail : probability outside the interval on each side, in (0, ½).
-        """
+        """The smallest and largest of posterior quantiles, pivot limits and `_extreme_estimates`."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
             ends += [self.estimate - self.error.quantile(p), self._quantile(p)]
@@ -64,10 +61,7 @@ class HullInterval:
         return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
     def _extreme_estimates(self, tail: float) -> list[float]:
-        """The estimate, and its values at extreme rates of the tasks that never or always pass.
-
-        The extreme rate gives the observed outcomes of these tasks the probability `tail`.
-        """
+        """The estimate, and its values at extreme rates of the tasks that never or always pass."""
         n, c, times = self.tasks.n, self.tasks.c, self.tasks.times
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):

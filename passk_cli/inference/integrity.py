@@ -139,7 +139,6 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     (11, 800, True)
     """
     rates, difficulty = success_rates(n, c)
-    # If there is no attempt, n is 0 and so is the residual.
     r = (c - n * rates) / np.sqrt(np.maximum(n, 1) * rates * (1 - rates))
     z = r @ r.T / np.sqrt(np.maximum(r**2 @ (r**2).T, np.finfo(float).tiny))
     first, second = np.triu_indices(len(n), 1)

@@ -424,7 +424,6 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     >>> guard_weights(np.array([0.0, 0.25, 0.5, 1.0]), np.ones(4), np.ones(4)).round(2).tolist()
     0.53
     """
-    # The square of a distance of 1e-200 would be 0, so distances are divided by the largest.
     largest = np.where(counts > 0.0, distance, 0.0).max(axis=-1)
     all_on_bound = largest == 0.0
     distance = distance / np.where(all_on_bound, 1.0, largest)[..., None]
@@ -450,8 +449,6 @@ def distances_to_bound(
 
     The weight of a guard atom depends on ratios of distances, which would be noise for values at
     the bound.
-
-    totals, sizes : (… × units).  bound, opposite : the two bounds, finite.
 
     >>> totals = np.array([1.0 - 1e-16, 0.5])
     >>> distances_to_bound(totals, np.ones(2), bound=1.0, opposite=0.0).tolist()
@@ -496,7 +493,6 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
-        # Lower and upper limits in one call take half as long as in two calls.
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = distances_to_bound(atoms, sizes, bound, opposite)
@@ -565,7 +561,6 @@ def acceleration(sample: IntervalData) -> float:
     totals, sizes = sample.totals
     means = (totals.sum() - totals) / (sizes.sum() - sizes)
     d = means.mean() - means
-    # Squares and cubes of tiny numbers would be 0, so they are divided by the largest.
     largest = float(np.abs(d).max())
     if largest == 0.0:
         return 0.0
@@ -600,10 +595,7 @@ def _corrected(
 
 
 def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
-    """Student's t on the logit scale, with limits between the bounds.
-
-    The slope of the scale is taken at the estimate, or one standard error inside a closer bound.
-    """
+    """Student's t on the logit scale, with limits between the bounds."""
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None or not sample.degrees:
@@ -633,8 +625,7 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
 def _hull(sample: IntervalData, tail: float) -> Limits:
     """Limits of `HullInterval`, for one mean or for a difference of two means.
 
-    For a difference, (limit − estimate)² of each mean is used as a variance, one per direction.
-    Source: Zou & Donner 2008 for differences.
+    Source: Zou & Donner 2008 for differences (variance estimates recovery).
     """
     limits = [passes.limits(tail) for passes in sample.passes]
     if len(limits) == 1:
@@ -678,7 +669,6 @@ def _paired_score(
             answers[at] = _UndefinedLimitsError(
                 "needs differences of two models in passing, and no clusters"
             )
-        # Σ (|d| − 1)² over the values other than 0 must be 0.
         elif not size.sum() == size @ size == plus + minus:
             answers[at] = _UndefinedLimitsError("needs differences of −1, 0 and 1: n = 1 or k = n")
         else:

@@ -387,10 +387,7 @@ def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
 
 
 def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
-    """Variance of errors that a number of labels may fail to show.
-
-    [p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1), x errors and r labels.
-    """
+    """Variance of errors that a number of labels may fail to show."""
     rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
@@ -473,10 +470,7 @@ def _weighted_share(
 
 
 def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
-    """Variance of a share that is due to truths which no label of a verdict shows.
-
-    slope : (2 × 2), verdict × truth, derivative of the share by a weighted label, times `total`.
-    """
+    """Variance of a share that is due to truths which no label of a verdict shows."""
     hidden = 0.0
     for labels in several:
         label_counts = labels.table.sum(axis=(0, 2))

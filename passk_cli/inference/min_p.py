@@ -255,13 +255,9 @@ class _Residuals:
 def _smallest_p(
     members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
-    """The smallest p of each family for each sign pattern.
-
-    bits : (patterns × units), 1 for a plus and 0 for a minus.
-    """
+    """The smallest p of each family for each sign pattern."""
     all_models = [residuals.models for _, residuals in members]
     models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
-    # The sum with signs is Σ ±e = 2 Σ (e with a plus) − Σ e.
     sums = models.T @ bits.astype(np.float64).T
     sums *= 2.0
     sums -= models.sum(axis=0)[:, None]

@@ -90,7 +90,7 @@ class MixingDistribution:
         for row in rows:
             if self._likelihood(row) < least:
                 low, high = 0.0, 1.0
-                for _ in range(_HALVINGS):  # The log-likelihood is concave along a line.
+                for _ in range(_HALVINGS):  #
                     middle = (low + high) / 2
                     enough = self._likelihood(best + middle * (row - best)) >= least
                     low, high = (middle, high) if enough else (low, middle)
@@ -115,8 +115,8 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    # Pairs (n, c) with more information than needed are merged if their n are similar and their
-    # logits are nearly equal.
+    # Pairs (n, c) with similar n and logits are merged if they contain more information than
+    # needed.
     many = _logit_information(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))

@@ -139,7 +139,6 @@ def _quantiles(values: Floats, shares: Floats) -> Floats:
     ordered, place = np.sort(values), shares * (len(values) - 1)
     below = np.floor(place).astype(np.int64)
     low, high, part = ordered[below], ordered[np.minimum(below + 1, len(values) - 1)], place - below
-    # Each half is interpolated from its nearer end, like in numpy.
     found: Floats = np.where(
         part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part)
     )

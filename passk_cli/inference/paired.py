@@ -99,7 +99,6 @@ def sign_flip_test(
     room = 51 - math.ceil(math.log2(len(scaled) or 1))
     scaled = np.rint(np.ldexp(scaled, room - exponent))
     observed = np.abs(scaled.sum(axis=0))
-    # Rounding to whole numbers changes each sum, including the observed sum, by at most T/2.
     slack = np.floor(_SLACK * np.abs(scaled).sum(axis=0)) + len(scaled)
     moving = np.count_nonzero(scaled, axis=0)
     exact = moving <= enumerate_up_to
@@ -207,13 +206,10 @@ def _share_of_all(column: Floats, threshold: float) -> float:
         return 1.0
     first, second = np.zeros((2, 1))
     for size in sizes:
-        # Tasks are added alternately to the two halves, so that both grow equally.
         first, second = second, np.concatenate([first - size, first + size])
     first.sort()
     second.sort()
     patterns = first.size * second.size
-    # For each sum of the first half, `short` counts the sums of the second half with a total below
-    # the threshold. The lower tail is the mirror image of the upper tail.
     short = int(np.searchsorted(second, threshold - first).sum())
     return 2 * (patterns - short) / patterns
 
@@ -226,8 +222,6 @@ def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
         for divisor in range(1, _LARGEST_DIVISOR + 1):
             unit = sizes.min() / divisor
             multiples = sizes / unit
-            # The unit is rounded too, so multiples of it may be off by more than one rounding
-            # error.
             if np.abs(multiples - np.rint(multiples)).max() < 1e-6:
                 steps += len(sizes) * float(multiples.sum())
                 if steps <= _LATTICE_STEPS:
@@ -244,8 +238,6 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
     reach = int(steps.sum())
     chances = np.zeros(2 * reach + 1)
     chances[reach], so_far = 1.0, 0
-    # A difference of j units moves the sum up or down by j, each with probability ½. Only positive
-    # numbers are added, so that small probabilities stay accurate.
     for step in np.sort(steps).tolist():
         halved = chances[reach - so_far : reach + so_far + 1].copy() / 2
         chances[reach - so_far : reach + so_far + 1] = 0.0
@@ -259,7 +251,6 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
 def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
     """The number of random sign patterns that reach the threshold in each column."""
     tasks, columns = scaled.shape
-    # For bits s in {0, 1}, Σ ±d = Σ s·2d − Σ d, so bits need not be converted to signs.
     doubled, total = 2 * scaled, scaled.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))
 
@@ -295,10 +286,7 @@ def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
 
 
 def _binomial_two_sided(low: int, high: int) -> float:
-    """min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½).
-
-    The largest term is computed with exact integers, and each other term by its ratio to it.
-    """
+    """min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½)."""
     if low == high:
         return 1.0
     largest = math.comb(low + high, low) / (1 << (low + high - 1))

@@ -121,7 +121,6 @@ def _test_of_sum(
         return PermutationResult(max(p, smallest), smallest, exact=deals.complete)
     reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
-    # Chernoff's bound exp(K(θ) − θS) on the smaller tail is tightest at this θ.
     bound = 2 * math.exp(min(distribution.tilted(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return PermutationResult(p, min(p, smallest), exact=False)
@@ -183,7 +182,6 @@ class _SumDistribution:
         probabilities = np.maximum(np.fft.irfft(spectrum, size)[:cells], 0.0)
         at = round(observed / step) - int(self._counts @ low)
         away: Floats = (np.arange(cells) - at) * np.float64(step)
-        # Only the tail on the tilted side is summed, and the opposite tail is 1 minus the sum.
         side, beyond = (slice(at, None), slice(at + 1, None)) if theta >= 0 else (
             slice(None, at + 1), slice(None, at)
         )  # fmt: skip
@@ -193,11 +191,7 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def tilted(self, observed: float) -> tuple[float, float, Floats]:
-        """θ at which the tilted mean is the observed sum, K(θ) − θS, and the tilted probabilities.
-
-        For the largest difference of a task, the tilting factor is limited to exp(±30), because the
-        largest possible sum would need an infinite θ.
-        """
+        """θ at which the tilted mean is the observed sum, K(θ) − θS, and the tilted probabilities."""
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
         for _ in range(60):

@@ -91,7 +91,6 @@ class PairedTest:
         if self.variance == 0.0:
             return shift
         noncentrality = _noncentrality(tasks - 1, self.level, target_power)
-        # The result solves the equation (δ − shift)² scale = 1 − bend δ².
         scale = tasks / (self.variance * noncentrality**2)
         square_term = scale + self.bend
         inside = (scale * shift) ** 2 - square_term * (scale * shift**2 - 1.0)
@@ -108,7 +107,6 @@ def lattice_step(n: int, k: int) -> float:
     >>> lattice_step(5, 5), lattice_step(5, 1)
     (1.0, 0.2)
     """
-    # For larger numbers C(n, k) is so large that the step is practically 0.
     return 1.0 / math.comb(n, k) if min(k, n - k) <= _MOST_CHOSEN else 0.0
 
 

@@ -26,14 +26,13 @@ def compact_letters(different: Bools) -> list[str]:
     ['a', 'ab', 'b']
     """
     count = len(different)
-    # A group of models is an integer with one bit per model.
+    # Each group of models is an integer with one bit per model.
     groups = [(1 << count) - 1]
     for i, j in np.argwhere(np.triu(different, 1)).tolist():
         pair = 1 << i | 1 << j
         unsplit = [group for group in groups if group & pair != pair]
         split = [group for group in groups if group & pair == pair]
         parts = dict.fromkeys(group & ~(1 << model) for group in split for model in (i, j))
-        # No unsplit group is a subset of another group, so no unsplit group is a subset of a part.
         groups = unsplit + [
             part
             for part in parts

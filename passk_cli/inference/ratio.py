@@ -464,7 +464,6 @@ class _PairDistribution(NamedTuple):
         if self.first.shared:
             covariances[:2, 2:] = first.T @ second
             covariances[2:, :2] = covariances[:2, 2:].T
-        # The statistics decrease with y₁ and increase with y₂.
         covariances[1, 1] += self.first.above if lower else self.first.below
         covariances[3, 3] += self.second.below if lower else self.second.above
         slopes = self.slopes
@@ -518,10 +517,7 @@ def _limits(
     first_limits: RatioInterval,
     second_limits: RatioInterval,
 ) -> tuple[RatioInterval, RatioInterval]:
-    """The difference and the ratio with limits at alpha.
-
-    first_limits, second_limits : limits of each model at the same level.
-    """
+    """The difference and the ratio with limits at alpha."""
     from passk_cli.scipy_special import stdtrit
 
     first, second = pair.first, pair.second

@@ -157,7 +157,6 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
             dealt = random.multivariate_hypergeometric(sizes, passes, size=draws) / sizes
             totals += dealt
             of_tasks += (dealt - centre) ** 2 @ sizes
-    # Sums that differ only by the order of addition are treated as equal.
     slack = 1 - 1e-9
     observed = float(spread((c / n).mean(axis=1)))
     of_means = 1 + int((spread(totals / tasks) >= observed * slack).sum())
@@ -533,7 +532,6 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     least, most = np.maximum(0, after + total - size), np.minimum(after, total)
     mean = after * total / size
     spread = np.sqrt(mean * (size - total) * (size - after) / (size * np.maximum(size - 1, 1)))
-    # A task's passes beyond 12 standard deviations plus 40 have a negligible probability.
     least = np.maximum(least, np.floor(mean - 12 * spread - 40).astype(np.int64))
     most = np.minimum(most, np.ceil(mean + 12 * spread + 40).astype(np.int64))
     away = np.arange(int((most - least).max()) + 1)
@@ -542,7 +540,6 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     logs = -sum(gammaln(part + 1.0) for pair in ways for part in pair)
     task_chances = np.exp(logs - logs.max(axis=1, keepdims=True)) * (least + away <= most)
     task_chances /= task_chances.sum(axis=1, keepdims=True)
-    # The cyclic convolution covers the observed sum, and all sums but a probability of 1e-30.
     at, middle = int(passed_after.sum()), float(mean[:, 0] @ times)
     reach = 12 * float(np.sqrt(spread[:, 0] ** 2 @ times)) + abs(at - middle) + 40
     first, sum_range = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1

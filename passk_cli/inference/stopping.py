@@ -90,7 +90,6 @@ def detect_optional_stopping(
     solved = c > 0
     early, passed = numbered < numbered.max(), last == 1
     if np.any(numbered > n) and early.any() and np.all(passed[early]):
-        # At every task with attempt numbers that end early, the last attempt passed.
         chance, first = math.exp(_log_fisher(early, passed)), (numbered == 1) & solved
         return OptionalStopping(
             REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
@@ -106,7 +105,6 @@ def detect_optional_stopping(
         return None
     logs = 0.0
     if passes_only and single:
-        # Largest probability that no task has two passes and all short tasks have one pass.
         several = n[solved & (n > 1)].astype(np.float64)
         one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
         one_each += float(((several - 1) * np.log1p(-1 / several)).sum())

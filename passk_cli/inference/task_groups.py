@@ -69,10 +69,7 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
 
 
 def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats:
-    """Sum of squares between groups, Σ_g (Σ y)² / m_g, for each row of values.
-
-    values : (rows, T), ordered by group.  starts, sizes : first index and size of each group.
-    """
+    """Sum of squares between groups, Σ_g (Σ y)² / m_g, for each row of values."""
     sums = np.add.reduceat(values, starts, axis=1)
     squares: Floats = (sums**2 / sizes).sum(axis=1)
     return squares

@@ -54,7 +54,6 @@ def _use_weight_blocks(
     workers = min(threads or os.cpu_count() or 1, len(places))
 
     def work(first: int) -> None:
-        # Each worker reuses one array, because new memory pages take longer than the draws.
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
             KINDS[kind](named_generator(seed, purpose, block), weights)
@@ -113,7 +112,6 @@ def bootstrap_means(
         weights = _cached_weights(*arguments)
         for rows in row_blocks(resamples, len(sizes), _BLOCK_CELLS):
             average(rows, weights[rows].astype(np.float64))
-    # Rounding may move the mean of equal values outside their range.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
