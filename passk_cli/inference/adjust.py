@@ -13,7 +13,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the chance of any false rejection: max_{j≤i} m_j·p_(j).
 
     p_(1) ≤ … ≤ p_(m) are the sorted p-values, and m_j = m−j+1 is the number of tests that remain.
-    If the smallest p-value that each test can reach is known, m_j counts only the tests that can
+    If the smallest p-value that each test can reach is known, m_j is the number of tests that can
     reach p_(j): m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore
     does not raise the p-values of the tests that can.
 
@@ -41,8 +41,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
             raise ValueError(
                 "smallest, the smallest p-value that a test can reach, must be between 0 and p"
             )
-        # Rounding may raise the smallest possible p of a test above its p. After this minimum, the
-        # tests p_(1) … p_(j) are among the tests that can reach p_(j).
+        # Rounding may raise the smallest possible p-value of a test above its p-value.
         least = np.sort(np.minimum(least, p).flat[order])
         remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
     return _in_original_order(np.maximum.accumulate(p.flat[order] * remaining), order, p)
@@ -81,8 +80,8 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     return _sorted_with_places(p)[0].copy()
 
 
-# Value of the option --adjust → function of the p-values of one family and of the smallest p-value
-# that each test can reach (or None). The function returns the adjusted p-values.
+# Each method takes the p-values of one family and the smallest p-value that each test can reach (or
+# None), and returns the adjusted p-values.
 ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,

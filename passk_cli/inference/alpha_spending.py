@@ -21,13 +21,13 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.roots import find_root
 
-# Minimum level that a look must have to decide. No simulation has checked intervals of more extreme
-# levels, so a look with a smaller level leaves its share of α to later looks.
+# Minimum significance level of an interim look. A look with a smaller level leaves its share of α
+# to later looks, because no simulation has checked intervals of such extreme levels.
 SMALLEST_ALPHA = 1e-6
 # Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
-# Number of quadrature nodes per standard deviation of an increment. The number of nodes is rounded
-# up to a multiple of _FEWEST, which makes the sum exact to 1e-12.
+# Number of quadrature nodes per standard deviation of an increment, rounded up to a multiple of
+# _FEWEST. This makes the integral exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 
@@ -57,7 +57,6 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
     limits, spent, last = [], 0.0, 0.0
-    # These are the possible scores if no boundary was crossed, with their probabilities.
     nodes_before, weights = np.zeros(1), np.ones(1)
     for share in shares:
         budget, step = alpha_spent(share, alpha) - spent, math.sqrt(share - last)
@@ -81,7 +80,7 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
 
 
 def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
-    """The probability that a motion exceeds ±b at the next look, if it is at one of these places."""
+    """The probability that a motion at one of these places exceeds ±b at the next look."""
     from passk_cli.scipy_special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)

@@ -20,10 +20,11 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Two differences of a task that are at most this far apart are treated as equal.
+# Tolerance for rounding errors: two differences of a task that are at most this far apart are
+# equal.
 SAME = 1e-9
-# Limits for metrics that need more than counts: the number of deals of all tasks together, and the
-# minimum and maximum number of deals per task. _BLOCK_ROWS limits a block of deals to about 64 MB.
+# Number of deals of all tasks together, and minimum and maximum number of deals per task, for
+# metrics that need more than counts. _BLOCK_ROWS limits a block of deals to about 64 MB.
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
 _BLOCK_ROWS = 1 << 20
 
@@ -72,7 +73,6 @@ def differences_from_counts(
         c = np.arange(max(0, passes - n_second), min(n_first, passes) + 1)
         values = metric.values(np.full(len(c), n_first), c)
         values = values - metric.values(np.full(len(c), n_second), passes - c)
-        # Each hypergeometric probability is the previous one times a ratio.
         at = c[:-1]
         ratios = (n_first - at) * (passes - at) / ((at + 1) * (n_second - passes + at + 1))
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])

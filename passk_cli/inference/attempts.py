@@ -15,18 +15,19 @@ from passk_cli.outcomes.attempts import Attempts
 
 # Maximum number of rows of attempts in a block, which limits a block to about 64 MB of memory.
 _BLOCK_ROWS = 1 << 20
-# Success rates at which the variance of a value is computed. passk interpolates between them.
+# Success rates at which the variance of a metric is computed. Variances at other rates are
+# interpolated.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # Half-width of the computed part of a binomial distribution, in standard deviations.
 _SPREADS = 12
 # Maximum number of pass counts at which a binomial distribution is computed. With more pass counts,
 # every second or third is enough, because the distribution is smooth.
 _POINTS = 1 << 12
-# Maximum number of attempts for which the metric is computed at all pass counts at once.
+# Maximum number of attempts for which the metric is computed at all pass counts in one call.
 _WHOLE = 1 << 16
-# Minimum number of attempts that the overall rate is worth in the estimated rate of a task.
+# Minimum weight of the overall pass rate in the estimated rate of a task, as a number of attempts.
 _WEAKEST = 0.02
-# Tail probability at which the quantiles of the normal and of Student's t are compared.
+# Tail probability at which quantiles of the normal distribution and of Student's t are compared.
 _TAIL = 0.025
 
 
@@ -128,8 +129,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
     if most is None:
         low = high = _shrunk_rates(total_attempts, passes, share, tasks)
     else:
-        # If the passes are between c and most, the estimated rates are between the rates that c and
-        # most give at the smallest and the largest strength.
+        # These are the smallest and the largest rates for any numbers of passes between c and most.
         ends = [
             [(x + s * overall[:, None]) / (total_attempts + s) for s in (_WEAKEST, 1.0)]
             for x in (passes, most.sum(axis=0))
@@ -216,7 +216,7 @@ def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)
         share = binomial_probabilities(size, c, rate)
-        # If only every second or third count is used, its probability is multiplied by the step, so
-        # that the probabilities still add up to 1.
+        # If only every second or third pass count is used, probabilities are multiplied by the
+        # step, so that they still add up to 1.
         distributions.append((numbers, share * numbers.step))
     return distributions

@@ -16,7 +16,7 @@ from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 
 # Number of k's at which a band is calibrated. Curves are smooth in k, so the band also holds
-# between them. With 60 k's the level changed by less than 0.0005.
+# between them. The level of a band with 60 k's differed by less than 0.0005.
 CALIBRATED = 16
 
 
@@ -115,7 +115,7 @@ def pointwise_level(draws: Floats, level: float) -> float:
     outside = max(share * count, min(10, count - 1))
     inside = math.floor(outside)
     columns = np.ascontiguousarray(np.round(draws, 12).T)
-    # Only the outermost draws of each column are sorted first. All draws are sorted if many are
+    # Sorting only the outermost draws of each column is faster, and is enough unless many draws are
     # equal.
     few = min(inside + 1, count - 1)
     rank = _rank_of_band(columns, inside, few) or _rank_of_band(columns, inside, count - 1) or count

@@ -17,25 +17,25 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Step sizes of the grid of rates: of arcsin √p, its minimum, and of log p for rates near 0.
+# Largest and smallest step of arcsin √p between rates p of the grid, and step of log p for rates
+# near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
 # k attempts hardly ever contain a pass.
 _RAREST = 0.02
-# Weights of the likelihood in the successive steps of the barrier method.
+# Weights of the log likelihood in successive steps of the barrier method (the sharpness).
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
-# Weight of the likelihood for the masses with which a search starts.
+# Sharpness of the barrier for the smooth masses with which a search starts.
 _SMOOTH = 100.0
 # Maximum number of Newton steps, and the gain of a step below which the search stops.
 _STEPS, _SMALL_GAIN = 100, 1e-4
-# Number of bins of expected passes without and with thresholds, and the smallest share of tasks in
-# a bin that is kept.
+# Number of bins of pass counts without and with thresholds, and smallest share of tasks in a bin.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
 # arithmetic with numbers near the smallest float is slow.
 _NEVER = -300.0
-# First multiplier of the mean in the search for an end of its range, and maximum number of
-# multipliers.
+# First weight of the mean in the search for an end of its range, and maximum number of weights that
+# are tried.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
 # Accuracy of an end of the range, and the distance of the log likelihood from its lower limit at
 # which the search stops.
@@ -86,8 +86,6 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
             break
         length = 1.0 if gain < 0.1 else min(1.0, 0.99 / max(-float(step.min()), 1e-9))
         best, best_height = masses, height
-        # The first step length that descends may end near a mass of 0, so shorter steps are tried
-        # too.
         while length > 1e-8:
             ahead = masses * (1 + length * step)
             ahead_height = objective.height(ahead / ahead.sum())
@@ -268,12 +266,11 @@ class CompatibleRates:
         """
         from scipy.stats import binom
 
-        # Each small number of passes is a bin of its own. The passes of a wider bin are replaced by
-        # the middle of the bin.
+        # Pass counts in a wide bin are replaced by the middle of the bin.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
-            # If there are thresholds, rates far from 0 are important too, so each bin is narrower
-            # than a standard error.
+            # With thresholds, rates far from 0 are important too, so each bin is narrower than a
+            # standard error.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)

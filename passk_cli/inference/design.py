@@ -26,7 +26,7 @@ from passk_cli.metrics.choice import hypergeometric_probabilities, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
-# Maximum number of elements of a matrix of probabilities in memory: 32 MB.
+# Maximum number of elements in a matrix of probabilities, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
 # Relative tolerance for the largest possible spread, because √(m(1−m)) is rarely a number that a
 # user can write exactly.

@@ -11,20 +11,19 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
-# Each pair of numbers of units (tasks or clusters) sets the allowance for a lump, a large
-# difference that the sample may have missed. The allowance is 0 from the first number of units on,
-# and full at the second number or below. _TAIL is for the limit in the direction of the longer
-# tail, and _BOTH is for both limits. _TAIL and _BOTH refer to the effective number of units, and
-# _FEW refers to the number of all units.
+# Each pair contains the numbers of tasks (or clusters) at which the allowance for a lump ends and
+# is full. A lump is a large difference that the sample may have missed. _TAIL (for the limit in the
+# direction of the longer tail) and _BOTH (for both limits) refer to the effective number of tasks,
+# and _FEW to the number of all tasks.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
 _FEW = (6.0, 3.0)
-# The estimated standard error of a log variance is multiplied by this factor, because it is too
-# small if few tasks have large differences.
+# Correction factor for the estimated standard error of a log variance, which is too small if only a
+# few tasks have large differences.
 _UNDERSTATED = 1.25
-# Smallest variance of a log variance, and smallest number of rows that can be moderated.
+# Minimum variance of a log variance, and minimum number of rows that can be moderated.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-# Variance that a lump of size 1 adds to a mean of T tasks at full allowance, times T².
+# Full allowance: T² times the variance that a missed lump of size 1 adds to a mean of T tasks.
 _MISSED = 2.0
 
 

@@ -19,13 +19,14 @@ from passk_cli.inference.roots import find_root, parabola_peaks
 # tasks has the standard error 1/√T at every π. The grid has _STEPS points per standard error, and
 # at least _FEWEST points.
 _STEPS, _FEWEST = 10, 64
-# Probabilities of numbers of discordant tasks are negligible beyond this many standard deviations
-# plus the second number.
+# Number of standard deviations, plus number of tasks, beyond which the probability of a number of
+# discordant tasks is negligible.
 _REACH, _BEYOND_POISSON = 7.0, 40
-# Number of rates π with distributions that are computed together.
+# Number of rates π in a block.
 _BLOCK = 64
-# Position of the critical value between the last z that is not significant and the first that is.
-# If no z can be significant, the critical value is at least _BEYOND times the normal quantile.
+# Position of the critical value between the largest z that is not significant (0) and the smallest
+# significant z (1). If no z can be significant, the critical value is at least _BEYOND times the
+# normal quantile.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
 _AT_BOUND = 1e-9
@@ -34,13 +35,12 @@ _HALVINGS = 50
 # Maximum number of tasks for which distributions are cached. Distributions of 100,000 tasks need
 # 170 MB.
 _FEW_TASKS = 20_000
-# Maximum number of tasks T for which rounding cannot make a root of z² N an integer: the root
-# differs from an integer by a relative 1 / 2T³ or more, and rounding is below 2⁻⁵².
+# Maximum number of tasks for which a floating-point root cannot be rounded to a wrong integer.
 _EXACT = 100_000
 # Maximum number of array elements in a block.
 _CELLS = 1 << 21
-# Number of values of z that are tried per step, and the width of an interval that is too narrow to
-# contain two attainable values of z.
+# Number of values of z that are tried per step, and width of an interval that cannot contain two
+# attainable values of z.
 _TRIED, _NARROW = 16, 1e-10
 
 
@@ -77,8 +77,8 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     n = np.arange(tasks + 1)
     for block in row_blocks(len(discordant_rows), tasks + 1, _CELLS):
         rows = discordant_rows[block]
-        # For each z² = square / discordant and each N = 0 … T, `least` is the smallest |b − c| ≥
-        # z √N with b + c = N.
+        # For each number N of discordant tasks, this is the smallest |b − c| with a statistic of at
+        # least z.
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _EXACT:
@@ -203,8 +203,8 @@ def score_limits(
     [[-0.027, -0.179], [0.518, 0.179]]
     """
     critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
-    # Many pairs have equal counts, and the upper limit is minus the lower limit of the table with b
-    # and c exchanged. So each distinct table is computed once.
+    # The upper limit is minus the lower limit with b and c exchanged. Each distinct table is
+    # computed once, because many pairs of models have equal counts.
     tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])
     tables, place = np.unique(tables, return_inverse=True)
     low, high = np.split(_low_limits(tasks, *np.divmod(tables, tasks + 1), critical)[place], 2)

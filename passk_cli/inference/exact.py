@@ -30,12 +30,12 @@ _HALVINGS = 10
 _AGREE = 1e-9
 # Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
 _NEGLIGIBLE = 36.0
-# Position on a path at which the size of the integrand is checked first, and multiples of it that
-# are checked next.
+# First position on an integration path at which the integrand is checked, and multiples of this
+# position that are checked next.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 # Maximum number of array elements while the step is halved.
 _CELLS = 1 << 21
-# Maximum number of atoms in a block of distributions, and the number of threads.
+# Maximum number of atoms in a block of distributions, and number of threads.
 _ATOMS, _THREADS = 1 << 12, 2
 # Maximum size in bytes of a set of distributions with cached quantiles.
 _SHORT = 1 << 12
@@ -43,7 +43,8 @@ _SHORT = 1 << 12
 _BITS = 44
 # Atoms that are closer than this share of the span of all atoms are merged.
 _SAME = 1e-15
-# Maximum number of lattice cells if the values have no common lattice, and if they have one.
+# Maximum number of lattice cells if the values have no common lattice, and if they have a common
+# lattice.
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
 # Maximum number of lattice steps in the span of the values.
@@ -163,7 +164,8 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     away = a - mean[:, None] * b
     spread = np.sqrt((alpha * away**2).sum(axis=1) / (total * (total + 1)))
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
-    # The Cornish–Fisher expansion gives a first q that is accurate to about 0.01 normal deviates.
+    # The Cornish–Fisher expansion gives a first quantile that is accurate to about 0.01 normal
+    # deviates.
     bend = third / spread**3 * (deviate**2 - 1) / 6
     q: Floats = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
@@ -269,8 +271,8 @@ class _IntegrationPaths(NamedTuple):
         return heights
 
     def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
-        # x + i s is the displacement from the saddle point. The integrand at −u is the conjugate of
-        # the integrand at u, so only its imaginary part is computed.
+        # The integrand at −u is the conjugate of the integrand at u, so the imaginary part is
+        # enough.
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
         across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
@@ -352,7 +354,7 @@ def _saddle_points(d: Floats, alpha: Floats) -> Floats:
         step = current - miss / ((weighted * e).sum(axis=1) + (1.0 / current) ** 2)
         inside = (low[rows] < step) & (step < high[rows])
         c[rows] = np.where(inside, step, 0.5 * (low[rows] + high[rows]))
-        # A path near the saddle point is good enough, so c is computed to 1e-3 only.
+        # A path near the saddle point is good enough, so the point is computed only to 1e-3.
         rows = rows[np.abs(c[rows] - current) > 1e-3 * current]
         if not len(rows):
             break
@@ -400,7 +402,7 @@ class BootstrapDistribution:
         centre = float(share @ place) * count
         first = max(0, math.floor(centre - cells / 2))
         probabilities = np.roll(probabilities, -(first % cells))
-        # Rounding moved each value by up to half a step, so the mean is moved back.
+        # Rounding to the lattice moved each value by up to half a step, so the mean is moved back.
         offset = float(share @ (x - x[0])) - float(share @ place) * step
         origin = float(x[0]) + (first * step) / count + offset
         return origin, step / count, probabilities / probabilities.sum()

@@ -29,15 +29,16 @@ from passk_cli.metrics.order import (
 
 # Maximum number of attempts per task that are compared in pairs (half a million pairs).
 MOST_POSITIONS = 1000
-# A pair of attempts looks like copies if it differs on at most this share of the expected number of
-# tasks, and if its pass rates lead to differences on at least _ENOUGH tasks.
+# Two attempts look like copies if they differ on at most this share of the expected number of
+# tasks. Their pass rates must lead to differences on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # Smallest p-value of a test. Smaller p-values are raised to this number.
 SMALLEST = 1e-12
 # Number of standard deviations beyond which a sum of rank sums has a probability of 2 exp(−72) at
 # most.
 _REACH = 12.0
-# Number of frequencies in a block, and absolute value below which a characteristic function is 0.
+# Number of frequencies in a block, and absolute value below which a characteristic function is set
+# to 0.
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
 # Maximum number of factors of a characteristic function in a block: 4 MB.
@@ -336,7 +337,6 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
     width = min(int(n.max(initial=0)), MOST_POSITIONS)
-    # (tasks × positions): whether there is an attempt, and whether it passed.
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
     at, place = np.repeat(row, np.diff(start)), attempt_positions(start)
@@ -355,7 +355,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
     ) / np.maximum(tasks, 1)
     share = 2.0 * c * (n - c) / (n * (n - 1.0))
-    # Pairs with the same shortest tasks have the same set of tasks, and so the same distribution.
+    # Pairs of attempts that exist on the same tasks have the same distribution.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])
     for shorter, longer in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         group = (second >= shorter) & (second < longer)

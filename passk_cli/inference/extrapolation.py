@@ -19,11 +19,12 @@ from passk_cli.inference.rate_models import ModelAverage, average_models
 from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
-# Maximum k of an extrapolation.
+# Maximum k of pass@k for which passk extrapolates.
 FARTHEST = 1_000_000_000
 # Maximum width of a range for which passk gives a point estimate.
 WIDEST = 0.4
-# The largest known k needs at least this many tenths of the tasks to have k attempts.
+# Number of tenths of the tasks that must have k attempts for pass@k to be known without
+# extrapolation.
 _MOST_TASKS = 9
 # Multiples of the number of attempts that are tried, and the maximum number of attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000

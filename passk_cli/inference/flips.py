@@ -20,8 +20,8 @@ _STEPS, _FEWEST = 12, 96
 MOST_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9
-# Number of roots of the attempts or passes beyond which a number of passes has a probability below
-# 10⁻³⁰⁰.
+# Width factor: pass counts farther from their mean than this number times the root of the attempts
+# have a probability below 10⁻³⁰⁰.
 _REACH = 19.0
 
 
@@ -184,7 +184,7 @@ def _boschloo_table(n: int, n_base: int) -> Floats:
     for passes in range(n + n_base + 1):
         c, p_by_c = _fisher_p_values(n, n_base, passes)
         fisher[c, passes - c] = p_by_c
-    # Tables are sorted by Fisher's p-value, and tables with equal p-values are included together.
+    # Tables are sorted by Fisher's p-value. Tables with equal p-values belong to the same tail.
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]
     last = np.searchsorted(ranked, ranked * (1 + 1e-7), side="right") - 1

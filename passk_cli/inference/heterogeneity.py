@@ -193,8 +193,7 @@ def guarded_limits(
     )
     units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
     rng = named_generator(setting.seed, f"guard atom {units}")
-    # The sum of Dirichlet weights does not depend on their proportions, so the guard atom of half a
-    # unit has a share with a Beta distribution.
+    # A guard atom of half a unit has a share of the Dirichlet weights with a Beta distribution.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
     ends = np.cumsum([job.columns.shape[1] for job in jobs])[:-1]

@@ -22,8 +22,8 @@ from passk_cli.metrics.polynomials import Polynomial
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
-# Number of points per axis in the later grids, number of grids, share of the largest weight of an
-# axis above which the next grid covers a point, and the smallest share in the result.
+# Number of points per axis in later grids, number of grids, and shares of the largest weight above
+# which a point is in the next grid and in the result.
 _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
@@ -138,7 +138,8 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
             break
         closer = []
         for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
-            # The next axis covers the points with considerable weight and one more point per side.
+            # The axis of the next grid covers the points with considerable weight and one more
+            # point per side.
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )

@@ -18,7 +18,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.streams import named_generator
 
 # λ of the penalty λ/2·b² that is added to the mean loss. The penalty keeps b finite if all short
-# tasks pass and all long tasks fail. It changes other horizons by less than a thousandth.
+# tasks pass and all long tasks fail. Other horizons change by less than a thousandth.
 PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
 # Number of resamples in a block, and largest |log₂| of a length that is converted to minutes.
@@ -49,7 +49,7 @@ def _weibull(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 LOGISTIC = SuccessCurve(_logistic, lambda p: math.log(p / (1.0 - p)))
-# P = exp(−(t/scale)^shape): the survival function of a Weibull time to failure.
+# This curve is the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
 WEIBULL = SuccessCurve(_weibull, lambda p: -math.log(-math.log(p)))
 
 

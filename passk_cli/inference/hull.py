@@ -29,7 +29,7 @@ from passk_cli.metrics.registry import Metric
 _SCARCE = 0.5
 # Logits beyond which a quantile is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
-# Smallest mean. The square of a smaller mean would be 0 in floating point.
+# Smallest mean. The square of a mean below this number would be 0 in floating point.
 _LEAST = 1e-140
 
 
@@ -53,7 +53,7 @@ class HullInterval:
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The smallest and largest of posterior quantiles, pivot limits and `_extreme_estimates`."""
+        """The smallest and the largest of posterior quantiles, pivot limits and extreme estimates."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
             ends += [self.estimate - self.error.quantile(p), self._quantile(p)]
@@ -114,7 +114,8 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     value, complement = expectation
 
     def statistic(n: Ints, c: Ints) -> Floats:
-        # pass^k of the failures is computed directly, because 1 − 1e-20 is 1 in floating point.
+        # A tiny pass^k of the failures is computed directly, because 1 − 1e-20 is 1 in floating
+        # point.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
             return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)

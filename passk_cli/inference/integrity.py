@@ -13,8 +13,8 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, Places
 
-# Significance level per board: a submission is flagged if an honest board contains a similar one
-# less often. At 0.05, a third of the boards with strongly related models would have a flag
+# Significance level per board: the share of honest boards in which passk flags a submission. At
+# 0.05, a third of the boards with strongly related models would have a flag
 # (benchmarks/integrity.md).
 LEVEL = 0.001
 # Prior variances of log odds: of the ability of a submission and of the difficulty of a task.

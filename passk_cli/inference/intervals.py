@@ -272,7 +272,8 @@ def intervals(
             except _UndefinedLimitsError as undefined:
                 results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
-            # Amounts have no upper bound that a user could give, so there is no remark for them.
+            # Amounts have no upper bound that a user could give, so they need no remark about
+            # bounds.
             if (
                 requested.needs_bounds
                 and method_name not in (name, LOGIT_T)
@@ -397,10 +398,10 @@ def _remark_without_spread(
 
 
 # Largest weight of a guard atom, for values that are concentrated at a few points such as 0 and 1.
-# For values that vary smoothly the weight is ½. The largest weight is the smallest for which the
-# exact coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for
-# every number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1
-# would give the Clopper–Pearson interval.
+# The weight is ½ for values that vary smoothly. This largest weight is the smallest number for
+# which the exact coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99
+# %, for every number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A
+# weight of 1 would give the Clopper–Pearson interval.
 _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
@@ -501,7 +502,7 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
-        # If all values are at a bound, the limit in the direction of the bound is the bound.
+        # If all values equal a bound, the limit in the direction of the bound is the bound itself.
         limits = np.where(away.max(axis=1) == 0.0, bound[:, 0], q).reshape(2, -1)
         answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]

@@ -8,11 +8,11 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.weights import cluster_totals
 
-# Negative skewness of log amounts, in standard errors. Up to the first number the logarithms are
-# treated as normal, from the second number on not at all, and in between partly.
+# Negative skewness of log amounts, in standard errors, up to which they are treated as normal, and
+# from which they are not treated as normal.
 _LEFT = 1.0, 2.0
-# Distance of a lower limit from the mean, in units of the mean, above which the distance is
-# softened so that the limit approaches 0.
+# Largest distance of a lower limit from the mean, in units of the mean, that is not softened. With
+# larger distances the limit approaches 0.
 _HALF = 0.5
 
 

@@ -152,7 +152,8 @@ def draw_min_p(
             by_units.setdefault(len(residuals.models), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _COUNTED:
-            # The first sign is always the same, because the other patterns are mirror images.
+            # The first sign is fixed, because patterns with the opposite first sign are mirror
+            # images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
@@ -217,8 +218,8 @@ class _Residuals:
             np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * present
         )
         models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * present
-        # The order of rows must not depend on names or on the order of the input. So columns are
-        # ordered by their moments, and rows are sorted by these columns.
+        # The order of rows must not depend on names or on the order of the input. Therefore columns
+        # are ordered by their moments, and rows are sorted by these columns.
         moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
         columns = np.lexsort(moments)
         models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]

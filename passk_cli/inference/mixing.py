@@ -22,7 +22,7 @@ from passk_cli.metrics.choice import binomial_probabilities
 
 # A statistic of one task: function (n, c) → values, and function of the rate p → expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
-# Distance between neighbouring logits of the grid, and smallest upper end of the grid.
+# Distance between neighbouring logits of the grid, and smallest value of the largest logit.
 _STEP, _REACH = 0.3, 9.0
 # Number of steps of expectation-maximisation from a uniform start: enough for an accurate variance,
 # and few enough for a smooth result.
@@ -32,8 +32,8 @@ _STEPS = 80
 _INFORMATION = 25.0
 # Distance within which the logits of two counts are treated as equal.
 _NEARLY = 0.1
-# Weights with which the search favours distributions with more variance, in increasing order, and
-# the log-likelihood that it may lose by this.
+# Weights of the variance in the search for a distribution with more variance, and the largest
+# decrease of the log-likelihood.
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6

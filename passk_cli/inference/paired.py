@@ -25,12 +25,11 @@ BLOCK_RESAMPLES = 256
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
-# Maximum number of lattice steps in all columns of a call for which sign patterns are counted on a
-# lattice. The unit of the lattice is the smallest difference divided by 1, 2, 3, …
-# _LARGEST_DIVISOR.
+# Maximum number of steps of a lattice on which sign patterns are counted. The unit of the lattice
+# is the smallest difference divided by 1, 2, 3, … _LARGEST_DIVISOR.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
-# A sum that is below the observed sum by at most this share of Σ|d| is treated as equal.
+# A sum that is below the observed sum by at most this share of Σ|d| is treated as equal to it.
 _SLACK = 1e-9
 
 

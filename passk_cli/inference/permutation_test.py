@@ -20,7 +20,7 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Maximum number of lattice cells for an exact distribution of one stratum, and of cells times
+# Maximum number of lattice cells of an exact distribution, and maximum number of cells times
 # strata.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
 # Largest denominator of a common lattice, and maximum number of drawn values in a block.
@@ -191,7 +191,7 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def tilted(self, observed: float) -> tuple[float, float, Floats]:
-        """θ at which the tilted mean is the observed sum, K(θ) − θS, and the tilted probabilities."""
+        """θ for which the tilted mean is the observed sum, K(θ) − θS, and tilted probabilities."""
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
         for _ in range(60):

@@ -1,8 +1,8 @@
 """pass@k by an average of smooth models of success rates, for a point estimate inside a range.
 
-A model is a smooth distribution of rates, beta or logit-normal, without a lump, with a lump of
-tasks that never pass, or with a lump of tasks of one rate. The weight of a model is its evidence:
-the likelihood of the counts, averaged over parameters that are uniform over wide ranges.
+A model is a beta or logit-normal distribution of rates, optionally with a lump of tasks that never
+pass or a lump of tasks with one rate. The weight of a model is its evidence: the likelihood of the
+counts, averaged over parameters that are uniform over wide ranges.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ PRIORS = (
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
     " tasks of one rate (1/4), weighted by their evidence"
 ).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
-# Number of grid points per parameter, by the number of parameters. The grid is computed _CLOSER
-# times, each time over the points with a log likelihood within _DEPTH of the maximum.
+# Number of grid points per parameter, by the number of parameters. The grid is refined _CLOSER
+# times, to the points with a log likelihood within _DEPTH of the maximum.
 _POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
 # Edges of cells of task difficulty, −logit of the rate.
 _EDGES = np.linspace(-8.0, 22.0, 121)
-# Smallest rate of a lump, times the largest number of attempts.
+# Smallest success rate of a lump, multiplied by the largest number of attempts.
 _RAREST_LUMP = 1e-3
-# Maximum number of different numbers of attempts.
+# Maximum number of distinct numbers of attempts per task that are distinguished.
 _SIZES = 16
 _TINY = 1e-300
 

@@ -32,7 +32,8 @@ class TaskCosts:
     rate : mean outcome of the task's attempts.
     attempts : number of attempts per task; None if cost and rate are not means of attempts.
     within : (3 × tasks), variance of the mean cost, variance of the mean outcome, and their
-        covariance, over repeated attempts. NaN at n = 1; None if they are not means of attempts.
+        covariance, over repeated attempts. NaN at n = 1; None if costs and rates are not means of
+        attempts.
     missing_cost : whether an attempt of the task has no cost, so that `cost` is a lower bound.
     clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
     """
@@ -148,7 +149,7 @@ class RatioInterval:
     value : None if a model passed no attempt.
     upper : the largest possible value if costs are missing (infinite if there is none); or None.
     low, high : limits that include both `value` and `upper`. If there is no upper limit, high is
-        infinite ("at least low"). None if there are no limits, with the reason.
+        infinite ("at least low"). None with a reason if there are no limits.
     """
 
     value: float | None
@@ -200,7 +201,7 @@ def cost_per_success(
     which is valid near 0. Without a pass there is no value, and only a lower limit. The limits of
     x̄ come from `amount_reach`.
 
-    Limits are None with one task (cluster). For these tasks, they are None if a task has a single
+    Limits are None with one task (cluster). For these tasks, limits are None if a task has a single
     attempt.
     Coverage: benchmarks/cost.md.
     Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
@@ -325,17 +326,17 @@ def compare_costs(
     limits, the excess is added, so that few passes do not seem certain. The statistics are equal at
     ρ = 1 and δ = 0, so there is one p.
 
-    If a limit does not exist, it follows from the limits of both models. The limits of a difference
-    are at least as far away as the models' limits imply, which are as skewed as costs
-    (`_most_lead`).
+    If Fieller's method gives no limit, the limit follows from the limits of both models. The limits
+    of a difference are at least as far away as the models' limits imply, which are as skewed as
+    costs (`_most_lead`).
 
     spendings : one per model, over the same tasks in the same order.
     pairs : indices of two models per pair; None for all pairs.
-    adjust : whether all pairs are one family. Shared sign flips then give the distribution of the
-        smallest p (`draw_min_p`; Bonferroni's bound for these tasks), which sets the level of the
-        intervals. Without adjustment, only the two models of a pair need the same tasks.
-    If costs of a pair are missing, its limits include the smallest and the largest possible value,
-    and p is the largest p over all possible costs, up to rounding.
+    adjust : whether all pairs are one family. In a family, shared sign flips give the distribution
+        of the smallest p (`draw_min_p`; Bonferroni's bound for these tasks), which sets the level
+        of the intervals. Without adjustment, only the two models of a pair need the same tasks.
+    If costs are missing, the limits include the smallest and the largest possible value, and p is
+    the largest p over all possible costs.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
     >>> costs = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
@@ -353,7 +354,8 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
         columns = np.stack([law.contributions for law in distributions], axis=1)
-        # Rounding must not depend on the unit of money, so contributions are scaled.
+        # Contributions are scaled, because the treatment of rounding must not depend on the
+        # currency.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]

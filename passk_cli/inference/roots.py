@@ -52,7 +52,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
         step = b - height_b * (b - a) / (height_b - height_a)
         if slow >= 3 or not min(a, b) < step < max(a, b) or not math.isfinite(step):
             step = a + (b - a) / 2
-        # A step close to an end is moved to the opposite side of the root.
+        # A step that ends close to an end of the bracket is moved to the opposite side of the root.
         elif abs(step - b) < within / 2:
             step = b + math.copysign(within / 2, a - b)
         height = function(step)

@@ -1,7 +1,7 @@
 """Rounding errors in computed numbers, which differ from processor to processor.
 
 A decision (for example whether there is a spread, or which number is larger) must not depend on
-them.
+rounding errors.
 """
 
 from __future__ import annotations

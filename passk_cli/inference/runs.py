@@ -13,8 +13,8 @@ from passk_cli.inference.streams import named_generator
 
 # Maximum number of array elements in a test's draws, and smallest and largest number of draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# Number of runs in a history for which the false-alarm rate is valid. If a history is longer, only
-# the last runs are used.
+# Number of runs in a history for which the false-alarm rate is valid. Only the last runs of a
+# longer history are used.
 HORIZON = 365
 # False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
 # change exceeds with this probability. The deviates are quantiles of 20,000 histories
@@ -23,8 +23,7 @@ _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # Largest correlation between neighbouring runs that passk assumes. With a larger correlation, no
 # change could be detected.
 _MOST_CORRELATED = 0.95
-# Number of runs before and after a change that show it without a test of ranks if they do not
-# overlap.
+# Number of runs before and after a change that replace the test of ranks if they do not overlap.
 _FEWEST_APART = 4
 
 
@@ -60,9 +59,9 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     statistic for means is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and the
     variance s_t² of all attempts at task t. The statistic for single tasks is Σ_tr n_rt (c_rt /
     n_rt − C_t / N_t)². p = (b + 1)/(m + 1) over m draws. The size is the variance τ² for which
-    Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1. At its limits, Q(τ²) equals quantiles of χ²
-    with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼, the largest variance of
-    values in [0, 1].
+    Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1. At the limits of τ², Q(τ²) equals quantiles of
+    χ² with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼, the largest variance
+    of values in [0, 1].
 
     n, c : (runs, tasks), R ≥ 2, with attempts at every task in every run.  level : in (0, 1).
     Edge cases: if all attempts of each task agree, there is no effect: p = 1 and limits of 0.
@@ -252,8 +251,8 @@ class ChangePoint:
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
     """Variance of the mean of a run due to chance within tasks, estimated after each run.
 
-    After run r it is Σ_t s_t² h_t / T². s_t² is the variance of all attempts at task t so far, and
-    h_t is the mean of 1/n over these runs.
+    The estimate after run r is Σ_t s_t² h_t / T², with the variance s_t² of all attempts at task t
+    up to run r and the mean h_t of 1/n over these runs.
 
     n, c : (runs, tasks), attempts, and sums of the averaged values (passes for outcomes 0 and 1).
     squares : sums of the squared values; None for passes, which equal their squares.
@@ -337,11 +336,12 @@ def change_points(
       by accident therefore show no change.
     - Runs may be correlated with earlier runs and drift, so `correlated_t` must exceed the
       threshold too.
-    - Means of runs near 0 or 1 are skewed, and a few low means are not a change. So the normal
-      scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the same
-      split. If there are too few runs for this, four or more runs on each side must not overlap.
-    - A few attempts may cause the whole change. So the exact p of the counts before and after
-      (`exact_change_p`) must be as small as the threshold implies.
+    - Means of runs near 0 or 1 are skewed, and a few low means are not a change. Therefore the
+      normal scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the
+      same split. If there are too few runs for this, four or more runs on each side must not
+      overlap.
+    - A few attempts may cause the whole change. Therefore the exact p of the counts before and
+      after (`exact_change_p`) must be as small as the threshold implies.
 
     At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
     the history is checked. benchmarks/trend.md shows when correlated runs raise this rate. Only the
@@ -509,8 +509,8 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     """Exact two-sided p of equal pass rates before and after a split, given each task's passes.
 
     Under the hypothesis, the attempts at a task are exchangeable over the runs, and its passes
-    after the split are hypergeometric. The sum over tasks has a distribution by convolution. p =
-    min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
+    after the split are hypergeometric. A convolution gives the distribution of the sum over tasks.
+    p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
     n, c : (runs × tasks), attempts and passes. For amounts, c are the amounts above the task's
         middle.

@@ -12,8 +12,8 @@ There are three kinds of stopping, with m for the largest number of attempts at 
 - Replaced: a failure is replaced by a retry, so attempt numbers have gaps. The last attempt passes
   at every task with attempt numbers that end below m.
 
-Such data are evidence only if their probability is below `LEVEL` when n does not depend on
-outcomes.
+Data of these kinds are evidence only if their probability is below `LEVEL` when n does not depend
+on outcomes.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ from passk_cli.inference.streams import named_generator
 MOST_COUNTED = 20_000
 # Number of standard deviations that F must be above its mean for a p-value to be computed.
 _NOTABLE = 2.0
-# Number of draws times the level, so that the smallest p-value is half the level, and maximum
-# number of values in a block.
+# Number of draws multiplied by the level, which makes the smallest p-value half the level, and
+# maximum number of values in a block.
 _DRAWS, _BLOCK = 2, 1 << 19
-# Maximum number of tasks in a test. More tasks would only take time.
+# Maximum number of tasks in a test, which limits its time.
 _MOST_TASKS = 2000
 
 
@@ -31,9 +31,9 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
     """p-value of the sum of squares between groups, over random assignments of tasks to groups.
 
     If there are few assignments, all of them are enumerated. Otherwise p is (b + 1) / (m + 1) if b
-    of m = 2 / level random assignments have at least the observed statistic; the test then has
-    exactly its level. Drawing stops once p exceeds the level. If F is not 2 standard deviations
-    above its mean, nothing is drawn and p is 1.
+    of m = 2 / level random assignments have at least the observed statistic, which keeps the level
+    exactly. Drawing stops once p exceeds the level. If F is not 2 standard deviations above its
+    mean, nothing is drawn and p is 1.
 
     values : (T,).  groups : (T,), codes 0 … G−1, 1 < G < T.  level : the largest p of interest.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
