@@ -53,7 +53,7 @@ class HullInterval:
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The smallest and the largest of posterior quantiles, pivot limits and extreme estimates."""
+        """The minimum and the maximum of posterior quantiles, pivot limits and extreme values."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
             ends += [self.estimate - self.error.quantile(p), self._quantile(p)]
