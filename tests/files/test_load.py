@@ -754,7 +754,7 @@ def test_a_packed_file_that_unpacks_to_far_more_is_refused(
     monkeypatch.setattr("passk_cli.files.sources.source._HARMLESS_BYTES", 1 << 20)
     start = {"csv.gz": "task,passed,x\na,1,", "json.gz": '{"results": [{"task": "a", "x": "'}
     text = start.get(end, '{"task": "a", "x": "').encode() + b"x" * (1 << 22)
-    refusal = "unpacks to more than 1,048,576 bytes, .*; unpack it yourself and give that file"
+    refusal = "unpacks to more than 1,048,576 bytes, .*; unpack the file yourself and give the"
     with pytest.raises(DataError, match=refusal):
         read(write(f"m.{end}", packed(end, text)))
 

@@ -50,8 +50,7 @@ from passk_cli.files.formats.weave import WEAVE
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import LINE
 
-# passk tries generic formats only after it has compared a longer beginning of the file with all
-# formats of harnesses. Therefore the generic formats come last.
+# Generic formats come last, because passk tries them only if no format of a harness matches.
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
@@ -91,10 +90,7 @@ b,gpt-5.5,1,1
 b,gpt-5.5,2,1
 """,
     ),
-    "tsv": Example(
-        ("RESULTS.tsv",),
-        ("task\tmodel\tn\tc\na\tgpt-5.5\t10\t4\nb\tgpt-5.5\t10\t9\n"),
-    ),
+    "tsv": Example(("RESULTS.tsv",), "task\tmodel\tn\tc\na\tgpt-5.5\t10\t4\nb\tgpt-5.5\t10\t9\n"),
     "parquet": Example(
         ("RESULTS.parquet",),
         """\

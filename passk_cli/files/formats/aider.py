@@ -22,9 +22,8 @@ from passk_cli.files.formats.format import (
 )
 
 _FINAL, _FIRST = "final", "first"
-_PRACTICE = ("exercises", "practice")
-# A file with only an exception lacks the model, so passk reads the model from the results of other
-# exercises in the same language or, with the second pattern, in other languages.
+# A file with only an exception lacks the model. These patterns find the results of other exercises,
+# in the same or another language, which contain the model.
 _OTHERS = ("../*/.aider.results.json", "../../../../*/exercises/practice/*/.aider.results.json")
 
 
@@ -38,18 +37,13 @@ def _contents(file: File) -> Contents:
     ended = "tests_outcomes" not in result
     folder = str(result.get("testdir") or file.path.parent)
     *above, task = folder.rstrip("/").split("/")
-    if tuple(above[-2:]) == _PRACTICE and len(above) > 2:
+    if above[-2:] == ["exercises", "practice"] and len(above) > 2:
         above, task = above[:-3], f"{above[-3]}/{task}"
     described = result
     if ended:
-        sibling_results = (
-            file.sibling_document(name)
-            for pattern in _OTHERS
-            for name in file.sibling_names(pattern)
-        )
-        described = next(
-            (sibling for sibling in sibling_results if nested_value(sibling, "model")), {}
-        )
+        names = (name for pattern in _OTHERS for name in file.sibling_names(pattern))
+        siblings = map(file.sibling_document, names)
+        described = next((result for result in siblings if nested_value(result, "model")), {})
     tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
     facts = {name: described.get(name) for name in ("model", "edit_format", "reasoning_effort")}
     facts["run"] = above[-1] if above else None

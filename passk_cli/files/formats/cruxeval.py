@@ -1,7 +1,7 @@
 """CRUXEval's evaluation results: {"raw_scored_generations": {task: [bool, …]}, …}.
 
 Source: github.com/facebookresearch/cruxeval, evaluation/evaluate_generations.py (MIT).
-passk does not read the stored pass_at_1 and pass_at_5: pass_at_5 is 100 for runs with n < 5.
+passk ignores the stored pass_at_1 and pass_at_5, because pass_at_5 is 100 for runs with n < 5.
 """
 
 from __future__ import annotations

@@ -35,7 +35,6 @@ from passk_cli.files.formats.format import (
 _LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
 _LINK = frozenset(("testRunLink",))
-_LATEST = ".latest_test_run.json"
 # These files may repeat the run that .latest_test_run.json contains.
 _RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
@@ -133,7 +132,7 @@ def _expectation_key(case: Any) -> str:
 def _covered(file: File) -> tuple[str, ...]:
     """Sibling files with the attempts of this file: the complete run, a dated copy, and a cache."""
     cache = ".deepeval-cache.json"
-    if file.name != _LATEST or file.keys == _LINK:
+    if file.name != ".latest_test_run.json" or file.keys == _LINK:
         return (cache,)
     last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")

@@ -30,7 +30,6 @@ from passk_cli.files.formats.format import (
 from passk_cli.files.roles import UNITS
 
 _ONLY = "is_correct"
-_UNNAMED = "unnamed"
 # Columns of a table of attempts that become fields of a record instead of metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
@@ -101,7 +100,7 @@ def record_sql(columns: Sequence[str]) -> str:
     placed = {*_PLACED, *(_USAGE if usage else ()), "duration"}
     metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in placed}}
     pairs = ", ".join(f"{quote_text(name)}, {sql}::VARCHAR" for name, sql in metadata.items())
-    evaluation = f"coalesce(suite, {quote_text(_UNNAMED)})"
+    evaluation = "coalesce(suite, 'unnamed')"
     fields = {
         "schema_version": "'0.3.0'",
         "evaluation_id": f"concat_ws('/', {evaluation}, model, run)",

@@ -55,7 +55,7 @@ _BESIDE_BYTES = 1 << 26
 # One or several attempts, with columns like in a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
-# Scorer → (outcome, score) of one attempt. `JudgedAttempts` adds the other arguments of its `Row`.
+# Scorer → (outcome, score) of one attempt. `JudgedAttempts` also has other arguments of its `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
 _TYPES: dict[type, str] = {list: "a list", dict: "an object", str: "a text", int: "a whole number"}
@@ -113,9 +113,9 @@ class File:
     def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
         """The elements of the list below these keys, one at a time.
 
-        Without keys, the elements of an array, or the records of a file of lines.
-        siblings : a dict to which this function adds the values next to the list. Only the first
-            element of a list next to it is added.
+        Without keys, the elements of an array or the records of a file of lines are yielded.
+        siblings : a dict to which this method adds the values next to the list. If such a value is
+            a list, only its first element is added.
         Errors: DataError if the file is not JSON.
         """
         if self.short_document is None:
@@ -240,7 +240,7 @@ def sniff_file(source: Source, siblings: dict[str, Any] | None = None, size: int
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
     # The text is parsed as one document first, because a line of a document may look like a record.
-    # Later readers name the place of damaged text and repeated keys.
+    # Later errors name the place of damaged text and repeated keys.
     document = documents.parse_document(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
@@ -333,7 +333,7 @@ class Contents:
     outcomes : the choices for `--outcome`. A single outcome is chosen automatically.  None if no
         attempt was judged, so that the file accepts any `--outcome`.
     facts : values that are constant in the file: model, suite, run, temperature …  passk joins the
-        runs of one model. It adds the suite to task ids that are not unique. A generic format uses
+        runs of one model. passk adds the suite to task ids that are not unique. A generic format uses
         `facts` as columns of records that lack them, and completes `facts` while the rows are read.
     messages : messages about the file that a user should see.
     verdict : the outcome that the harness itself uses as its verdict, which is chosen by default.
@@ -382,14 +382,13 @@ class Format:
         NoResultsError if the file cannot contain attempts, so that passk skips it in a folder.
     example : a small file of this format.
     covers : glob patterns, relative to the folder of the file, for files that repeat it or belong
-        to it, so that passk does not read them as results. A function if the patterns depend on
-        the file.
+        to it, so that passk does not read them as results. `covers` is a function if the patterns
+        depend on the file.
     other_payers : what causes costs in addition to the model, if files may lack these costs.
     read_amounts : reads amounts from the record of a row: usual name of the amount → the amount in
-        the unit of that name, or None if it is unknown.  Called only if amounts are requested.
+        the unit of that name, or None if it is unknown.
     generic : true for a format that does not belong to one harness. The rows of such a format are
-        records. Their columns have the usual names or names from `--field`, and `--outcome` names
-        a column.
+        records with usual column names or names from `--field`. `--outcome` names a column.
     """
 
     name: str

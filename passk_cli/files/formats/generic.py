@@ -45,14 +45,14 @@ from passk_cli.text import first_few, shortened
 
 UNJUDGED_IDS = DiagnosticType(
     "unjudged-ids", WARNING,
-    "{ids:id} of {key} {ids:is|are} neither in {passed} nor in {failed}, and {ids:has|have} no"
+    "{ids:id} in {key} {ids:is|are} missing from both {passed} and {failed}, and {ids:has|have} no"
     " outcome",
     meaning="The file contains a list of tasks that passed and a list of tasks that failed. A third"
     " list contains ids that are missing from both lists.",
     why="These attempts have no outcome. If they failed, the pass rate is too high without them.",
     advice="`--missing fail` counts them as failures and `--missing drop` leaves them out.",
-    example="warning[unjudged-ids]: 3 ids of submitted are neither in resolved nor in unresolved,"
-    " and have no outcome",
+    example="warning[unjudged-ids]: 3 ids in submitted are missing from both resolved and"
+    " unresolved, and have no outcome",
 )  # fmt: skip
 
 # Size in bytes from which passk streams an array, because DuckDB needs three times that size as
@@ -66,13 +66,13 @@ _LOOKED_AT = 50
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
-    "{keys:key} without {key} {keys:is|are} skipped: {names}",
+    "skipped {keys:key} without {key}: {names}",
     meaning="--records contains a key in braces, which stands for several keys of the document."
     " Some of these keys do not contain the records that the other keys contain.",
-    why="A skipped key may be metadata of the document, or a run with its results in another place."
-    " In the second case, attempts are missing.",
+    why="A skipped key may be metadata, which contains no attempts. It may also be a run with its"
+    " results in another place, and then attempts are missing.",
     advice="If attempts are missing, give the file or the key that contains them.",
-    example="warning[keys-without-records]: 2 keys without results are skipped: summary and config",
+    example="warning[keys-without-records]: skipped 2 keys without results: summary and config",
 )  # fmt: skip
 
 _LISTS = tuple(
@@ -84,7 +84,7 @@ _PASSED = (
 )
 
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
-# Keys of a document with metadata that may contain the model, and names of the model in metadata.
+# Keys of a document that usually contain metadata, and keys of the model in metadata.
 _HEADS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
 # The keys that DataFrame.to_json() of pandas writes with orient="split".
@@ -113,7 +113,7 @@ class _Entry:
 
 @lru_cache(maxsize=1000)
 def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
-    """Whether a column has a usual name of an outcome, or two columns contain attempts and passes.
+    """Whether columns contain outcomes, or numbers of attempts and passes, judged by their names.
 
     but : column names to ignore.
     """
@@ -123,7 +123,7 @@ def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
 
 
 def _names_task(columns: Iterable[str]) -> bool:
-    """Whether a column has a name that only tasks have, unlike "id" or "name"."""
+    """Whether a column contains tasks, by its name. The names "id" and "name" are too general."""
     return any(ROLES["task"].ranks.get(spelled_name(name)) == 0 for name in columns)
 
 
@@ -191,9 +191,6 @@ def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> 
         yield _require_record(f"{file.source.name}: record {number}", value)
 
 
-# --- an array of records ---
-
-
 def _is_large(file: File) -> bool:
     times = 1 if file.source.packing == "none" else _UNPACKED
     large = os.path.getsize(file.source.path) * times > LARGE_BYTES
@@ -216,9 +213,6 @@ RECORDS = Format(
         arguments="RESULTS.json --from records",
     ),
 )
-
-
-# --- an object by task, with outcomes, records, or lists of outcomes or records ---
 
 
 def _records_by_task(
@@ -291,9 +285,6 @@ TASK_RECORDS = Format(
 )
 
 
-# --- an object with one list of records ---
-
-
 def _record_lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be the main content of the document."""
     other_words = ONE_SIDED | SUMMED_UP
@@ -310,7 +301,7 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
     return frozenset(
         entry.key
         for entry in entries
-        # A number of passed tests is not an outcome.
+        # These keys contain numbers of tests instead of outcomes.
         if entry.kind in ("bool", "text")
         or (entry.kind == "number" and entry.key not in ("tests_passed", "tests_pass"))
     )
@@ -387,9 +378,6 @@ RECORD_LIST = Format(
 )
 
 
-# --- a list of the ids that passed and a list of the ids that failed ---
-
-
 def _id_list_keys(entries: Sequence[_Entry]) -> tuple[str, str] | None:
     """The key of the list of passed ids, and the key of the list of failed ids."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
@@ -443,9 +431,6 @@ ID_LISTS = Format(
 """,
     ),
 )
-
-
-# --- columns ---
 
 
 def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
@@ -516,9 +501,6 @@ COLUMNS = Format(
 )
 
 
-# --- one record per file ---
-
-
 def _unsuitable_error(file: File, problem: str) -> DataError:
     return DataError(file.source.name, problem, name="unknown-format", settles=[_DETECT_FORMAT])
 
@@ -529,7 +511,7 @@ def _is_single_record(file: File) -> bool:
     if file.short_document is None:
         # A short text that does not parse as one document is damaged or contains several documents.
         return len(file.text.encode()) >= 1 << 16
-    # The name shows that this single line is a file of lines and not a document.
+    # A single line in a file named .jsonl is a file of lines and not a document.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED)
     return not (file.source.name.endswith(ends) and "\n" not in file.text.strip())
 
@@ -553,9 +535,6 @@ RECORD = Format(
 FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS, RECORD)
 
 
-# --- the records that the option --records selects ---
-
-
 def records_inside(key: str, columns: Collection[str] = ()) -> Format:
     """A format for the records below a key, as `--records` requests: a list of records, an object
     by task, or one record.
@@ -571,7 +550,7 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if file.form not in ("object", "array", "lines"):
             problem = f"--records {key} needs a JSON document, but the file is not JSON"
             raise NoResultsError(file.source.name, problem, name="unknown-format")
-        # If the document contains the dotted name as one key, the name is not split.
+        # If the document has a key that contains dots, passk does not split this key.
         is_one_key = (
             key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
         )
@@ -580,7 +559,7 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if file.form != "object":
             return Contents(lambda request: _records_of_each(file, keys, columns, request))
         if fixed < len(keys):
-            # From the first part in braces on, passk reads the document member by member.
+            # passk reads the document member by member from the first key in braces on.
             return Contents(
                 lambda request: _records_of_members(file, keys, fixed, columns, request)
             )
@@ -638,7 +617,7 @@ def _records_of_each(
     )
     for number, record in records:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        # Texts next to the records get no role, but checks need them to see that the texts differ.
+        # Checks need the texts next to the records to report in which texts the records differ.
         parts = {
             name: text
             for name, text in _require_record(place, record).items()
@@ -745,7 +724,7 @@ def are_flags(values: Sequence[Any]) -> bool:
     )
 
 
-# The records are numbered by line, so that line numbers match even if some lines are not records.
+# The task of a record is its line number, and lines that are not records are counted, too.
 ALIGNED = Format(
     "aligned-lines", "the outcome of a record, with its line number as the task", "", bool,
     lambda file: Contents(

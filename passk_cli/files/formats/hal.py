@@ -24,7 +24,7 @@ def _contents(file: File) -> Contents:
     )
     if not isinstance(passed, list) or not isinstance(failed, list):
         problem = "the file does not list the tasks that succeeded and the tasks that failed"
-        raise NoResultsError(file.source.name, problem, "its benchmark reports only averages")
+        raise NoResultsError(file.source.name, problem, "the benchmark reports only averages")
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
         problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"

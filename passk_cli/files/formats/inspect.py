@@ -42,7 +42,7 @@ UNFINISHED_RUN = DiagnosticType(
 INVALIDATED_LOG = DiagnosticType(
     "invalidated-log", WARNING, "the log is marked as invalidated",
     meaning="Somebody marked this Inspect log as invalid. passk still includes its attempts.",
-    why="The outcomes in the log may be wrong, for the same reason for which it was marked.",
+    why="The person who marked the log may know that its outcomes are wrong.",
     advice="If the log is invalid, leave the file out.",
     example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
@@ -51,7 +51,7 @@ UNCLEAR_SCORE = DiagnosticType(
     "unclear-score", WARNING,
     "a score of 1 is a pass, but {score} may measure a failure",
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
-    meaning="The name of the scorer is something undesired, such as a refusal, a deception or a"
+    meaning="The scorer is named after something undesired, such as a refusal, a deception or a"
     " leak. passk treats a score of 1 as a pass, as for every other scorer.",
     why="The log does not show which score is good. If a score of 1 means that the model did"
     " something undesired, the reported pass rate is the failure rate.",
@@ -68,7 +68,7 @@ _UNCLEAR = frozenset(
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# Members at the start of a log. A log that crashed has only the member in the journal.
+# Members at the start of a log. The log of a run that crashed has only the second member.
 _STARTS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
@@ -153,7 +153,7 @@ def _header(file: File) -> dict[str, Any]:
 
 
 def _samples(file: File, only: str) -> list[_SampleScores]:
-    """The last entry of each (id, epoch), in the order of the log.
+    """The last entry of each sample and epoch, in the order of the log.
 
     only : the scorer in a log of version 1, in which each sample has a single score.
     """
@@ -202,7 +202,7 @@ def _rows(
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
         if file.archive is not None and "solution" in request.texts:
-            # In a zip, the solution is in the member of the sample.
+            # In a zip, each sample has a member of its own, which contains the solution.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
             solution = nested_value(file.archive.json(name), *_COMPLETION)
         yield Row(

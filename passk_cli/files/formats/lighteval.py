@@ -68,7 +68,7 @@ def _facts(file: File) -> dict[str, object]:
     time = file.path.parent
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
-        # The organisation that made the model has a folder of its own.
+        # The organisation that made the model is a separate folder in the path.
         model_parts = above[above.index("details") + 1 :] if "details" in above else above[-1:]
         return {"model": "/".join(model_parts), "run": time.name}
     return {}

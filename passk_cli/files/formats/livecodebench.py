@@ -47,7 +47,6 @@ _NAME = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_\d+_(?P<temperature>\d+(?:\.\d+)?)(?:_\w+)?_eval(?:_all)?\.json"
 )
 _SETTINGS = ("difficulty", "platform", "contest_date")
-_LATE = (-1, -3)
 
 
 def _is_by_position(file: File) -> bool:
@@ -92,7 +91,7 @@ def _numbered_rows(file: File) -> Iterator[Row]:
                 # Without test results the outcome is missing. A value that is not a test result
                 # becomes the outcome, so that passk reports an error for it.
                 judged = all(test > 0 for test in tests) if tests and not strange else None
-                late = judged is False and not {*tests}.isdisjoint(_LATE)
+                late = judged is False and not {*tests}.isdisjoint((-1, -3))
                 outcome, reason = strange[0] if strange else judged, "timeout" if late else ""
                 yield Row(task, outcome, None, attempt, reason, place=place)
 
@@ -127,7 +126,7 @@ LIVECODEBENCH = Format(
         and (file.has_keys("[].question_id", "[].graded_list") or _is_by_position(file))
     ),
     _contents,
-    # An _eval_all.json comes with a file of ungraded answers and a file by position.
+    # LiveCodeBench also writes the ungraded answers and a file by position next to _eval_all.json.
     lambda file: tuple(
         file.name.replace("_eval_all.json", end)
         for end in (".json", "_eval.json")

@@ -32,14 +32,15 @@ from passk_cli.files.formats.format import (
 
 FILTERED_ANSWERS = DiagnosticType(
     "filtered-answers", WARNING,
-    "{answers:answer} per task are one attempt, because the filter makes one answer of them",
+    "{answers:answer} per task are counted as one attempt, because the filter makes one answer of"
+    " them",
     meaning="lm-eval generated several answers per task. Its filter, for example a majority vote,"
     " made one answer of them. Only that one answer has an outcome.",
     why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for"
     " larger k.",
     advice="Evaluate with a filter that keeps every answer.",
-    example="warning[filtered-answers]: 8 answers per task are one attempt, because the filter"
-    " makes one answer of them",
+    example="warning[filtered-answers]: 8 answers per task are counted as one attempt, because the"
+    " filter makes one answer of them",
 )  # fmt: skip
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
@@ -66,7 +67,7 @@ def _contents(file: File) -> Contents:
 
 
 def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """Facts from the name of the file, and from the results file with the same time.
+    """Model, suite and settings from the file name, and from the results file of the same time.
 
     prompts : document → hash of its prompt. The first hash represents the prompt template.
     """

@@ -3,7 +3,7 @@
 The table [format] of a TOML file contains the pass rule, the source of the layout, and an example.
 The table [data] is a column map as users can write it, and its key `has` lists the keys by which
 passk recognises a record.  The key `scorers` names a list of {name, value}, in which each scorer is
-an outcome.  The key `error` contains a key and the value that it has in a record with an error.
+an outcome.  The key `error` contains a pair: a key, and its value in a record with an error.
 """
 
 from __future__ import annotations

@@ -23,8 +23,6 @@ from passk_cli.files.formats.format import (
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
-# MCPMark treats a service and its variant as one service in its own tables.
-_SERVICES = {"playwright_webarena": "playwright"}
 
 
 def _contents(file: File) -> Contents:
@@ -32,7 +30,8 @@ def _contents(file: File) -> Contents:
     service = result.get("mcp") or result.get("service")
     facts = {
         "model": result.get("model_name") or result.get("model"),
-        "suite": _SERVICES.get(str(service), service),
+        # MCPMark also treats the two playwright services as one service.
+        "suite": "playwright" if service == "playwright_webarena" else service,
         "reasoning_effort": result.get("reasoning_effort"),
     }
     task, runs = result.get("task_name") or result.get("task"), result.get("runs")

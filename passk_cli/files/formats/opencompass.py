@@ -31,7 +31,7 @@ _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
 def _has_only_averages(file: File) -> bool:
-    """Whether the file contains only numbers, and predictions are in the folder of OpenCompass."""
+    """Whether the file contains only numbers, and OpenCompass wrote predictions for the model."""
     values = file.short_document.values() if isinstance(file.short_document, dict) else ()
     stem, model = file.name.removesuffix(".json"), file.path.parent.name
     return (

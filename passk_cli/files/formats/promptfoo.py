@@ -116,7 +116,7 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 
 
 def _amounts(result: Any) -> dict[str, object]:
-    """Dollars, tokens and milliseconds of a call. A cached call copies them from the first call."""
+    """Dollars, tokens and milliseconds of a call, or of the first call if a call was cached."""
     usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
     cached = nested_value(result, "response", "cached") is True
     return {

@@ -24,7 +24,6 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_JUDGED = ("assertions", "scores", "labels")
 _REPEAT = re.compile(r" \[(\d+)/\d+\]$")
 
 
@@ -35,7 +34,7 @@ def _contents(file: File) -> Contents:
         for place in ("cases", "failures"):
             for number, case in enumerate(require_list(file, place, report.get(place))):
                 judged = {}
-                for kind in _JUDGED:
+                for kind in ("assertions", "scores", "labels"):
                     results = nested_value(case, kind)
                     for name, result in (results if isinstance(results, dict) else {}).items():
                         judged[name] = judge_binary(nested_value(result, "value"))

@@ -102,7 +102,7 @@ def _test_of_repeat(file: File) -> dict[str, str]:
         is_complete = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
         has_one_count = function not in unnumbered and not more and count > 1
         if has_one_count and (is_complete or not parameters[function]):
-            # The part "a[" becomes "a", and the part "a[b-" becomes "a[b]".
+            # The name "a[1-5]" becomes "a", and the name "a[b-1-5]" becomes "a[b]".
             repeated |= {name: stem[:-1] + "]" * stem.endswith("-") for name, stem, *_ in tests}
     return repeated
 

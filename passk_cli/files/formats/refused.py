@@ -5,7 +5,7 @@ are lists of programs.  github.com/ShishirPatil/gorilla (Apache-2.0),
 berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line with counts, then the failures.
 github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k per
 domain.  github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py:
-averages. Before version 0.4, these files have one config for all benchmarks.
+averages. Before version 0.4, lm-eval wrote one config for all benchmarks.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _contents(file: File) -> Contents:
 
 
 def _grading_contents(file: File) -> Contents:
-    """The single run in a grading file. The names of its folders contain task and attempt."""
+    """The single run in a grading file. The file's path contains the task and the attempt."""
     document = file.document()
     require_list(file, "expectations", document.get("expectations"))
     *above, folder = file.path.parent.parts

@@ -128,7 +128,7 @@ def _model_and_run(file: File) -> tuple[str | None, str | None]:
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """Patterns of the reports of single instances, which this report repeats."""
+    """Glob patterns for the instance reports that this report summarises."""
     if file.has_keys("success_ids"):
         return ("*/report.json",)
     model, run = _model_and_run(file)

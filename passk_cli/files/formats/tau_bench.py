@@ -25,7 +25,6 @@ from passk_cli.files.formats.format import (
     single_outcome_reader,
 )
 
-_SLACK = 1e-6
 _SIMULATIONS = "simulations/*.json"
 # passk does not load these keys of a simulation, because they can be megabytes long.
 _LONG = ("messages", "ticks", "effect_timeline", "review")
@@ -41,7 +40,7 @@ def is_full_reward(reward: float) -> bool:
     >>> is_full_reward(1.0 - 1e-7), is_full_reward(0.999), is_full_reward(2.0)
     (True, False, False)
     """
-    return abs(reward - 1) <= _SLACK
+    return abs(reward - 1) <= 1e-6
 
 
 def _tau_rows(file: File, request: RowRequest) -> Iterator[Row]:

@@ -59,7 +59,7 @@ def _contents(file: File) -> Contents:
             match = _attempt_number_match(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
-            # The attempt is 2 in a name task.2-of-3.run. In other cases it is the whole name.
+            # The attempt of the trial "task.2-of-3.run" is 2. Other trials use their whole name.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
             settings = {"started_at": nested_value(trial, "trial_started_at")}
             task, resolved = nested_value(trial, "task_id"), nested_value(trial, "is_resolved")
@@ -80,7 +80,7 @@ def _attempt_number_match(trial: Any) -> re.Match[str] | None:
 
 
 def _covered(file: File) -> tuple[str, ...]:
-    """Patterns of the run's metadata, and of trial files if the file of the run lists trials."""
+    """Glob patterns for the run's metadata, and for trial files that this file repeats."""
     if file.has_keys("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
     lists_trials = file.has_keys("results[].is_resolved")

@@ -43,15 +43,14 @@ ASSUMED_THRESHOLD = DiagnosticType(
 
 # verifiers v0 and v1 give these names to the folder of a run, and a copied folder keeps its name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_PASSING = 0.5
-# The outcome if episodes have one agent. If they have several agents, outcomes have agents' names.
+# Name of the outcome if episodes have one agent. Several agents give outcomes with their names.
 _ONLY = "reward"
 
 
 def _results_contents(file: File) -> Contents:
     metadata = file.sibling_document("metadata.json")
     stated = finite_number(nested_value(metadata, "pass_threshold"))
-    bar = _PASSING if stated is None else stated
+    bar = 0.5 if stated is None else stated
     facts = {
         "model": nested_value(metadata, "model"),
         "suite": nested_value(metadata, "env_id") or nested_value(metadata, "env"),
@@ -129,7 +128,7 @@ def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
-    """The trace of the agent in an episode.  Errors: BadRecordError if the agent has several."""
+    """The trace of the agent in an episode.  Errors: BadRecordError for several such traces."""
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
         raise BadRecordError(place, "the value of traces is not a list", "expected a list")

@@ -22,8 +22,6 @@ from passk_cli.files.formats.format import (
     single_outcome_reader,
 )
 
-_START = 40
-
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for line, record in file.lines(request):
@@ -52,7 +50,7 @@ def _task_name(prompt: Any, expected: Any = None) -> str | None:
         return None
     stated = prompt if expected is None else f"{prompt}\0{expected}"
     digest = hashlib.sha256(stated.encode()).hexdigest()[:8]
-    return f"{' '.join(prompt.split())[:_START]} #{digest}"
+    return f"{' '.join(prompt.split())[:40]} #{digest}"
 
 
 VERL = Format(

@@ -46,7 +46,7 @@ from passk_cli.text import decode_name, public_address
 
 # The name of rows that come from Python, and the model if data in memory does not contain one.
 ROWS, UNNAMED = "<rows>", "model"
-# A file in a packing that passk does not support counts as a result file, so that passk reports it.
+# Suffixes of unsupported packings are included, so that passk reports an error for such files.
 _RESULT_SUFFIXES = tuple(
     s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4")
 )
@@ -240,7 +240,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """The model of each file without a model column: the label of the file, or else its stem.
 
     Files with the same stem are named by the folders in which they differ. If the stem is the same
-    for every model, for example "report", only the folders make the name.
+    for every model, for example "report", the name consists only of the folders.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -278,7 +278,7 @@ def split_label(argument: str) -> tuple[str | None, str]:
 
 
 def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
-    """The files that one argument refers to; `hidden` gets the files in hidden folders."""
+    """The files that one argument refers to. Files in hidden folders are added to `hidden`."""
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
@@ -422,7 +422,7 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
 
 
 def _decode_as_latin1(error: UnicodeError) -> tuple[str, int]:
-    """Decode bytes that an encoding does not define as Latin-1 characters."""
+    """Decode bytes as Latin-1 characters if the encoding does not define them."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 

@@ -108,7 +108,7 @@ def _read_below(
 ) -> Iterator[Item]:
     """What `take` reads from the value below these keys, if the value begins with `sign`.
 
-    All other values are skipped, so that the window is at the end of the outer value.
+    The window moves past all other values.
     """
     if keys and text.peek() == "{":
         for key in _object_keys(text):
@@ -302,7 +302,7 @@ def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # No harness nests lists more deeply, but a file may contain thousands of levels.
+    # No harness nests lists more than three levels deep, but a file may have thousands of levels.
     for _ in range(_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."

@@ -234,7 +234,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
 
 
 def column_names(data: Any) -> list[str]:
-    """The column names of a table, from its own library because DuckDB renames equal columns.
+    """The column names of a table, read from its own library because DuckDB renames equal names.
 
     The result is [] if the library does not provide column names.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
 _FETCHED = (*_WEB, "s3", "hf")
-# Number of seconds without data after which passk stops to fetch a file.
+# Number of seconds without data after which passk stops fetching a file.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
@@ -113,7 +113,7 @@ def fetched_once() -> Iterator[None]:
 def fetch(address: str, spool: Path) -> str:
     """The path of a local copy of a file. The file is fetched unless there is a copy.
 
-    spool : the folder for the copy outside of a `fetched_once` context.
+    spool : the folder for the copy, used outside of a `fetched_once` context.
     Errors: DataError if the file does not exist or does not arrive completely; ParameterError if a
     package is not installed.
     """
@@ -128,7 +128,7 @@ def fetch(address: str, spool: Path) -> str:
 
 
 def addresses_of(address: str) -> tuple[list[str], bool]:
-    """The addresses of the files that an address refers to, and whether it names files directly.
+    """The addresses of files that an address refers to, and whether the address names files itself.
 
     An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
     Errors: errors of `fetch`.
@@ -213,7 +213,6 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         remedy = "fetch it with curl -O and give the file"
         raise NotFetchedError(public_address(address), problem, remedy)
     # Characters that an address must not contain are quoted, and quoted characters stay quoted.
-    # Quoted characters stay quoted, and characters that an address must not contain are quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _web_opener().open(ask, timeout=TIMEOUT) as answer:

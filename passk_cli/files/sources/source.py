@@ -103,7 +103,7 @@ class Source:
     def stem(self) -> str:
         """The name of the file without folders, suffixes, and words such as "results".
 
-        For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`. A name that would be empty stays.
+        For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`, but "results" for `results.jsonl`.
         """
         name = without_suffixes(os.path.basename(self.name))
         return _RESULTS.sub("", name) or name
@@ -146,7 +146,7 @@ def contains_text(source: Source, text: bytes) -> bool:
 
 
 def open_bytes(source: Source) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream. Reading from it raises DataError for damage."""
+    """The unpacked bytes of a file as a stream. Reading a damaged file raises DataError."""
     if source.packing == "none":
         return open(source.path, "rb")
     packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_bytes(source)
@@ -163,7 +163,7 @@ def require_usual_size(source: Source) -> None:
     """Raise DataError for a gzip file that unpacks to far more bytes than results do.
 
     The last four bytes of a complete gzip file are its unpacked size modulo 4 GB. For a truncated
-    file they mean nothing, so a large size is only a reason to unpack the file.
+    file the bytes mean nothing, so a large size is only a reason to unpack the file.
     """
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
@@ -180,7 +180,8 @@ def require_usual_size(source: Source) -> None:
 
 def _too_large_error(name: str, most: int) -> DataError:
     problem = f"the file unpacks to more than {most:,} bytes, far more than results do"
-    return DataError(name, problem, "unpack it yourself and give that file", name="damaged-file")
+    remedy = "unpack the file yourself and give the unpacked file"
+    return DataError(name, problem, remedy, name="damaged-file")
 
 
 def zstd_module() -> Any:
@@ -313,7 +314,7 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of OBJECTS_SQL, which skips lines that are not JSON but not bad documents."""
+    """The parameters of OBJECTS_SQL: bad lines are skipped, but a bad document is an error."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
@@ -371,7 +372,7 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
 
 
 class DuplicateKeyError(ValueError):
-    """The error for a JSON object that contains a key twice. Its message names the key."""
+    """The error for a JSON object that contains a key twice. The message names the key."""
 
 
 def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -453,7 +454,7 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    """The rows of a query result of a connection, fetched in batches."""
+    """The rows of the current query result of a connection, fetched in batches."""
     while rows := con.fetchmany(2048):
         yield from rows
 

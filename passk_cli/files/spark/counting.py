@@ -150,7 +150,7 @@ def _group_key_sql(column: str, request: Request) -> str:
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
         return value
-    # Spark compares only numbers that Spark and DuckDB read in the same way with the threshold.
+    # Spark compares a number with the threshold only if Spark and DuckDB read it in the same way.
     # DuckDB judges all other texts later.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
     passes = f"if({reaches_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"

@@ -1,4 +1,4 @@
-"""The Spark session that groups rows, and errors of Spark. The session is active or new."""
+"""The Spark session that groups rows, either active or new, and errors of Spark."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def test_ids_in_a_third_list_have_no_outcome(tmp_path: Path) -> None:
     facts = read(path, missing="drop").facts
     assert facts.missing == 2
     assert facts.messages[0].name == "unjudged-ids"
-    assert "1 id of error_ids is neither in passed nor in failed" in facts.messages[0].text
+    assert "1 id in error_ids is missing from both passed and failed" in facts.messages[0].text
 
 
 CORRUPT: tuple[tuple[str, object, str], ...] = (
