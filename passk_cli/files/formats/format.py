@@ -333,7 +333,7 @@ class Contents:
     outcomes : the choices for `--outcome`. A single outcome is chosen automatically.  None if no
         attempt was judged, so that the file accepts any `--outcome`.
     facts : values that are constant in the file: model, suite, run, temperature …  passk joins the
-        runs of one model. passk adds the suite to task ids that are not unique. A generic format uses
+        runs of one model, and adds the suite to task ids that are not unique. A generic format uses
         `facts` as columns of records that lack them, and completes `facts` while the rows are read.
     messages : messages about the file that a user should see.
     verdict : the outcome that the harness itself uses as its verdict, which is chosen by default.
@@ -429,13 +429,16 @@ def single_outcome_reader(
 
 
 def contents_by_scorer(
-    judged_attempts: Callable[[], JudgedAttempts], verdict: str | None = None, **fields: Any
+    judged_attempts: Callable[[], JudgedAttempts],
+    verdict: str | None = None,
+    facts: Mapping[str, object] | None = None,
+    messages: Sequence[Diagnostic] = (),
 ) -> Contents:
     """The contents of a file with several named scorers per attempt. Each scorer is an outcome.
 
     judged_attempts : yields the attempts.  If an attempt lacks a scorer or has a reason for a
         missing outcome, its outcome is missing.
-    verdict, fields : fields of `Contents`.
+    verdict, facts, messages : fields of `Contents`.
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}
 
@@ -447,7 +450,7 @@ def contents_by_scorer(
             yield Row(outcome=outcome, score=score, **about)
 
     first = () if verdict is None else (verdict,)
-    return Contents(rows, tuple(dict.fromkeys((*first, *names))), verdict=verdict, **fields)
+    return Contents(rows, tuple(dict.fromkeys((*first, *names))), facts or {}, messages, verdict)
 
 
 def as_text(value: Any) -> str:
