@@ -21,6 +21,7 @@ from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_labels
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.layout import panel_rows
+from passk_cli.charts.point_names import place_names
 from passk_cli.charts.text_metrics import chart_lines, text_width
 from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
@@ -381,8 +382,9 @@ class _CurveDrawer(_PlotDrawer):
         lone = self.theme.text if self.several else self.colour_of(first)
         all_filled = all(row.get("filled", True) for row in self.lines.points)
         point = {"filled": all_filled} if self.several else first
+        dashes = _dashes(next(iter(self.lines.dashes.values()), ())) if self.plot.scattered else ""
         marks = {
-            "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"/>',
+            "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"{dashes}/>',
             "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
             "points": self.point(point, (4, 6), lone),
         }
@@ -395,13 +397,21 @@ class _CurveDrawer(_PlotDrawer):
                 yield self._item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
         # A panel with one series needs no legend, because its name shows the series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
-        if self.several and not labelled and len(panel_series) > len(self.panels):
+        named_at_points = self.plot.scattered and len(self.panels) == 1
+        if (
+            self.several
+            and not labelled
+            and not named_at_points
+            and len(panel_series) > len(self.panels)
+        ):
             short = layout.short_series_names(
                 self.plot, self.lines.series, self.room - 11, partial(text_width, size=_NAME)
             )
             for series, text in short.items():
                 yield self._item(self.point({"series": series}, (4, 6)), 11, text)
-        if grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]:
+        if not named_at_points and (
+            grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]
+        ):
             line = f'<path d="M0 6h18" stroke="{self.theme.faint}" stroke-opacity="0.5"/>'
             mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
             yield self._item(mark, 11 if self.plot.scattered else 22, "other models")
@@ -420,7 +430,7 @@ class _CurveDrawer(_PlotDrawer):
             f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>',
             _texts(ticks, self.theme.faint, "end") if first else "",
             *map(self._rule, self.plot.rules), *self._lines(rows), *self._points(rows, points),
-            *self._labels(), self.draw_x_axis(self.axis, height, first),
+            *self._labels(), *self._point_names(points), self.draw_x_axis(self.axis, height, first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
@@ -484,6 +494,37 @@ class _CurveDrawer(_PlotDrawer):
             if self.several:
                 yield self.point(end, (x + 11, at))
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
+
+    def _point_names(self, points: Sequence[Row]) -> Iterator[str]:
+        """The names of points in a scatter plot, with lines to points that are further away."""
+        if not (self.plot.scattered and self.several and len(self.panels) == 1):
+            return
+        named = [row for row in points if row["y"] is not None and row.get("series")]
+        named.sort(key=self.plot.is_grey)
+        short = layout.short_series_names(
+            self.plot, [row["series"] for row in named], 0.42 * self.width,
+            partial(text_width, size=_SMALL),
+        )  # fmt: skip
+        texts = [short[row["series"]] for row in named]
+        bars = [
+            (x - 0.5, self._place(row, "high")[1], x + 0.5, self._place(row, "low")[1])
+            for row in named if row.get("low") is not None for x, _ in [self._place(row)]
+        ]  # fmt: skip
+        for line in layout.rows_by_line(panel_rows(self.plot.rows, self.panels[0])).values():
+            if line[0].get("series") and len(line) == 2:
+                (left, y), (right, _) = map(self._place, line)
+                bars.append((left, y - 0.5, right, y + 0.5))
+        frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
+        for name in place_names(
+            [self._place(row) for row in named], [text_width(text, _SMALL) for text in texts],
+            _SMALL, frame, bars,
+        ):  # fmt: skip
+            row, (left, _, _, bottom) = named[name.place], name.box
+            if name.leader:
+                path = _path([name.point, name.leader])
+                yield f'<path d="{path}" stroke="{self.theme.faint}" stroke-width="{_FINE / 2}"/>'
+            paint = self.theme.faint if self.plot.is_grey(row) else self.theme.text
+            yield _text(left, bottom - 2, texts[name.place], paint, size=_SMALL)
 
     def _rule(self, rule: ReferenceLine) -> str:
         """A reference line with its label."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
+from passk_cli.charts.point_names import place_names
 from passk_cli.charts.svg import draw_legend_and_panels, picture
 from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
@@ -153,3 +156,18 @@ def test_a_ranking_shows_places_numbers_and_letters_and_colours_only_the_leaders
     assert {*paints[:2]} <= {*LIGHT.series}
     assert len({*paints[2:]}) == 1
     assert not {*paints[2:]} & {*LIGHT.series}
+
+
+def test_names_of_points_do_not_overlap_and_stay_inside() -> None:
+    rng = np.random.default_rng(5)
+    for count in (1, 3, 9, 25):
+        points = [(float(x), float(y)) for x, y in rng.uniform(5, 195, (count, 2))]
+        widths = [float(width) for width in rng.uniform(20, 80, count)]
+        names = place_names(points, widths, 7.0, (0, 0, 200, 200), [(90, 0, 91, 200)])
+        boxes = [name.box for name in names]
+        assert len(names) >= 0.6 * count
+        assert all(left >= 0 and right <= 200 for left, _, right, _ in boxes)
+        assert all(top >= 0 and bottom <= 200 for _, top, _, bottom in boxes)
+        for a, b in itertools.combinations(boxes, 2):
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+        assert [name.point for name in names] == [points[name.place] for name in names]

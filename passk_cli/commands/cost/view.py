@@ -207,16 +207,7 @@ class CostTable(Section[CostSummary]):
             if end
         ]
         log = max(costs) > _LOG * min(costs)
-        # The line shows the lowest cost of a solved task. Points below the line cost more.
-        least = next((o.per_success.estimate.value for o in self.records if o.has_known_cost), None)
         rows: list[dict[str, Any]] = []
-        if least:
-            line_label = f"{amount_text(float(f'{least:.3g}'), unit)} per solved task"
-            rows += [
-                {"model": None, "line": line_label, "cost": cost, "pass@1": cost / least, **nothing}
-                for cost in np.geomspace(min(costs), max(costs), _STEPS).tolist()
-                if cost <= least
-            ]
         rows += [
             {"model": None, "line": _FRONTIER[bool(self.study.counts.group_names)], "cost": cost,
              "pass@1": rate, **nothing}

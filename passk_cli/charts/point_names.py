@@ -1,0 +1,101 @@
+"""Places the names of points in a scatter plot so that they do not overlap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+# Distances of a name from its point.  A name further away than the first has a leader line.
+_DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
+# Directions of a name from its point, in degrees, the best first.
+_DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
+# A name rather covers an obstacle than that its distance increases by this.
+_COVERING = 20.0
+# Half of the side of the square that a point needs.
+_RADIUS = 3.2
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class PlacedName:
+    """The box of a name (left, top, right, bottom), and its point.
+
+    leader : the end of the leader line at the name; None for a name next to its point.
+    """
+
+    place: int
+    box: Box
+    point: tuple[float, float]
+    leader: tuple[float, float] | None
+
+    @property
+    def distance(self) -> float:
+        """The length of the leader line."""
+        return math.dist(self.point, self.leader or self.point)
+
+    @property
+    def parts(self) -> list[Box]:
+        """The box of the name, and small boxes that cover its leader line."""
+        boxes, end = [self.box], self.leader or self.point
+        steps = int(math.dist(self.point, end) / 3)
+        # The line begins at the edge of the point.
+        for step in range(2, steps):
+            x, y = (a + (b - a) * step / steps for a, b in zip(self.point, end, strict=True))
+            boxes.append((x - 0.5, y - 0.5, x + 0.5, y + 0.5))
+        return boxes
+
+
+def place_names(
+    points: Sequence[tuple[float, float]], widths: Sequence[float], height: float, frame: Box,
+    obstacles: Iterable[Box] = (),
+) -> list[PlacedName]:  # fmt: skip
+    """Places for as many names as fit, without overlap; earlier names choose first.
+
+    points : (x, y) of each name's point.  widths : widths of the names.  height : their height.
+    frame : the box that contains all names.  obstacles : boxes that names should not cover.
+
+    >>> [name.place for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
+    [0, 1]
+    """
+    circles = [(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x, y in points]
+    taken, placed, avoided = [*circles], list[PlacedName](), [*obstacles]
+    for place, (point, width) in enumerate(zip(points, widths, strict=True)):
+        blocked = [box for box in taken if box != circles[place]]
+        candidates = [
+            name for name in _candidates(place, point, width, height)
+            if _is_inside(name.box, frame) and _is_free(name, blocked)
+        ]  # fmt: skip
+        free = sorted(candidates, key=lambda name: name.distance + _COVERING * sum(
+            not _is_free(name, [box]) for box in avoided))  # fmt: skip
+        placed += free[:1]
+        taken += [part for name in free[:1] for part in name.parts]
+    return placed
+
+
+def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:
+    return not any(_overlap(part, box) for box in boxes for part in name.parts)
+
+
+def _candidates(
+    place: int, point: tuple[float, float], width: float, height: float
+) -> Iterator[PlacedName]:
+    """The places that a name may have, the best first."""
+    x, y = point
+    for distance in _DISTANCES:
+        for angle in _DIRECTIONS:
+            dx, dy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+            end = (x + distance * dx, y + distance * dy)
+            left = end[0] - width / 2 if abs(dx) < 0.3 else end[0] - width * (dx < 0)
+            top = end[1] - height / 2 + height / 2 * (dy if abs(dx) < 0.3 else 0)
+            leader = end if distance > _DISTANCES[0] else None
+            yield PlacedName(place, (left, top, left + width, top + height), point, leader)
+
+
+def _is_inside(box: Box, frame: Box) -> bool:
+    return frame[0] <= box[0] and frame[1] <= box[1] and box[2] <= frame[2] and box[3] <= frame[3]
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
