@@ -51,11 +51,10 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
     """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
 
     If you reject tests with an adjusted value of at most q, the expected share of false rejections
-    among all rejections (the false discovery rate) is at most q, for tests that are independent or
-    positively dependent.
+    among all rejections (the false discovery rate) is at most q, for independent or positively
+    dependent tests.
 
-    p : as for `holm`.  smallest : not used. Every test is counted, even if it cannot be
-        significant.
+    p : as for `holm`.  smallest : not used. Every test is counted in m.
     Returns floats in [p, 1] in the shape and order of p.
     Errors: ValueError if a value is outside [0, 1].
     Source: Benjamini & Hochberg 1995.

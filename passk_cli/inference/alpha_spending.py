@@ -50,8 +50,7 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     shares : shares of the planned tasks at the looks, increasing, in (0, 1].
     alpha : two-sided significance level, in (0, 1).
     Boundaries are rounded up to 6 decimals, so that no result depends on a processor's last digit.
-    Source: Lan & DeMets 1983, Biometrika 70, 659–663; Armitage, McPherson & Rowe 1969 for the
-    recursion.
+    Source: Lan & DeMets 1983; Armitage, McPherson & Rowe 1969 for the recursion.
 
     >>> [round(b, 3) for b in z_boundary((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
     [4.877, 3.357, 2.68, 2.29, 2.031]

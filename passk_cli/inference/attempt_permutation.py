@@ -20,8 +20,7 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Tolerance for rounding errors: two differences of a task that are at most this far apart are
-# equal.
+# Two differences of a task that are at most this far apart are treated as equal.
 SAME = 1e-9
 # Number of deals of all tasks together, and minimum and maximum number of deals per task, for
 # metrics that need more than counts. _BLOCK_ROWS limits a block of deals to about 64 MB.
@@ -48,8 +47,7 @@ class PossibleDifferences:
 
     strata : tasks with more than one possible difference.
     fixed : sum of the differences of the tasks that have only one possible difference.
-    complete : whether `strata` contain every deal of every task. False if some tasks have a random
-    sample of deals.
+    complete : whether `strata` contain every deal of every task. False if some tasks have a sample.
     """
 
     strata: list[DifferenceStratum]

@@ -15,8 +15,7 @@ from passk_cli.outcomes.attempts import Attempts
 
 # Maximum number of rows of attempts in a block, which limits a block to about 64 MB of memory.
 _BLOCK_ROWS = 1 << 20
-# Success rates at which the variance of a metric is computed. Variances at other rates are
-# interpolated.
+# Success rates at which the variance of a metric is computed. Other variances are interpolated.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # Half-width of the computed part of a binomial distribution, in standard deviations.
 _SPREADS = 12
@@ -77,8 +76,7 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
     for passing in (0, 1):
         weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
-        # Each left-out attempt needs a copy of its task, so a block has as many copies as fit into
-        # memory.
+        # Each left-out attempt needs a copy of its task, so the size of a block is limited.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
         for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
             if not len(block):
@@ -103,8 +101,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 
     The rate of a task is estimated as (c + s μ) / (n + s), with the attempts n and passes c of both
     models and their overall rate μ. The strength s ≤ 1 is as large as the spread of c/n between
-    tasks allows (moments of a beta-binomial distribution). The variance of V at this rate is exact,
-    also for k = n.
+    tasks allows (moments of a beta-binomial distribution). The variance of V is exact.
 
     metric : metric of counts.  n, c : attempts and passes of both models, (2 × rows × tasks).
     most : largest possible numbers of passes if outcomes are missing; c is then the smallest. No

@@ -62,8 +62,7 @@ def band_level_these_tasks(
     """`band_levels_new_tasks` for one model with fixed tasks: only the attempts are random.
 
     The draws are normal. The covariances are the expected covariances of the errors at different
-    k's over repeated attempts, under the mixing distribution of the success rates. k = n is
-    allowed.
+    k's over repeated attempts, under the mixing distribution of the rates.
     """
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_fail_at_k(k), _pass_hat_k(k))
@@ -115,8 +114,7 @@ def pointwise_level(draws: Floats, level: float) -> float:
     outside = max(share * count, min(10, count - 1))
     inside = math.floor(outside)
     columns = np.ascontiguousarray(np.round(draws, 12).T)
-    # Sorting only the outermost draws of each column is faster, and is enough unless many draws are
-    # equal.
+    # Sorting only the outermost draws is faster, and is enough unless many draws are equal.
     few = min(inside + 1, count - 1)
     rank = _rank_of_band(columns, inside, few) or _rank_of_band(columns, inside, count - 1) or count
     tail = rank / count * (share * count / outside)

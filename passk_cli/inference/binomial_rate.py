@@ -59,8 +59,7 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
     The number is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m,
     rate). The one-sided lower limit for c + m passes in n + m attempts then reaches the rate.
 
-    n, c : as for `rate_limits`; n = 0 is allowed.  rate : in (0, 1).  Returns integers, one per
-        task.
+    n, c : as for `rate_limits`; n may be 0.  rate : in (0, 1). Returns one integer per task.
     Errors: ValueError if 0 ≤ c ≤ n is false for a task, or for a rate outside (0, 1).
 
     >>> further_passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()

@@ -17,8 +17,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Largest and smallest step of arcsin √p between rates p of the grid, and step of log p for rates
-# near 0.
+# Steps of the grid of rates p: largest and smallest step of arcsin √p, and step of log p near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
 # k attempts hardly ever contain a pass.
@@ -34,11 +33,9 @@ _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
 # arithmetic with numbers near the smallest float is slow.
 _NEVER = -300.0
-# First weight of the mean in the search for an end of its range, and maximum number of weights that
-# are tried.
+# First weight of the mean in the search for an end of its range, and maximum number of weights.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# Accuracy of an end of the range, and the distance of the log likelihood from its lower limit at
-# which the search stops.
+# Accuracy of an end of the range, and largest distance of the log likelihood from its limit.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
@@ -46,8 +43,7 @@ _GAP, _SMALL_SLACK = 3e-4, 0.05
 class _BarrierFunction:
     """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses.
 
-    The minimum of the function exceeds the minimum without the last sum by at most (number of
-    rates) / sharpness.
+    Without the last sum, the minimum is smaller by at most (number of rates) / sharpness.
     """
 
     chance: Floats
@@ -235,8 +231,7 @@ class CompatibleRates:
         """The minimum mean of a function of the rate over all compatible distributions.
 
         For any slope w > 0 the minimum is at least  min [mean − (log likelihood − floor) / w]  over
-        all distributions. The minimum is attained at the w for which the log likelihood reaches its
-        floor.
+        all distributions. Both are equal if the log likelihood reaches its floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:
@@ -269,8 +264,8 @@ class CompatibleRates:
         # Pass counts in a wide bin are replaced by the middle of the bin.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
-            # With thresholds, rates far from 0 are important too, so each bin is narrower than a
-            # standard error.
+            # With thresholds, rates far from 0 matter too, so bins are narrower than a standard
+            # error.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)

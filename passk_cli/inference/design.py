@@ -28,8 +28,8 @@ from passk_cli.metrics.registry import Metric
 
 # Maximum number of elements in a matrix of probabilities, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# Relative tolerance for the largest possible spread, because √(m(1−m)) is rarely a number that a
-# user can write exactly.
+# Relative tolerance for the largest possible spread √(m(1−m)), which a user can rarely write
+# exactly.
 _AT_MOST = 1e-6
 # Largest share of a variance that can be a rounding error.
 _NO_LUCK = 1e-9
@@ -282,8 +282,7 @@ class PilotEstimate:
     def _model_attempt_variance(self) -> float:
         """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n.
 
-        The variance is proportional to 1/n if k = 1, or if all rates are 0 or 1 and outcomes are
-        not random.
+        The variance is proportional to 1/n if k = 1, or if all rates are 0 or 1.
         """
         if self._model is None or self.metric.k == 1:
             return 0.0
@@ -306,8 +305,7 @@ class PilotEstimate:
 class PlannedDifference:
     """The difference of two models' values at a task, with n attempts of each model.
 
-    covariance : covariance of the two models' true values over tasks. Random outcomes add nothing
-    to the covariance.
+    covariance : covariance of the two models' true values over tasks.
     estimated : `between_variance`, if it was estimated from the differences themselves.
     """
 
@@ -493,8 +491,7 @@ def best_splits(
 
     The best split has the smallest standard error. Among the splits within 1 % of it, the split
     with the most tasks is chosen, and then the split with the fewest attempts. The compromise
-    minimises the largest ratio of a metric's standard error to the metric's smallest standard
-    error.
+    minimises the largest ratio of a standard error to the metric's smallest error.
 
     options : (tasks, attempts) of each split.
     errors : metric → standard error in each split; infinite if the split gives none. A metric

@@ -70,10 +70,10 @@ class DifferenceDistribution:
         only if it is larger than the row's own log variance. Pairs of models with truly different
         spreads keep their spreads.
 
-        Rows with one value, one unit or an unknown spread are excluded. If fewer than three rows
-        remain, nothing changes.
-        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986. benchmarks/families.md contains
-        coverage and power.
+        Rows with one value, one unit or an unknown spread are excluded. At least three rows are
+        needed.
+        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986. Coverage:
+        benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_distribution(rows, reach=1.0)
@@ -120,8 +120,8 @@ class DifferenceDistribution:
     def equivalence_p(self, margin: float) -> Floats:
         """The larger p of the two one-sided tests of mean ≤ −margin and of mean ≥ margin.
 
-        This p is at most α if and only if the limits of level 1 − 2α are within ±margin, and p is 1
-        with one unit.
+        p ≤ α if and only if the limits of level 1 − 2α are within ±margin, and p is 1 with one
+        unit.
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
@@ -172,19 +172,18 @@ def difference_distribution(
     missed.  The weight g depends on the effective number of tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a
     normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For the limit in the direction of the
     longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both limits, g is at least 1 if m ≤
-    1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal and the
-    floor is 0, g is 1.
+    1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal, g is 1.
 
     differences : (tasks,) or (rows × tasks), finite numbers.
     reach : largest possible |d|. With an infinite reach, L is the largest |d| of the row. Otherwise
-    L is the reach.
+        L is the reach.
     floor : smallest variances of d̄, one for all rows or one per row.
     clusters : a code 0 … G−1 per task. The units are then clusters: d̄ is a ratio of totals, its
         spread is the spread of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
     hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
     degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
     between : (2 × …), smallest and largest possible differences if outcomes are missing. The
-    standard errors are at least as large as for any differences in between.
+        standard errors are at least as large as for any differences in between.
     Null: the means over the population of tasks are equal.
     Errors: ValueError if there is no task.
     Size, coverage, power and width: benchmarks/difference.md.
@@ -209,8 +208,7 @@ def difference_distribution(
     given_ends = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in given_ends]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
-    # Differences are divided by the reach, because squares of very large or small numbers may
-    # overflow or become 0.
+    # Differences are divided by the reach, because their squares may overflow or become 0.
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _in_units(ends[0], unit, clusters)
     high = low if between is None else _in_units(ends[1], unit, clusters)
@@ -273,8 +271,7 @@ def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats,
     (U − 3) / (U − 1)) / U) (delta method). The error is infinite if the variance is 0, and too
     small if a few tasks have nearly all of the difference. Let a be the middle of the smallest and
     largest means, s the sizes of the U units, and e = d − a s. Then Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s
-    − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and δ = d̄ − a. The sum is at most Σ e² if
-    all sizes are equal.
+    − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and δ = d̄ − a.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)

@@ -1,7 +1,6 @@
 """Exact unconditional test for differences of −1, 0 and 1, and the interval that agrees with it.
 
-Only the first model passes b of T tasks, and only the second passes c. The models agree on the
-rest.
+b is the number of tasks that only the first model passes, and c that only the second passes.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.inference.roots import find_root, parabola_peaks
 
 # The unknown rate of disagreement is π = sin²(θ/2) on a grid in θ, so that the number of discordant
-# tasks has the standard error 1/√T at every π. The grid has _STEPS points per standard error, and
-# at least _FEWEST points.
+# tasks has the standard error 1/√T at every π. It has _STEPS points per standard error, and at
+# least _FEWEST.
 _STEPS, _FEWEST = 10, 64
 # Number of standard deviations, plus number of tasks, beyond which the probability of a number of
 # discordant tasks is negligible.
@@ -25,15 +24,14 @@ _REACH, _BEYOND_POISSON = 7.0, 40
 # Number of rates π in a block.
 _BLOCK = 64
 # Position of the critical value between the largest z that is not significant (0) and the smallest
-# significant z (1). If no z can be significant, the critical value is at least _BEYOND times the
-# normal quantile.
+# significant z (1). If no z is significant, the critical value is at least _BEYOND normal
+# quantiles.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
 _AT_BOUND = 1e-9
 # Number of bisection steps for a limit, which make it accurate to 2e-15.
 _HALVINGS = 50
-# Maximum number of tasks for which distributions are cached. Distributions of 100,000 tasks need
-# 170 MB.
+# Maximum number of tasks for which distributions are cached (170 MB for 100,000 tasks).
 _FEW_TASKS = 20_000
 # Maximum number of tasks for which a floating-point root cannot be rounded to a wrong integer.
 _EXACT = 100_000
@@ -50,8 +48,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     p = max over π in [0, 1] of P_π(Z ≥ z) with z = |b − c| / √(b + c). Z is the same statistic of a
     random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½), where π is the unknown
     probability that the models disagree on a task. Under the hypothesis, p ≤ α has a probability of
-    at most α. McNemar's test conditions on b + c and rejects less often, since few of its possible
-    p-values are close to α.
+    at most α. McNemar's test conditions on b + c and is significant less often.
 
     tasks : T ≥ 1, including the tasks on which the models agree.
     b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
@@ -77,8 +74,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     n = np.arange(tasks + 1)
     for block in row_blocks(len(discordant_rows), tasks + 1, _CELLS):
         rows = discordant_rows[block]
-        # For each number N of discordant tasks, this is the smallest |b − c| with a statistic of at
-        # least z.
+        # For each number of discordant tasks, this is the smallest |b − c| that reaches z.
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _EXACT:
@@ -214,8 +210,7 @@ def score_limits(
 def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
     """The larger p of the one-sided tests of p_b − p_c ≤ −margin and of p_b − p_c ≥ margin.
 
-    The p-value is at most α if and only if the `paired-score` limits of level 1 − 2α are within
-    ±margin.
+    p ≤ α if and only if the `paired-score` limits of level 1 − 2α are within ±margin.
 
     >>> round(score_equivalence_p(100, 6, 5, 0.1), 4)
     0.0115

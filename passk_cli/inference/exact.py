@@ -43,8 +43,7 @@ _SHORT = 1 << 12
 _BITS = 44
 # Atoms that are closer than this share of the span of all atoms are merged.
 _SAME = 1e-15
-# Maximum number of lattice cells if the values have no common lattice, and if they have a common
-# lattice.
+# Maximum number of lattice cells for values without and with a common lattice.
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
 # Maximum number of lattice steps in the span of the values.
@@ -83,7 +82,7 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. If they
     differ, q is a quantile of a ratio, which is needed for clusters of unequal size.
 
-    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms). An atom of weight 0 is
+    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms). Atoms of weight 0 are
         ignored.
     p : in (0, 1), one for all distributions or one per distribution.
     Returns floats (distributions,) at which the distribution function differs from p by less than
@@ -164,8 +163,7 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     away = a - mean[:, None] * b
     spread = np.sqrt((alpha * away**2).sum(axis=1) / (total * (total + 1)))
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
-    # The Cornish–Fisher expansion gives a first quantile that is accurate to about 0.01 normal
-    # deviates.
+    # The first quantile is a Cornish–Fisher expansion, accurate to about 0.01 normal deviates.
     bend = third / spread**3 * (deviate**2 - 1) / 6
     q: Floats = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
@@ -271,8 +269,7 @@ class _IntegrationPaths(NamedTuple):
         return heights
 
     def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
-        # The integrand at −u is the conjugate of the integrand at u, so the imaginary part is
-        # enough.
+        # The integrand at −u is the conjugate of the integrand at u, so imaginary parts suffice.
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
         across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]

@@ -4,7 +4,7 @@ The null hypothesis of each test is that the outcomes of a task are in random or
 number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
 of the tasks, so neither a mixture of easy and hard tasks nor clusters of tasks can make a test
 significant. The distribution of each statistic is computed without simulation, so there is no seed
-and no Monte-Carlo error. Probabilities have an absolute error below 1e-12 (1e-10 at a million
+and no Monte-Carlo error. Absolute errors of probabilities are below 1e-12 (1e-10 at a million
 tasks).
 """
 
@@ -34,11 +34,9 @@ MOST_POSITIONS = 1000
 COPIED, _ENOUGH = 0.1, 5.0
 # Smallest p-value of a test. Smaller p-values are raised to this number.
 SMALLEST = 1e-12
-# Number of standard deviations beyond which a sum of rank sums has a probability of 2 exp(−72) at
-# most.
+# Number of standard deviations beyond which the probability of a sum of rank sums is negligible.
 _REACH = 12.0
-# Number of frequencies in a block, and absolute value below which a characteristic function is set
-# to 0.
+# Number of frequencies in a block, and size below which a characteristic function is set to 0.
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
 # Maximum number of factors of a characteristic function in a block: 4 MB.
@@ -79,8 +77,7 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
 
     S is a sum of independent centred rank sums. The generating function of a rank sum is a Gaussian
     binomial coefficient, so its characteristic function is Π_{j≤c} j sin((n−c+j)ω/2) / ((n−c+j)
-    sin(jω/2)). The product of these functions is inverted at a prime number of frequencies, where
-    no sine is 0.
+    sin(jω/2)). The product of these functions is inverted at a prime number of frequencies.
 
     n, c : attempts and passes of each task.  score : a possible value of S.
     Returns a probability of at least 1e-12.
@@ -216,8 +213,8 @@ class OrderTest:
 
     mean, sd : mean and standard deviation over all orders.
     p : two-sided; NaN if no task is informative.
-    tasks : number of informative tasks, with passes and failures (and at least 3 attempts if
-        neighbours are compared).
+    tasks : number of informative tasks, with passes and failures (and 3 attempts to compare
+        neighbours).
     """
 
     statistic: float

@@ -23,8 +23,7 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 FARTHEST = 1_000_000_000
 # Maximum width of a range for which passk gives a point estimate.
 WIDEST = 0.4
-# Number of tenths of the tasks that must have k attempts for pass@k to be known without
-# extrapolation.
+# Number of tenths of the tasks that must have k attempts for the largest known k.
 _MOST_TASKS = 9
 # Multiples of the number of attempts that are tried, and the maximum number of attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
@@ -186,8 +185,7 @@ def largest_known_k(n: Ints) -> int:
 def refusal_reason(n: Ints, c: Ints) -> str:
     """The reason why no value beyond the attempts can be estimated; "" if there is no reason.
 
-    The only reason is that sampling stopped at a pass, because the number of attempts then depends
-    on the outcomes.
+    Sampling that stopped at a pass is the only reason, because n then depends on the outcomes.
 
     >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''

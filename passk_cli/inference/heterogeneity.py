@@ -4,8 +4,8 @@ For new tasks, limits come from a Bayesian bootstrap over tasks (or clusters). L
 interval of a mean, the bootstrap adds a guard atom with half a task's weight at the worst possible
 value. The draws are shifted by the difference between the bias-corrected and the plain estimate.
 For these tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean.
-The skewness then has normal limits with the jackknife over attempts. benchmarks/heterogeneity.md
-has the coverage.
+The skewness then has normal limits with the jackknife over attempts. Coverage:
+benchmarks/heterogeneity.md.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # A task that always or never passes raises Δ_k the most, and a task with the mean rate lowers
-    # it the most.
+    # A task that always or never passes raises Δ_k most, and a task with the mean rate lowers Δ_k
+    # most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
     return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)
@@ -184,8 +184,7 @@ def guarded_limits(
 ) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap over tasks with guard atoms, with the same draws for all jobs.
 
-    Returns (lower, upper) limits of each job's functionals. Draws with a NaN functional are
-        ignored.
+    Returns (lower, upper) limits of each job's functionals. NaN draws are ignored.
     """
     columns = np.hstack([job.columns for job in jobs])
     means = bootstrap_means(
@@ -229,7 +228,8 @@ def sd_and_skewness_of_rates(
     """Standard deviation and skewness of the true success rates over tasks, without attempt noise.
 
     n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
-    needs 3 attempts at every task, 3 tasks, and a standard deviation that is significantly above 0.
+        needs 3 attempts at every task, 3 tasks, and a standard deviation that is significantly
+        above 0.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
     >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())

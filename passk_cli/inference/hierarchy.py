@@ -138,8 +138,7 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
             break
         closer = []
         for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
-            # The axis of the next grid covers the points with considerable weight and one more
-            # point per side.
+            # The next axis covers the points with considerable weight, and one more per side.
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )

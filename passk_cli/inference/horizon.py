@@ -156,8 +156,7 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
     """log₂ of the length between the last x with at least this rate and the next x.
 
-    The result is infinite if the rate is reached at all x, and minus infinity if it is reached at
-    none.
+    The result is infinite if all x reach the rate, and minus infinity if none does.
     """
     reached = int((rates >= rate - 1e-9).sum())
     if reached in (0, len(at)):
@@ -171,8 +170,7 @@ def resampled_counts(
     """Passes and failures of tasks in bootstrap resamples, in blocks of (rows × tasks).
 
     A resample draws families with replacement, then as many tasks of each drawn family as the
-    family has, then the attempts at each drawn task. Models with the same tasks get the same tasks
-    in each resample.
+    family has, then the attempts at each drawn task. Models with equal tasks get equal resamples.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):
@@ -217,7 +215,7 @@ def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
     """Doublings per day: least-squares slopes of log₂ horizons over dates, (rows,).
 
     dates : (models,), in days.  log2 : (rows × models). Values that are not finite are left out.
-    The slope is NaN if fewer than two dates remain.
+        The slope is NaN if fewer than two dates remain.
 
     >>> doublings_per_day(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
     [0.01]

@@ -114,8 +114,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     value, complement = expectation
 
     def statistic(n: Ints, c: Ints) -> Floats:
-        # A tiny pass^k of the failures is computed directly, because 1 − 1e-20 is 1 in floating
-        # point.
+        # A tiny pass^k of the failures is computed directly, because 1 − 1e-20 rounds to 1.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
             return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)
@@ -151,9 +150,8 @@ class MetricCounts:
         """The limits of the hull at a tail probability; see `HullInterval.limits`.
 
         For a single task, the limits are the values of the metric at the exact limits of the
-        success rate (Clopper & Pearson 1934), extended to the estimate. The truth is below the
-        lower limit with probability at most `tail`, and above the upper limit with probability at
-        most `tail`.
+        success rate (Clopper & Pearson 1934), extended to the estimate. Each limit is on the wrong
+        side of the truth with probability at most `tail`.
 
         >>> from passk_cli.metrics.registry import parse_metric
         >>> one = MetricCounts(parse_metric("pass^2"), np.array([10]), np.array([3]))

@@ -95,8 +95,7 @@ class EqualTexts:
 def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     """Success rates in a model with an ability per submission and a difficulty per task.
 
-    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b. Newton steps
-    alternate between a and b.
+    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b.
 
     n, c : (submissions, tasks), attempts and passes; n = 0 if there is no attempt.
     Returns p in (0, 1) and the difficulties b.  Source: Rasch 1960.
@@ -126,8 +125,7 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
 
     r_st = (c − n p) / √(n p (1 − p)) with p from `success_rates`. For a pair of submissions, z =
     Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Related models agree to some degree, so p is the normal tail
-    of (z − median) / max(1, 1.4826 MAD), with the median and the MAD over all pairs, times their
-    number.
+    of (z − median) / max(1, 1.4826 MAD), over all pairs, times their number.
 
     n, c : as in `success_rates`.
 
@@ -191,8 +189,8 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
     In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
     every attempt, and the remaining tasks have the rates of `success_rates` with a new ability
     (EM). The statistic is √(2 log likelihood ratio) against π = 0. The statistic is compared with
-    the statistics of all submissions, like in `closest_partners`. Only tasks with two or more
-    attempts are included.
+    the statistics of all submissions, like in `closest_partners`. Tasks with one attempt are
+    excluded.
 
     n, c : as in `success_rates`.
     """
@@ -264,8 +262,7 @@ def equal_texts(
     A partner with m attempts at the same task and with the same verdict has a given text with the
     expected probability 1 − (1 − f)^m. Here f = (h + ½) / (H + 1), and h of the H attempts by third
     submissions with this verdict have the text. Short right answers are therefore expected in all
-    submissions, and long texts are not. p is the tail of the Poisson binomial distribution, times
-    the number of pairs.
+    submissions, and long texts are not. p is a Poisson-binomial tail times the number of pairs.
 
     submission, task, passed, text, times : one row per submission, task, verdict and text, with the
         number of times that the text occurs.

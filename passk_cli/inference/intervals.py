@@ -65,7 +65,7 @@ class IntervalData:
     draws : means under repeated attempts, for "these tasks" with `percentile`; or None.
     mixed : number of tasks with both passes and failures, for "these tasks".
     passes : for "these tasks", the counts from which the values were computed. Empty if the values
-    need more than counts. A difference has one entry per model.
+        need more than counts. A difference has one entry per model.
     floor : for differences, the lower bound for the variance of the mean.
     between : for differences, their smallest and largest values if outcomes are missing. `floor`
         and `between` are arguments of `difference_distribution`.
@@ -213,8 +213,7 @@ def interval(
     population : NEW_TASKS or THESE_TASKS.
     Edge cases: if a method cannot give limits, they are None and the result contains the reason. If
         the bounds of scores are unknown, BCa replaces methods that need bounds, and a remark
-        reports this. For values that need more than counts, the jackknife replaces `hull`, and
-        `method` names it.
+        reports this. For values that need more than counts, the jackknife replaces `hull`.
     Errors: ParameterError if the method does not exist or is not for the population.
 
     >>> limits = interval(IntervalData(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
@@ -272,8 +271,7 @@ def intervals(
             except _UndefinedLimitsError as undefined:
                 results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
-            # Amounts have no upper bound that a user could give, so they need no remark about
-            # bounds.
+            # Amounts have no upper bound, so they need no remark about bounds.
             if (
                 requested.needs_bounds
                 and method_name not in (name, LOGIT_T)
@@ -448,8 +446,7 @@ def distances_to_bound(
 ) -> Floats:
     """Distance of each total from `bound` times its size; 0 if it is only a rounding error.
 
-    The weight of a guard atom depends on ratios of distances, which would be noise for values at
-    the bound.
+    Rounding errors would change the weight of a guard atom, which depends on ratios of distances.
 
     >>> totals = np.array([1.0 - 1e-16, 0.5])
     >>> distances_to_bound(totals, np.ones(2), bound=1.0, opposite=0.0).tolist()
@@ -748,8 +745,8 @@ def _require_one_attempt(sample: IntervalData) -> None:
 class IntervalMethod:
     """An interval method: its function, its description and what it needs.
 
-    limits : function of a sample and a tail probability. The function raises _UndefinedLimitsError
-    if there are no limits.
+    limits : function of a sample and a tail probability. It raises _UndefinedLimitsError without
+        limits.
     description : its name in a sentence about methods.  cites : keys of study/references.bib.
     populations : the populations that it is valid for.
     vectorised : whether `limits` takes many samples at once; errors are then in its result.

@@ -120,7 +120,7 @@ class JudgeLabels(NamedTuple):
         """Number of attempts that each label represents, by task and verdict: (tasks × 2).
 
         The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` drew labels at
-        a different rate in each stratum. If a stratum has no label, the rate of its verdict is
+        a different rate in each stratum. Without labels in a stratum, the rate of the verdict is
         used.
         """
         if self.labels_per_task:
@@ -419,8 +419,7 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
 
     p_o is the share of attempts on which judge and label agree. p_e is the share on which two
     raters with the same pass rates would agree at random. The task values are linear in the table
-    of shares (delta method). None without labels, or if judge and labels always give the same
-    verdict.
+    of shares (delta method). None without labels, or if all verdicts are equal.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))

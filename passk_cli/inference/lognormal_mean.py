@@ -57,8 +57,7 @@ def _lognormal(values: Floats, q: float) -> float:
 
     exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms. If
     the logarithms are skewed to the left, their median and the variance of their upper half replace
-    m and s². Amounts of 0 are excluded, and the result is multiplied by the share of positive
-    amounts.
+    m and s². Amounts of 0 are excluded from the logarithms, and counted in the mean.
     """
     logs = np.log(values[values > 0])
     units = len(logs)

@@ -36,8 +36,7 @@ def macro_average(
     would add up to too little, because a sum of groups is less skewed than each group.
 
     Groups that share tasks are not independent. The standard errors and distances of dependent
-    groups are added without squares, which is exact for full correlation and an upper bound for any
-    correlation.
+    groups are added without squares, an upper bound for any correlation.
 
     means, ses, lows, highs : one per group, lows ≤ means ≤ highs. A standard error of NaN is
         derived from the limits, (u − l) / 2z.

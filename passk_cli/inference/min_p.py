@@ -104,8 +104,7 @@ class MinP:
 class FamilyOfTests(NamedTuple):
     """Tests of the mean difference in each column, which share one significance level.
 
-    differences : (units × columns), or `PairwiseDifferences`. Units are tasks, or totals of
-        clusters.
+    differences : (units × columns), or `PairwiseDifferences`. Units are tasks or clusters.
     sizes : number of tasks in each unit.
     shared : (units × columns), False if a unit is missing for a pair; None if none is missing.
     p : the p-values to be adjusted.
@@ -152,8 +151,7 @@ def draw_min_p(
             by_units.setdefault(len(residuals.models), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _COUNTED:
-            # The first sign is fixed, because patterns with the opposite first sign are mirror
-            # images.
+            # The first sign is fixed, because the omitted patterns are mirror images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):

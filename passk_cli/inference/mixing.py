@@ -27,8 +27,7 @@ _STEP, _REACH = 0.3, 9.0
 # Number of steps of expectation-maximisation from a uniform start: enough for an accurate variance,
 # and few enough for a smooth result.
 _STEPS = 80
-# Maximum information about a logit that a count may contain, so that likelihoods are not narrower
-# than the grid.
+# Maximum information in a count about its logit, so that no likelihood is narrower than the grid.
 _INFORMATION = 25.0
 # Distance within which the logits of two counts are treated as equal.
 _NEARLY = 0.1
@@ -115,8 +114,7 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    # Pairs (n, c) with similar n and logits are merged if they contain more information than
-    # needed.
+    # Pairs (n, c) with much information are merged if their n and their logits are similar.
     many = _logit_information(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))

@@ -108,8 +108,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     >>> round(intraclass_correlation(n, np.array([2, 2, 0, 1]))[0], 6)  # B = 11/24, W = 1/8
     0.571429
     """
-    # Tasks with equal counts are drawn together, so the time does not grow with the number of
-    # tasks.
+    # Tasks with equal counts are drawn together, which is fast for any number of tasks.
     (n, c), repeats = np.unique(np.stack([n, c]), axis=1, return_counts=True)
     value = float(_correlations(n, c, repeats[None].astype(np.float64))[0])
     if math.isnan(value):

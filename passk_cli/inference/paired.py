@@ -17,8 +17,7 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.streams import named_generator
 
-# Number of resamples from one random stream. A different number would change the p-values for a
-# given seed.
+# Number of resamples from one random stream. Another number would change p-values of a seed.
 BLOCK_RESAMPLES = 256
 # Limits on memory that change no result: elements of a sign matrix per thread, columns that are
 # multiplied by it at once, and threads.
@@ -71,7 +70,7 @@ def sign_flip_test(
     resamples : m ≥ 1.  seed : integer ≥ 0.
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
     mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). Mid-p
-    has more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
+        has more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
     Returns `SignFlipResult`, arrays of shape (columns,), one column for (tasks,).
 
     The random signs depend on the task's position, the number of tasks and the seed. Other columns
@@ -161,8 +160,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
 def paired_t(differences: ArrayLike) -> Floats:
     """Two-sided paired t p-values: 2·P(t_{T−1} ≥ |d̄| / (s/√T)), s² = Σ(d − d̄)²/(T−1).
 
-    The t-test is valid for many tasks or for normal differences. `difference_distribution` is valid
-    for few tasks too.
+    The t-test is valid for many tasks or for normal differences.
 
     differences : (tasks,) or (tasks × columns) floats.
     Returns floats in [0, 1], (columns,), one column for (tasks,).
@@ -275,8 +273,7 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     """Random bits, one per task and resample of a block, packed into (resamples × bytes).
 
-    The bits are raw words of the bit generator, which numpy promises not to change between
-    versions.
+    The bits are raw words of the bit generator, which never change between versions of numpy.
     """
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator

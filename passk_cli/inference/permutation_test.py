@@ -20,8 +20,7 @@ from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Maximum number of lattice cells of an exact distribution, and maximum number of cells times
-# strata.
+# Maximum number of lattice cells of an exact distribution, and of cells times strata.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
 # Largest denominator of a common lattice, and maximum number of drawn values in a block.
 _DENOMINATOR = 20_000
@@ -54,8 +53,7 @@ def permutation_test_within_tasks(
     E exp(θ(S* − S)), is below the smallest p that m draws can give, the bound is used, because a
     large family of tests needs smaller p-values.
 
-    The test is not valid for new tasks: two models with equal means over new tasks may differ at
-    each task.
+    The test is not valid for new tasks: models with equal means over tasks may differ at each task.
 
     metric : a metric of counts.  first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
     resamples : m ≥ 1.  seed : integer ≥ 0. The draws do not depend on other models in the analysis.

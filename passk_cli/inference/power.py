@@ -11,8 +11,7 @@ import numpy as np
 from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
-# Number of points of the trapezoidal rule, and −log of the relative density at which its range
-# ends.
+# Number of points of the trapezoidal rule, and −log of the relative density at its ends.
 _POINTS, _NEGLIGIBLE = 2001, 40.0
 # Largest number of chosen attempts for which C(n, k) is computed. For larger numbers 1 / C(n, k) is
 # practically 0.
@@ -115,8 +114,7 @@ def _rejection_chance(away: float, degrees: int, level: float) -> float:
     """P(|Z + away| > t·S) with S² = χ²/degrees: |t'| is beyond its critical value.
 
     The probability is the mean of Φ(away − tS) + Φ(−away − tS), by the trapezoidal rule over u =
-    log S with the density ∝ exp(ν (u − e^{2u}/2)).  (`nctdtr` of scipy 1.17 is NaN for some
-    arguments.)
+    log S with the density ∝ exp(ν (u − e^{2u}/2)).
     """
     from passk_cli.scipy_special import ndtr, stdtrit
 

@@ -84,8 +84,7 @@ def tied_places(ordered: Floats) -> tuple[Places, Places]:
 def lead_shares(draws: Floats) -> Floats:
     """Share of the draws in which each model has the largest value; equal values share the draw.
 
-    This share describes the draws. It is neither a test nor the probability that a model is the
-    best.
+    The share is neither a test nor the probability that a model is the best.
 
     draws : (draws × models).  Returns (models,), which add up to 1.
 
@@ -103,8 +102,8 @@ def rank_limits(better: Bools) -> Ints:
     The best rank is 1 + the number of significantly better models. The worst rank is M − the number
     of significantly worse models. A model that ties with all M − 1 models has the ranks 1 and M.
 
-    better : (models × models), True if the model of the row is significantly better than the model
-        of the column.
+    better : (models × models), True if the row's model is significantly better than the column's
+        model.
 
     >>> rank_limits(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
     [[1, 2], [1, 3], [2, 3]]
@@ -117,8 +116,7 @@ def first_lead_change(gap: Floats) -> Floats:
     """The first k of each row at which the gap has the opposite sign from k = 1.
 
     gap : (rows × k), difference of two curves at k = 1, 2, …. If the gap is 0 at k = 1, the first
-        gap that is not 0 is used instead.  Returns floats (rows,); infinity if the sign never
-        changes.
+        gap that is not 0 is used instead.  Returns floats (rows,); infinity if there is none.
 
     >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]

@@ -32,8 +32,7 @@ class TaskCosts:
     rate : mean outcome of the task's attempts.
     attempts : number of attempts per task; None if cost and rate are not means of attempts.
     within : (3 × tasks), variance of the mean cost, variance of the mean outcome, and their
-        covariance, over repeated attempts. NaN at n = 1; None if costs and rates are not means of
-        attempts.
+        covariance, over repeated attempts. NaN at n = 1; None without attempts.
     missing_cost : whether an attempt of the task has no cost, so that `cost` is a lower bound.
     clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
     """
@@ -201,8 +200,7 @@ def cost_per_success(
     which is valid near 0. Without a pass there is no value, and only a lower limit. The limits of
     x̄ come from `amount_reach`.
 
-    Limits are None with one task (cluster). For these tasks, limits are None if a task has a single
-    attempt.
+    Limits are None with one task (cluster). For these tasks, each task needs two attempts.
     Coverage: benchmarks/cost.md.
     Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
     Taleban 2009 (lognormal means).
@@ -327,8 +325,7 @@ def compare_costs(
     ρ = 1 and δ = 0, so there is one p.
 
     If Fieller's method gives no limit, the limit follows from the limits of both models. The limits
-    of a difference are at least as far away as the models' limits imply, which are as skewed as
-    costs (`_most_lead`).
+    of a difference are at least as far away as the models' limits imply (`_most_lead`).
 
     spendings : one per model, over the same tasks in the same order.
     pairs : indices of two models per pair; None for all pairs.
@@ -354,8 +351,7 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
         columns = np.stack([law.contributions for law in distributions], axis=1)
-        # Contributions are scaled, because the treatment of rounding must not depend on the
-        # currency.
+        # Contributions are scaled, because rounding must not depend on the currency.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]

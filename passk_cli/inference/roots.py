@@ -30,8 +30,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
     The method is regula falsi with the weights of Anderson and Björck, and bisection if three steps
     do not halve the bracket. Smooth functions need few steps.
 
-    function : with opposite signs at low and high, or 0 at one of them. The function need not be
-    smooth.
+    function : with opposite signs at low and high, or 0 at one of them.
     within : accuracy of the point, > 0; limited by the precision of doubles.
     Errors: ValueError if the function has the same sign at low and high.
     Source: Anderson & Björck 1973, BIT 13, 253–264.

@@ -1,7 +1,6 @@
 """Rounding errors in computed numbers, which differ from processor to processor.
 
-A decision (for example whether there is a spread, or which number is larger) must not depend on
-rounding errors.
+A decision, for example about which number is larger, must not depend on rounding errors.
 """
 
 from __future__ import annotations

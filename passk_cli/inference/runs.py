@@ -13,12 +13,10 @@ from passk_cli.inference.streams import named_generator
 
 # Maximum number of array elements in a test's draws, and smallest and largest number of draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# Number of runs in a history for which the false-alarm rate is valid. Only the last runs of a
-# longer history are used.
+# Maximum number of runs in a history, for which the false-alarm rate is valid.
 HORIZON = 365
 # False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
-# change exceeds with this probability. The deviates are quantiles of 20,000 histories
-# (`largest_deviate`).
+# change exceeds with this probability. Source: quantiles of 20,000 histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # Largest correlation between neighbouring runs that passk assumes. With a larger correlation, no
 # change could be detected.
@@ -33,8 +31,7 @@ class RunEffect:
 
     means, variances : (runs,), pass@1 of each run and its variance due to chance within tasks.
     p : p-value of no effect on the means.
-    p_tasks : p-value of no effect on single tasks; 1 with one attempt per task and run, which is
-        not informative.
+    p_tasks : p-value of no effect on single tasks; 1 with one attempt per task and run.
     variance, low, high : variance of the effect and its limits, in squared units of pass@1.
     between, within : expected number of tasks with different outcomes in two attempts of different
         runs, and of the same run; NaN if no run attempts a task twice.
@@ -60,8 +57,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     variance s_t² of all attempts at task t. The statistic for single tasks is Σ_tr n_rt (c_rt /
     n_rt − C_t / N_t)². p = (b + 1)/(m + 1) over m draws. The size is the variance τ² for which
     Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1. At the limits of τ², Q(τ²) equals quantiles of
-    χ² with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼, the largest variance
-    of values in [0, 1].
+    χ² with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼.
 
     n, c : (runs, tasks), R ≥ 2, with attempts at every task in every run.  level : in (0, 1).
     Edge cases: if all attempts of each task agree, there is no effect: p = 1 and limits of 0.
@@ -167,8 +163,7 @@ def run_variances(values: Floats) -> tuple[float, float]:
     """Variance of the means of runs, and the part of it that chance explains: M_r / T, M_tr / T.
 
     M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs. M_tr = Σ_tr (v_tr − v_t· − v_·r +
-    v)² / ((R − 1)(T − 1)) is the mean square of residuals. The mean squares are defined for any
-    metric.
+    v)² / ((R − 1)(T − 1)) is the mean square of residuals.
 
     values : (runs, tasks), values of the same tasks in each run, R ≥ 2, T ≥ 2.
     Errors: ValueError for fewer runs or tasks.
@@ -186,8 +181,8 @@ def run_variances(values: Floats) -> tuple[float, float]:
 def run_variance(values: Floats) -> float:
     """Variance of the effect of a run on the mean over its tasks, at least 0.
 
-    The effect of a run is common to all its tasks, in addition to random attempts and effects on
-    single tasks.
+    The effect of a run is common to all its tasks. Random outcomes and effects on single tasks are
+    excluded.
 
     values : as for `run_variances`.
 
@@ -348,12 +343,10 @@ def change_points(
     last `HORIZON` runs of a longer history are used.
 
     means : (runs,).
-    floors : smallest variance of a run's mean, one for all runs or one after each run, from
-        `chance_variances`.
+    floors : smallest variance of a run's mean, one for all runs or one after each run.
     counts : attempts and passes, each (runs × tasks); None to skip the last check.
     alpha : 0.1, 0.05 or 0.01.
-    Edge cases: there is no change with fewer than five runs since the last change, or if all runs
-        are equal.
+    Edge cases: no change with fewer than five runs since the last change, or if all runs are equal.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
     >>> level = np.array([0.8, 0.81, 0.79, 0.8, 0.82, 0.79, 0.8, 0.6, 0.61, 0.59, 0.6])
@@ -435,8 +428,7 @@ def correlated_t(means: Floats, split: int) -> float:
 def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
     """A change of the mean of correlated runs, and its standard error; see `correlated_t`.
 
-    The error does not depend on the change, and is 0 if all runs before are equal, and all runs
-    after.
+    The error does not depend on the change, and is 0 if runs are equal on both sides.
     """
     runs = len(means)
     residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
@@ -512,8 +504,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     after the split are hypergeometric. A convolution gives the distribution of the sum over tasks.
     p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
-    n, c : (runs × tasks), attempts and passes. For amounts, c are the amounts above the task's
-        middle.
+    n, c : (runs × tasks), attempts and passes. For amounts, c counts amounts above the middle.
     start, split, end : runs start … split − 1 are before the split, runs split … end − 1 after.
     Accuracy: 1e-9, absolute.  Source: Fisher 1935.
 
@@ -586,8 +577,7 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
 def _deviate(t: float, degrees: int) -> float:
     """The normal deviate with the same tail probability as t, by Wallace's approximation.
 
-    The approximation is within 0.02 of the exact deviate for 3 degrees of freedom or more, even far
-    out in the tail.
+    The approximation is within 0.02 of the exact deviate for 3 degrees of freedom or more.
     """
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

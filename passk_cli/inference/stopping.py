@@ -12,8 +12,7 @@ There are three kinds of stopping, with m for the largest number of attempts at 
 - Replaced: a failure is replaced by a retry, so attempt numbers have gaps. The last attempt passes
   at every task with attempt numbers that end below m.
 
-Data of these kinds are evidence only if their probability is below `LEVEL` when n does not depend
-on outcomes.
+Data of these kinds are evidence if their probability without such stopping is below `LEVEL`.
 """
 
 from __future__ import annotations
@@ -71,8 +70,7 @@ def detect_optional_stopping(
       This bound is exact if n is unrelated to solved tasks. If n is fixed beforehand, the bound is
       conservative, because more attempts solve more tasks.
     - One pass at each solved task: Π (1 − 1/n)^(n−1), the largest probability with n attempts,
-      times C(T−s, T−S), the number of ways to choose the unsolved tasks among the tasks with m
-      attempts.
+      times C(T−s, T−S), the number of ways to choose the unsolved tasks.
     - If the order is known, the only pass is the last attempt: Π 1/n, given n and c.
 
     The smaller of the first two bounds is multiplied by the third. If tasks have several passes,

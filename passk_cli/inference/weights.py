@@ -41,8 +41,7 @@ KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": fill_multinomial_weights,
     "dirichlet": fill_dirichlet_weights,
 }
-# Array types of cached weights. Multinomial weights are whole numbers below 256, so a byte is
-# enough.
+# Array types of cached weights. Multinomial weights are whole numbers below 256.
 _STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
@@ -84,8 +83,7 @@ def bootstrap_means(
     """Means of each column over resampled tasks: (resamples × columns).
 
     mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the smallest and the largest value. The weights w
-    depend only on the seed, the kind and the number of units, so differences between columns are
-    paired.
+    depend only on the seed, the kind and the number of units, so columns are paired.
 
     values : (tasks × columns).
     clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
@@ -126,8 +124,7 @@ def repeated_attempt_means(
     draws, whatever their names.
 
     n, c : (tasks,).
-    tables : for each metric, its values at c = 0 … n for each distinct n, concatenated in
-        increasing order of n.
+    tables : for each metric, its values at c = 0 … n for each distinct n, in increasing order.
     """
     purpose = f"attempts {zlib.crc32(np.stack([n, c]).tobytes())}"
     distinct, where = np.unique(n, return_inverse=True)
