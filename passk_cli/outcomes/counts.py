@@ -172,7 +172,7 @@ class Counts:
         models = len({series[0] for series in self.series})
         sizes = ((models, "model"), (len(self.tasks), "task"), (int(self.n.sum()), "attempt"))
         words = [f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes]
-        # If scores were not judged, c contains no passes.
+        # With an infinite threshold only scores were read, so c contains no passes.
         judged = self.facts.threshold != math.inf
         words += [f"{int(self.c.sum()):,} passed"] * judged
         if self.missing is not None:
@@ -183,16 +183,15 @@ class Counts:
 
     @property
     def cluster(self) -> str | None:
-        """The column that names the cluster of a task; None if no clusters were requested."""
+        """The name of the cluster column; None if no clusters were requested."""
         return None if self.clusters is None else self.facts.cluster or "cluster"
 
     def to_frame(self) -> pd.DataFrame:
-        """A DataFrame with a row per cell: model, <groups>, task, n and c.
+        """A DataFrame with one row per model, group and task, and the columns n and c.
 
-        It also has the cluster of the task, if tasks have clusters, and `missing`, the number of
-        attempts without an outcome, if these may pass or fail. Groups are numbers if the data
-        contains numbers. `read` accepts the frame: pass the groups as `by=…` and the cluster as
-        `cluster=…`.
+        If tasks have clusters, the frame has a column for them.  If missing outcomes may pass or
+        fail, the column `missing` has their number.  You can pass the frame to `read`: name the
+        groups with `by=…` and the cluster with `cluster=…`.
         """
         import pandas as pd
 

@@ -1,8 +1,4 @@
-"""The page of a report as a document: one html file, or Markdown with a folder of pictures.
-
-`render` rounds the numbers and `charts` draws the plots.  The templates here combine both, and
-compute nothing.
-"""
+"""Report pages as files: one HTML file, or a Markdown file with a folder of pictures."""
 
 from __future__ import annotations
 
@@ -12,16 +8,15 @@ from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style
 from passk_cli.report.model import Report
 
-# Format → suffix.
 FORMATS = {"html": ".html", "markdown": ".md"}
 SUFFIXES = {suffix: name for name, suffix in FORMATS.items()}
 
 
 def document(report: Report, name: str, style: Style, pictures: str = "") -> dict[str, bytes]:
-    """Name of file → content; the document has the name "".
+    """The files of a report page: file name → content; the page itself has the name "".
 
-    name : one of FORMATS.  pictures : the folder of Markdown's pictures in links; "" for a document
-        without pictures.
+    name : format of the page, a key of FORMATS.
+    pictures : folder of the pictures of a Markdown page; "" for a page without pictures.
     """
     if name == "html":
         from passk_cli.pages.html import html
@@ -33,9 +28,8 @@ def document(report: Report, name: str, style: Style, pictures: str = "") -> dic
 
 
 def document_files(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
-    """Path → content of the document and of Markdown's pictures.
+    """The files of a report page: path → content; a folder for pictures is created if needed.
 
-    The pictures are in a folder next to the document, which is created.
     Errors: ParameterError if the folder cannot be created.
     """
     folder = path.with_name(f"{path.stem}_images")
@@ -45,8 +39,9 @@ def document_files(report: Report, name: str, path: Path, style: Style) -> dict[
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise ParameterError(
-                f"{folder}: cannot be made ({error.strerror})", name="unwritable-output"
+                f"{folder}: passk cannot create this folder ({error.strerror})",
+                name="unwritable-output",
             ) from None
-    # The document is written last, after its pictures.
+    # The page is written after its pictures, so that it never links to a missing picture.
     document_bytes = files.pop("")
     return {**{folder / file: content for file, content in files.items()}, path: document_bytes}

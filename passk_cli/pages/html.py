@@ -1,4 +1,4 @@
-"""A page as one html file, with its tables, drawings and a short script; it loads no other file."""
+"""A report page as one HTML file, which contains all charts, styles and scripts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def html(report: Report, style: Style) -> str:
-    """The page of a report as html.
+    """The page of a report as HTML.
 
     Errors: ValueError for a report without a page.
     """
@@ -45,7 +45,7 @@ def html(report: Report, style: Style) -> str:
         return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))
 
     def downloads(panel: Panel) -> list[tuple[str, str]]:
-        """Suffix and address of each file with a panel's numbers, which the page contains."""
+        """The suffix and the data URL of each file that you can download from a panel."""
         plain = replace(panel.report, messages=report.messages)
         document = strict_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
@@ -82,10 +82,9 @@ def html(report: Report, style: Style) -> str:
 
 
 def grid_data(grid: TaskGrid) -> str:
-    """The results at all tasks as JSON inside a page.
+    """The results of all models at all tasks as JSON for the script of the page.
 
-    Each model has a text with the codes of its results, which have the same number of digits in
-    base 36.
+    The results of a model are one text of codes in base 36 that all have the same number of digits.
     """
     digits = 1 if len(grid.results) <= 36 else 2 if len(grid.results) <= 36**2 else 4
     words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.results))]

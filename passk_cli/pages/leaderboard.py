@@ -1,4 +1,4 @@
-"""A leaderboard for a page, in which each number has a drawing of its interval."""
+"""The leaderboard of a report page, which draws the interval of each estimate."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.model import MARK, QUANTITIES, Column, Leaderboard, LeaderboardRow
 from passk_cli.text import printable
 
-# Room at both ends of an axis, as a share of the range; the width of a letter of a tick, and the
-# room next to a tick, in percent of the width.
+# Room at both ends of an axis as a share of its range, and the width of a letter and the space
+# around a label of a tick in percent of the width of the axis.
 _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 
 class NumberView(NamedTuple):
-    """A number with its texts, its sort key, and the places of its drawing.
+    """An estimate as the template shows it: texts, sort key, and positions of the drawing.
 
-    interval : places of the limits, in percent.  dots : the place of the value, or of both ends of
-        a range.
+    why : reason why the estimate is missing or of limited use.
+    interval : positions of the limits on the axis, in percent.
+    dots : positions of the value, or of both ends of a range, in percent.
     """
 
     value: str
@@ -33,10 +34,12 @@ class NumberView(NamedTuple):
 
 
 class MetricView(NamedTuple):
-    """A metric with its name, its meaning and the ticks of its axis.
+    """A metric as the template shows it.
 
-    lower : whether lower values are better.  tested : whether the metric ranks the models.
-    percent : whether the numbers are percentages.
+    ticks : positions of the ticks of the axis, in percent, and their labels.
+    lower : whether lower values are better.
+    tested : whether tests rank the models by this metric.
+    percent : whether the values are shown as percentages.
     """
 
     name: str
@@ -48,7 +51,7 @@ class MetricView(NamedTuple):
 
 
 class RowView(NamedTuple):
-    """A row: the model, its ranks and numbers at each metric, and further cells."""
+    """A row of the leaderboard: model, ranks and estimates for each metric, and further cells."""
 
     model: str
     places: tuple[str, ...]
@@ -59,9 +62,9 @@ class RowView(NamedTuple):
 class LeaderboardView(NamedTuple):
     """A leaderboard with rounded numbers and printable texts.
 
-    extra_columns : name, meaning and class of the further columns.  The class is "kept" if a cell
-        is marked, so that narrow screens show the column.
-    ranked : whether some metric ranks the models.
+    extra_columns : name, meaning and CSS class of the further columns.  The class "kept" is for
+        columns with a marked cell, which narrow screens also show.
+    ranked : whether at least one metric ranks the models.
     """
 
     metrics: tuple[MetricView, ...]
@@ -71,7 +74,7 @@ class LeaderboardView(NamedTuple):
 
 
 def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
-    """The board with rounded numbers and with the places of intervals."""
+    """The leaderboard with rounded estimates and with the positions of intervals."""
     axes, metrics = [], []
     for at, column in enumerate(board.metrics):
         numbers = [entry.numbers[at] for entry in board.entries]
@@ -111,7 +114,7 @@ def _numbers(
 ) -> Iterator[NumberView]:
     for number, column, axis in zip(entry.numbers, columns, axes, strict=True):
         value, limits = cell_parts(number, column, style)
-        # An infinite end is drawn at the edge.
+        # Infinite limits are drawn at the end of the axis.
         low, high, *ends = (
             None if end is None else round(min(max(axis.place(end), 0.0), 100.0), 1)
             for end in (number.low, number.high, *number.ends)

@@ -1,4 +1,4 @@
-"""A page as Markdown, with pictures as files for the light and the dark theme."""
+"""A report page as Markdown, with one picture per chart for light and one for dark screens."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from passk_cli.text import printable
 
 
 def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
-    """Name of file → content; the document has the name "".
+    """The files of a report page: file name → content; the page itself has the name "".
 
-    pictures : the folder of the pictures; "" for no pictures.
+    pictures : folder of the pictures; "" for a page without pictures.
     Errors: ValueError for a report without a page.
     """
     page = report.page
@@ -73,7 +73,7 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:
-    """The pictures in both themes: "curves-1-dark.svg", "curves-1-light.svg"."""
+    """The charts of a panel in both themes, with names such as "curves-1-dark.svg"."""
     images = {}
     for place, plot in enumerate(view.plots, 1):
         for theme, look in THEMES.items():

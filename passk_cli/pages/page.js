@@ -1,5 +1,5 @@
 "use strict";
-// What the reader chose stands in the address, so that it can be sent: #metric=pass@10&find=gpt.
+// The choices of the reader are in the URL, so that you can send a link: #metric=pass@10&find=gpt.
 const state = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 const keep = (name, value) => {
   if (value) state.set(name, value); else state.delete(name);
@@ -26,7 +26,7 @@ const turned = (head, first) => {
 const sort = (head, up) => {
   const body = head.closest("table").tBodies[0], place = head.cellIndex;
   mark(head, up);
-  // A cell without a number is last in both directions.
+  // Cells without a number are sorted last in both directions.
   const bare = (row) => head.classList.contains("number") && row.cells[place].dataset.key === undefined;
   body.append(...[...body.rows].sort((a, b) =>
     bare(a) - bare(b) || before(value(a, place), value(b, place)) * (up ? 1 : -1)));
@@ -41,7 +41,7 @@ for (const part of document.querySelectorAll(".table")) {
     button.addEventListener("click", () => sort(head, turned(head, !numbers)));
   }
   const input = part.querySelector("input"), count = part.querySelector("output");
-  // A short name stands for the whole one.
+  // The title of a cell contains the full name of a shortened model.
   const texts = rows.map((row) =>
     [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join("\n").toLowerCase());
   if (input) input.addEventListener("input", () => {
@@ -56,11 +56,11 @@ const element = (tag, text, name) => {
   if (name) made.className = name;
   return made;
 };
-// End of a section's addresses → the results of its tasks.
+// Suffix of the anchors of a section → the results of all models at its tasks.
 const grids = {};
 for (const part of document.querySelectorAll(".tasks")) {
   const data = JSON.parse(part.querySelector("script").textContent);
-  // "++-" in the order of the attempts, or "2/3" where that is not known.
+  // A result is "++-" for attempts in their order, or "2/3" if the order is not known.
   const results = data.results.map((text) => {
     const [c, n] = text.includes("/") ? text.split("/").map(Number)
       : [text.split("+").length - 1, text.length];
@@ -90,7 +90,7 @@ for (const board of document.querySelectorAll(".board")) {
   const find = board.querySelector("[name=find]"), tied = board.querySelector("[name=tied]");
   const radios = [...board.querySelectorAll("[type=radio]")];
   const name = (row) => row.querySelector("bdi").title || row.querySelector("bdi").textContent;
-  // "ac–e" stands for a, c, d and e; after z comes a1.
+  // The letters "ac–e" mean a, c, d and e.  The letter after z is a1.
   const place = (name) => name.charCodeAt(0) - 97 + 26 * Number(name.slice(1));
   const letters = (row) => {
     const all = new Set();
@@ -102,7 +102,7 @@ for (const board of document.querySelectorAll(".board")) {
   };
 
   let chosen = 0, opened = state.get(`model${end}`), detail;
-  // What one asks next about a model: its pairs, its other metrics, and the tasks it stands alone at.
+  // Details of a model: pairs, other metrics, and tasks that only this model passes or fails.
   const facts = (row) => {
     const own = letters(row), place = metrics[chosen].cellIndex, made = [];
     if (row.querySelector("bdi").title) made.push(["Model", name(row)]);
@@ -123,7 +123,7 @@ for (const board of document.querySelectorAll(".board")) {
     if (model >= 0) {
       const solves = (task) => task.all[model].c > 0 && task.solved === 1;
       const fails = (task) => task.all[model].n && !task.all[model].c && task.solved === task.tried - 1;
-      for (const [label, test] of [["Solved by it alone", solves], ["Failed by it alone", fails]])
+      for (const [label, test] of [["Solved only by this model", solves], ["Failed only by this model", fails]])
         made.push([label, listed("task", grid.tasks.filter((t) => t.tried > 1 && test(t)).map((t) => t.name))]);
     }
     return made;
@@ -171,7 +171,7 @@ for (const board of document.querySelectorAll(".board")) {
       left.length < rows.length ? `${left.length} of ${rows.length} models` : `${rows.length} models`;
     open();
   };
-  // Of the metrics that are not chosen, the last leave rather than be cut.
+  // If the table is too wide, the last metrics that are not chosen are hidden.
   const fit = () => {
     const wide = board.querySelector(".wide");
     const hide = (head, away) =>
@@ -192,7 +192,7 @@ for (const board of document.querySelectorAll(".board")) {
       const rank = row.querySelector("td.rank");
       if (rank) rank.textContent = rank.dataset.places.split("|")[place];
     }
-    // Ties are of one metric; a metric that was not tested has none.
+    // A metric without tests has no ties, so the choice of tied models is disabled.
     if (tied) tied.disabled = !board.querySelector("th.ties.on");
     if (tied?.disabled) tied.value = "";
     filter();
@@ -341,7 +341,7 @@ for (const part of document.querySelectorAll(".tasks")) {
   kind.addEventListener("change", () => { keep(`class${end}`, kind.value); draw(); });
   more.addEventListener("click", () => { every = true; draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  // Nobody can ask paper for the others.
+  // Printed pages show more tasks, because paper has no button for more.
   for (const [event, begins] of [["beforeprint", true], ["afterprint", false]])
     addEventListener(event, () => { paper = begins; draw(); });
   draw();

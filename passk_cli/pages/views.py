@@ -1,4 +1,4 @@
-"""The content of the templates: panels with their texts, cells and plots."""
+"""The content of report pages as texts: sections, panels, tables and cells."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Repor
 from passk_cli.report.plot import Plot, distinct_values
 from passk_cli.text import printable
 
-# A plot with more rows or panels than these is not legible.
+# Maximum number of rows and of panels of a chart that is legible on a page.
 _MOST_ROWS, _MOST_PANELS = 150, 30
 
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell: its text in two parts, its sort key ("" for text), and the text under the mouse."""
+    """A cell of a table as the template shows it.
+
+    value, error : text of the value, and text of its interval or standard error.
+    key : sort key of a number; "" for a text.
+    why : text that appears under the mouse.
+    """
 
     value: str
     error: str
@@ -28,7 +33,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table: the heading, kind and meaning of each column, and the rows."""
+    """A table as the template shows it: heading, kind and meaning of each column, and rows."""
 
     title: str
     columns: tuple[tuple[str, str, str], ...]
@@ -37,11 +42,12 @@ class TableView:
 
 @dataclass(frozen=True)
 class PanelView:
-    """A panel with printable texts.
+    """A panel as the template shows it, with printable texts.
 
-    anchor : its address, in plain letters.  finding : the answer, with rounded numbers.
-    context : the line below its tables.
-    end : the suffix of its address if there are several sections.
+    anchor : anchor of the panel on the page.
+    finding : answer of the panel, with rounded numbers.
+    context : the line below the tables.
+    end : suffix of the anchor if the page has several sections, for example "-2".
     """
 
     panel: Panel
@@ -53,7 +59,7 @@ class PanelView:
 
     @property
     def plots(self) -> Iterator[Plot]:
-        """The plots that are small enough to be legible on a page."""
+        """The charts that are small enough to be legible on a page."""
         report = self.panel.report
         # A page has a leaderboard, which contains more than the picture of a ranking.
         plots = [
@@ -61,7 +67,7 @@ class PanelView:
             if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS and plot.kind != "ranking"
         ]  # fmt: skip
         for plot in prepare_plots(plots, Appearance()):
-            # The panel has a title already, and its context line repeats the subtitle.
+            # The panel already shows the title, and the line below its tables the subtitle.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
             if len(distinct_values(plot.rows, "panel")) <= _MOST_PANELS:
@@ -70,7 +76,7 @@ class PanelView:
 
 @dataclass(frozen=True)
 class SectionView:
-    """A section of a page with its panels."""
+    """A section of a page with its panels, for example for one benchmark."""
 
     title: str
     anchor: str
@@ -79,7 +85,7 @@ class SectionView:
 
 
 def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
-    """The sections; no address contains a name from the data."""
+    """The sections of a page; anchors never contain names from the data."""
     views = []
     for place, section in enumerate(page):
         end = f"-{place + 1}" if len(page) > 1 else ""
@@ -93,7 +99,7 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
-    # Hints name options, which a page does not have.  The version appears once per page.
+    # A page has no options, so hints to options are left out.  The version is shown only once.
     context_parts = (part for part in panel.report.context if isinstance(part, str))
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)
@@ -103,14 +109,14 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
         panel.name + end,
         "" if panel.is_in_page_answer else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
-        # Pictures without a table have the context in their subtitles.
+        # Without tables, the subtitle of the chart contains the same text.
         visible.context if visible.tables else "",
         end,
     )  # fmt: skip
 
 
 def table_view(table: Table, style: Style) -> TableView:
-    """A table as texts, with a sort key per cell."""
+    """A table as texts, with a sort key for each number."""
     columns = tuple(
         (name, "number" if column.is_numeric else "text", column.meaning)
         for name, column in zip(headings(table, style), table.columns, strict=True)

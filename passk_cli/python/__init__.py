@@ -1,4 +1,1 @@
-"""How Python has what commands declare and find: results as frames and pictures, options by name.
-
-Here lives what only Python needs; no command is named, none is answered, nothing is read.
-"""
+"""What only the Python API needs: results as DataFrames and charts, and options as keywords."""

@@ -1,4 +1,4 @@
-"""Findings: the results of Python functions, as frames, tables, charts and text."""
+"""Findings: the results of the Python functions, as DataFrames, charts and text."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ if TYPE_CHECKING:
 
 FRAMES = ("pandas", "polars")
 
-# The style in which Python shows an answer.
+# The style in which Python prints results: options are written as keywords.
 STYLE = Style(spelling=spell_for_python)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chart:
-    """The chart of a result, which a notebook shows and `save` writes to a file.
+    """A chart of results, which a notebook shows and `save` writes to a file.
 
-    report : the report that it shows.  look : the reader's choices about the picture.
-    theme : "light" or "dark".  percent : whether shares are percentages.
+    report : the report that the chart shows.
+    look : size, title, bands and highlighted models.
+    theme : "light" or "dark".
+    percent : whether shares are shown as percentages.
     """
 
     report: Report
@@ -52,15 +54,15 @@ class Chart:
 
     @property
     def svg(self) -> str:
-        """The picture as SVG."""
+        """The chart as SVG."""
         return self._render(".svg").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chart in the format of the suffix, .png, .svg, .pdf or .html.
+        """Write the chart to a file in the format of the suffix: .png, .svg, .pdf or .html.
 
-        The file is written completely or not at all.  An .html file follows the theme of its
-        reader.
-        Errors: ParameterError for another suffix, or a file that cannot be written.
+        The file is written completely or not at all.  An .html file is light or dark like the
+        browser that shows it.
+        Errors: ParameterError for an unknown suffix, or for a file that cannot be written.
         """
         path = Path(path)
         if path.suffix.lower() not in PICTURES:
@@ -80,17 +82,19 @@ class Chart:
         return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        """The picture, for a notebook."""
+        """The chart as SVG for a notebook, and as text for other programs."""
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
 
 @dataclass(frozen=True)
 class PrintedMessage:
-    """A message about the numbers.
+    """A note or warning about results.
 
-    name : for example "pooled-settings".  severity : "note" or "warning".  text : its words.
-    fields : name → value, for the values in the words.
-    remedies : calls that you can run to fix it; if there are several, they are alternatives.
+    name : name of the message, for example "pooled-settings".
+    severity : "note" or "warning".
+    text : the message as a sentence.
+    fields : name → value of everything that the sentence contains.
+    remedies : Python calls that you can run to fix the problem; several calls are alternatives.
     """
 
     name: str
@@ -100,23 +104,23 @@ class PrintedMessage:
     remedies: list[str]
 
     def __getitem__(self, name: str) -> Any:
-        """A part by its name, as in a dict."""
+        """An attribute by its name, so that a message can be used like a dict."""
         return getattr(self, name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
-    """The answer of a command as a Python object.
+    """The results of a Python function such as `passk_cli.estimate`.
 
-    frame : the tidy rows as a DataFrame, one row per number, at full precision. An estimate that
-        cannot be computed is NaN, and its note gives the reason.  Columns of `by=` that are numbers
-        in the data are numbers.  With frame_as="polars", it is a DataFrame of polars.
-    tables : the tables for people.  messages : what you need to know about the numbers; each
-        message has a name, a text, and remedies.
-    signature : name → value of everything that reproduces the numbers.
-    methods : how they were computed, in sentences for a paper.
-    report : the report behind all of these.  numeric : columns of texts that are numbers.
-    frame_as : "pandas" or "polars".
+    frame : the results as a DataFrame with one row per result, at full precision.  An estimate that
+        cannot be computed is NaN, and the column `note` contains the reason.
+    tables : the tables that the command prints, as DataFrames.
+    messages : notes and warnings, each with a name, a text and remedies.
+    signature : name → value of every option on which the results depend.
+    methods : sentences for a paper about how the results were computed.
+    report : the report from which all other attributes are made.
+    numeric : names of group columns that contain numbers in the data.
+    frame_as : type of the DataFrames, "pandas" or "polars".
 
     >>> import passk_cli
     >>> findings = passk_cli.estimate(
@@ -137,34 +141,32 @@ class Findings:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The tidy rows."""
+        """The results as a DataFrame with one row per result."""
         frame: pd.DataFrame = self._frame(self.report.data)
         return frame
 
     @property
     def tables(self) -> list[pd.DataFrame]:
-        """The tables for people, at full precision.
+        """The tables that the command prints, as DataFrames at full precision.
 
         The limits of intervals are in two columns next to the estimates, for example "pass@1 low"
-        and "pass@1 high".  The title of a table is in its `attrs`.
+        and "pass@1 high".  The `attrs` of a DataFrame contain the title of its table.
         """
         return [self._frame(_with_limits(table)) for table in self.report.tables]
 
     @property
     def messages(self) -> list[PrintedMessage]:
-        """Messages about the numbers."""
+        """Notes and warnings about the results."""
         return [PrintedMessage(**message_data(message)) for message in self.report.messages]
 
     @property
     def signature(self) -> dict[str, object]:
-        """Everything that reproduces the numbers."""
+        """The options on which the results depend, by name."""
         return dict(self.report.signature)
 
     @property
     def methods(self) -> str:
-        """Sentences for a paper about how the numbers were computed, and their BibTeX; "" if the
-        command has none.
-        """
+        """Sentences for a paper about how the results were computed, with BibTeX, or ""."""
         stated = self.report.methods() if self.report.methods else None
         return f"{stated.plain_text}\n\n{stated.bibtex}" if stated else ""
 
@@ -180,18 +182,19 @@ class Findings:
         highlight: str | Sequence[str] = (),
         panel: str = "",
     ) -> Chart:
-        """The chart, which a notebook shows if it is the last line of a cell.
+        """The chart of the results, which a notebook shows if this is the last line of a cell.
 
-        name : its kind ("curve", "forest", …) if there are several charts; a chart of `report` is
-            named by its section, and must be named.  The beginning of a name is enough.
-        theme : "light" or "dark".  percent : whether shares are percentages.
-        size : of the whole picture, for example "3.25in", "8cmx5cm" or "800x500" (pixels). On paper
-            its text has 7 to 8 points.
-        title : whether it has its title.  bands : whether its lines have their intervals.
-        highlight : models, or patterns of models, to colour; all others are grey.  If there are
-            more than 8, the best 5 are coloured.
-        panel : the column of `by` with one panel per value.
-        Errors: ParameterError if there is nothing to draw, or no chart of this name.
+        name : kind of the chart ("curves", "forest", …), if there are several charts.  The
+            beginning of the name is enough.  For `report`, you must name a section.
+        theme : "light" or "dark".
+        percent : whether shares are shown as percentages.
+        size : size of the chart, for example "3.25in", "8cmx5cm" or "800x500" (pixels).
+        title : whether the chart has a title.
+        bands : whether lines have bands for their intervals.
+        highlight : names or patterns of models to colour; all other models are grey.  By default,
+            the best 5 models are coloured if there are more than 8.
+        panel : a column of `by` with one panel per value.
+        Errors: ParameterError if there is no chart, or no chart with this name.
         """
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": {did_you_mean_or_list(theme, THEMES)}')
@@ -228,17 +231,19 @@ class Findings:
         stacked: bool = False,
         safe_csv: bool = False,
     ) -> None:
-        """Write the result in the format of the suffix, completely or not at all.
+        """Write the results to a file in the format of the suffix, completely or not at all.
 
-        path : .csv, .tsv, .json, .jsonl and .parquet contain the tidy rows, .md, .tex and .txt the
-            tables; .png, .svg, .pdf and .html are pictures.  For `report`, .html and .md are the
-            whole page.
-        digits : decimals shown in tables.  percent : whether shares are percentages.
-        theme, size, title, bands, highlight, panel : for a picture, as in `chart`.
+        path : .csv, .tsv, .json, .jsonl and .parquet contain one row per result.  .md, .tex and
+            .txt contain the tables.  .png, .svg, .pdf and .html are charts.  For `report`, .html
+            and .md contain the whole page.
+        digits : number of decimals in tables.
+        percent : whether shares are shown as percentages.
+        theme, size, title, bands, highlight, panel : options of a chart; see `chart`.
         stacked : for .tex, whether intervals are below their estimates, for a narrow column.
-        safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
-        Errors: ParameterError for another suffix, for an option that does not apply to the suffix,
-            or if there is nothing to draw.
+        safe_csv : whether texts that begin with =, +, - or @ get an apostrophe, so that a
+            spreadsheet does not compute them.
+        Errors: ParameterError for an unknown suffix, for an option that does not apply to the
+            suffix, or if there is no chart.
         """
         path = Path(path)
         suffix = path.suffix.lower()
@@ -253,7 +258,7 @@ class Findings:
         ignored += ["stacked"] * (stacked and suffix != ".tex")
         if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
             raise ParameterError(
-                f"{ignored[0]}=: does not apply to {suffix}; leave it out, or save another format",
+                f"{ignored[0]}=: does not apply to {suffix}; leave it out, or use another suffix",
                 name="contradicting-options",
             )
         style = replace(STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked)
@@ -278,7 +283,6 @@ class Findings:
                 raise _unknown_suffix_error(path, (*SUFFIXES, ".parquet", *PICTURES))
 
     def _frame(self, table: Table) -> Any:
-        # Columns that are numbers in the data become numbers.
         rows = [[_frame_value(cell) for cell in row] for row in table.rows]
         names = [column.header for column in table.columns]
         columns: dict[str, list[Any]] = {
@@ -300,17 +304,17 @@ class Findings:
         return frame
 
     def __dir__(self) -> list[str]:
-        """The public names."""
+        """The names of public attributes."""
         return [name for name in super().__dir__() if not name.startswith("_")]
 
     def __str__(self) -> str:
-        """The text that the command prints; `tables` contains what it leaves out."""
+        """The text that the command prints."""
         return plain(self.report, STYLE).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        """The tables for a notebook, and the text for programs without HTML."""
+        """The tables as HTML for a notebook, and as text for other programs."""
         return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
 
 
@@ -346,7 +350,7 @@ def _frame_value(cell: Cell) -> str | float | tuple[float | None, float | None] 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict(Findings):
-    """The answer of a command that judges: gate, watch, and trend with `fail=True`.
+    """The results of a function that can pass or fail: gate, watch, and trend with `fail=True`.
 
     >>> import passk_cli
     >>> runs = [{"task": "a", "n": 4, "c": 4}, {"task": "b", "n": 4, "c": 3}]
@@ -358,14 +362,14 @@ class Verdict(Findings):
     def passed(self) -> bool:
         """Whether no rule fails.
 
-        For a simulation of false alarms, whether there are no more than `max_false_alarms`.
-        Errors: AttributeError if nothing was judged.
+        For a simulation of false alarms, whether their rate is at most `max_false_alarms`.
+        Errors: AttributeError if no rule was checked.
         """
         checks = self.report.checks
         if not checks and self.report.provisional is None:
-            raise AttributeError("nothing was judged; use fail=True")
+            raise AttributeError("no rule was checked; use fail=True")
         return not any(check.failing for check in checks)
 
     def __bool__(self) -> bool:
-        """The same as `passed`, so that you can write `if gate(…):`."""
+        """Whether no rule fails, so that you can write `if gate(…):`."""
         return self.passed

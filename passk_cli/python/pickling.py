@@ -1,4 +1,4 @@
-"""Pickling of reports, so that caches and other processes can keep findings."""
+"""Pickling of reports, so that you can cache findings or send them to other processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _reduce_report(report: Report) -> tuple[Any, ...]:
 
 
 def _reduce_column(column: Column) -> tuple[Any, ...]:
-    # The functions for cells are left out, because the cells exist already.
+    # Functions that compute cells cannot be pickled, and the cells are already computed.
     words = (column.header, column.kind, column.joined, column.meaning, column.name, column.shown)
     return Column, words
 
@@ -40,7 +40,7 @@ def _reduce_rows(rows: LazyRows) -> tuple[Any, ...]:
 
 
 def picklable(report: Report) -> Report:
-    """The report, after its types were registered with `copyreg`."""
+    """Register how reports are pickled, and return the report."""
     copyreg.pickle(Report, _reduce_report)
     copyreg.pickle(Column, _reduce_column)
     copyreg.pickle(LazyRows, _reduce_rows)

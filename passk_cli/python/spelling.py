@@ -1,4 +1,4 @@
-"""The Python spelling of options and whole calls in messages and errors."""
+"""Options and commands as Python keywords and calls, for messages and errors."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ Options = Mapping[str, DeclaredOption]
 
 @dataclass(frozen=True, eq=False)
 class PythonCall:
-    """A call of a function of this package, as its caller wrote it.
+    """A call of a public function of passk, as the user wrote it.
 
-    name : the name of the function.  data : its first argument.  options : its keyword arguments.
+    name : name of the function.
+    data : first argument.
+    options : keyword arguments.
     """
 
     name: str
@@ -43,13 +45,13 @@ class PythonCall:
     options: Mapping[str, Any]
 
     def has_files(self, settle: SuggestedFix) -> bool:
-        """Whether the call contains the files that a fix labels."""
+        """Whether the call contains the files for which a fix sets labels."""
         several = isinstance(self.data, list | tuple)
         files = {item for item in self.data if isinstance(item, str)} if several else ()
         return settle.labels.keys() <= {*files}
 
     def changed(self, settle: SuggestedFix) -> SuggestedFix:
-        """The fix without options that it removes and the call does not have.
+        """The fix without changes that remove an option that the call does not have.
 
         >>> PythonCall("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
         {'k': 5}
@@ -59,7 +61,7 @@ class PythonCall:
 
     @property
     def source(self) -> str:
-        """The data as an expression; tables and rows get a usual name."""
+        """The data as a Python expression, for example "a.csv" in quotes, or df for a DataFrame."""
         data = [self.data] if isinstance(self.data, str | os.PathLike) else self.data
         if isinstance(data, Mapping):
             return "columns"
@@ -101,7 +103,7 @@ class PythonCall:
 
 @contextmanager
 def python_spelling(options: Options, call: PythonCall | None = None) -> Iterator[None]:
-    """Spell options in errors of the block as Python does, and add calls that fix them as notes."""
+    """Write options in errors as Python keywords, and add calls that fix the error as notes."""
     try:
         yield
     except (DataError, ParameterError) as error:
@@ -129,7 +131,7 @@ def python_spelling(options: Options, call: PythonCall | None = None) -> Iterato
 
 
 def quote_names(field: str, value: Any) -> Any:
-    """Names in a list, with quotes if they contain a comma; a text stays as it is.
+    """Names in a list, with quotes if a name contains a comma; a text is not changed.
 
     >>> quote_names("by", ["temp, C", "a"]), quote_names("by", "a,b")
     (['"temp, C"', 'a'], 'a,b')
@@ -140,7 +142,7 @@ def quote_names(field: str, value: Any) -> Any:
 
 
 def with_python_fixes(message: Diagnostic, options: Options, call: PythonCall) -> Diagnostic:
-    """A message with the calls that fix it."""
+    """A message with the Python calls that fix the problem."""
     fixes = filter(None, (fix_in_python(settle, options) for settle in message.settles))
     settles = tuple(map(call.changed, filter(call.has_files, fixes)))
     calls = tuple(call.with_options(settle) for settle in settles if settle.is_complete)
@@ -148,34 +150,33 @@ def with_python_fixes(message: Diagnostic, options: Options, call: PythonCall) -
 
 
 def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
-    """A fix with its options as keywords; None if Python does not have all of them.
+    """A fix with its options as keywords; None if Python does not have all of these options.
 
-    options : those of the function, if the fix names no other command; empty for methods of
-        findings.
+    options : options of the function that was called; empty for methods of findings.
     """
     if not any(name.startswith("-") for name in settle.options):
-        # The options are keywords already if one function calls another.
+        # If one public function calls another, the options are already keywords.
         return replace(settle, as_list=True)
     flags = by_flag(options.values()) or _flags_of_all()
     all_flags = by_flag(command_of(settle.command).options()) if settle.command else flags
     fields = {flag: option.field for flag, option in all_flags.items()} | _OF_CHARTS
-    # An option that Python does not have need not be removed.
+    # The fix may remove options that exist only on the command line, which Python can ignore.
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
     return replace(settle, options={fields[f]: v for f, v in values.items()}, as_list=True)
 
 
-# Option that only the command line declares → its keyword in Python.
+# Options of charts on the command line → keywords of `Findings.chart`.
 _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
 def spell_for_python(
     item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})
 ) -> str:
-    """An option in a text, or the options of a fix, as Python spells them.
+    """An option in a text, or the options of a fix, as Python keywords.
 
-    options : those of the command in question, which take precedence over those of other commands.
+    options : options of the current command, which take precedence over options of other commands.
 
     >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
     >>> spell_for_python(options[0]), spell_for_python(options[1]), spell_for_python(options[2])
@@ -198,7 +199,7 @@ def spell_for_python(
 
 
 def document_for_python(text: str, options: Options) -> str:
-    """A declared text with its options as keywords of Python.
+    """A text with its command-line options replaced by Python keywords.
 
     >>> document_for_python("As in --passes=ok, or with --skip-bad.", {})
     'As in passes="ok", or with skip_bad=True.'
@@ -216,7 +217,7 @@ def document_for_python(text: str, options: Options) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A number as it is, several numbers in brackets, else a text in quotes."""
+    """A value as a Python literal: a number, a tuple of numbers, or a text in quotes."""
     if re.fullmatch(r"-?[\d.]+(, ?-?[\d.]+)*", value):
         several = re.split(", ?", value)
         return f"({', '.join(several)})" if several[1:] else value
@@ -224,7 +225,7 @@ def _quoted(value: str) -> str:
 
 
 def _flags(options: Options) -> Options:
-    """Flag → option, from these options and else from any command."""
+    """Flag → option, from the given options or else from any command."""
     return {**_flags_of_all(), **by_flag(options.values())}
 
 

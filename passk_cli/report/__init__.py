@@ -1,5 +1,4 @@
-"""Results as plain data at full precision: Report, Table, Column, Estimate, Plot.
+"""Results as plain data at full precision: reports, tables, estimates and charts.
 
-A report contains what a command found, before a renderer turns it into text.  Words that many
-sentences share are here too.  Nothing here computes a statistic, rounds or prints.
+A report contains the results of a command, before a renderer rounds them and turns them into text.
 """

@@ -17,26 +17,26 @@ from passk_cli.text import plural, printable, strict_json
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Units of what attempts use: US dollars, tokens, seconds, and turns or steps. "ratio" is a ratio of
-# two amounts, "%" a change, and "min" the minutes of a person, in seconds, minutes or hours.
+# Units of amounts: US dollars, tokens, seconds and turns (or steps).  "ratio" is a ratio of two
+# amounts, "%" is a relative change, and "min" is a time that is shown in seconds, minutes or hours.
 QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval, or the reason why it is missing.
+    """An estimate with its interval, or the reason why the estimate is missing.
 
-    value : the estimate, or None with the reason.  upper : the upper end if the estimate is a
-        range; `value` is then the lower end.
-    se : standard error.  low, high : interval limits.  Each is None if it is missing.
-    reason : why a value (or limit) is missing, or what qualifies it.
-    signed : whether a plus sign is shown, as for differences.
-    marked : whether it is the best, and distinguishable from the second; bold if the format has it.
-    verdict : a sign before the value: "~" not significant, "=" equivalent.
-    letters : letters after the value; numbers that share a letter do not differ significantly.
-    unit : "share" (in [0, 1], or a difference of shares; may be shown as a percentage), "score" (a
-        number with an unknown unit), or one of QUANTITIES; "%" is a change as a share, shown as a
-        percentage.
+    value : the estimate, or None.  If missing outcomes make the estimate a range, its lower end.
+    upper : upper end of the range; None if the estimate is not a range.
+    se : standard error, or None.
+    low, high : limits of the interval, or None.
+    reason : why the value or a limit is missing or of limited use.
+    signed : whether a plus sign is shown before a positive value, for example a difference.
+    marked : whether the value is significantly the best, and therefore shown in bold.
+    verdict : a sign before the value: "~" for not significant, "=" for equivalent.
+    letters : letters after the value; estimates with a common letter do not differ significantly.
+    unit : "share" (in [0, 1], or a difference of shares), "score" (a number with an unknown unit),
+        or one of QUANTITIES.
     """
 
     value: float | None
@@ -53,36 +53,36 @@ class Estimate:
 
     @property
     def is_share(self) -> bool:
-        """Whether the number may be shown as a percentage."""
+        """Whether the estimate may be shown as a percentage."""
         return self.unit == "share"
 
     @property
     def without_interval(self) -> Estimate:
-        """The estimate without its interval and error, which another column shows."""
+        """The estimate without its interval and its standard error."""
         return replace(self, se=None, low=None, high=None)
 
     @property
     def middle(self) -> float | None:
-        """The value, or the middle of the limits, by which ranges are sorted; None without both."""
+        """The value, or else the middle of the limits, by which ranges are sorted; or None."""
         if self.value is not None or self.low is None or self.high is None:
             return self.value
         return (self.low + self.high) / 2
 
     @property
     def value_or_limits(self) -> Cell:
-        """The estimate, or only its limits if the value is missing."""
+        """The estimate, or the limits only if the value is missing."""
         only = self.value is None and self.low is not None and self.high is not None
         return Limits(self.low, self.high) if only else self
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The lower and the upper end; both are the value if it is not a range."""
+        """The ends of the range; both are the value if the estimate is not a range."""
         return self.value, self.value if self.upper is None else self.upper
 
 
 @dataclass(frozen=True)
 class Limits:
-    """An interval in a column next to its estimate; if a limit is None, `reason` explains why."""
+    """The limits of an interval without the estimate; `reason` explains a limit of None."""
 
     low: float | None
     high: float | None
@@ -98,13 +98,13 @@ class Phrase:
 
 Cell = str | int | float | Estimate | Limits | Phrase | None
 
-# A sentence consists of words and of numbers, which are rounded as in the tables.  A float is a
-# share.  A number of another kind is a pair of the number and its column.
+# A sentence consists of words and of numbers, which are rounded like the numbers in tables.  A
+# float is a share.  Any other number is in a pair with a column, which contains its unit.
 Sentence = tuple["Cell | OptionHint | tuple[Cell, Column]", ...]
 
 
 class AnswerSentence(tuple[Any, ...]):
-    """A declared sentence, with its name and the fields of its template.
+    """A sentence of a report, with the name, the template and the fields from which it was made.
 
     >>> sentence = AnswerSentence("tasks-left", "{left:task} left.", {"left": 2})
     >>> sentence, sentence.name, sentence.fields
@@ -121,7 +121,7 @@ class AnswerSentence(tuple[Any, ...]):
         return sentence
 
     def with_prefix(self, words: str, **fields: Any) -> AnswerSentence:
-        """The sentence with words in front, which may contain fields as its template does."""
+        """The sentence with words before it, which may contain further fields."""
         return AnswerSentence(self.name, words + self.template, {**fields, **self.fields})
 
     def __reduce__(self) -> tuple[type[AnswerSentence], tuple[str, str, Mapping[str, Any]]]:
@@ -130,10 +130,10 @@ class AnswerSentence(tuple[Any, ...]):
 
 @dataclass(frozen=True)
 class OptionHint:
-    """Words that name the option which shows more.
+    """A hint that an option shows more details.
 
-    The command line, Python and the report page each write the option in their own way.  A hint to
-    --full appears only if something is left out.
+    The command line, Python and the report page write the option differently.  A hint to --full is
+    shown only if a table is shortened.
 
     >>> str(OptionHint("each task")), str(OptionHint("other budgets", OptionValue("--at")))
     ('each task: --full', 'other budgets: --at')
@@ -146,18 +146,18 @@ class OptionHint:
         return self.text(str)
 
     def text(self, spelling: Callable[[OptionValue | SuggestedFix], str]) -> str:
-        """The words with the option as `spelling` writes it."""
+        """The hint with the option as the function `spelling` writes it."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 
 
 def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
-    """One number if both ends are equal, else a range."""
+    """A single number if both ends are equal, else an estimate that is a range."""
     return Estimate(low, upper=high, unit=unit) if high > low else low
 
 
-# A column or a table is shown always, only with --full, or only in csv, json and Python.  BRIEF is
-# a table that --full replaces with a longer one.  COMMENT is for comments on pull requests.  WIDE
-# is a column of estimates that wide terminals draw as bars.
+# When a column or table is shown: always, only with --full, or only in csv, json and Python.  A
+# BRIEF table is not shown with --full.  A COMMENT table is only for comments on pull requests.  A
+# WIDE column contains estimates that only wide terminals draw as bars.
 ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "comment", "wide"
 
 
@@ -165,7 +165,7 @@ ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "c
 class Column:
     """A column of a table, which is also a field of csv and json and an entry of the reference.
 
-    header : the heading that people read.  For a number in a sentence it is the unit under
+    header : the heading of the column.  For a number in a sentence, the unit that is shown with
         --percent ("%" if empty).
     kind : "text", "count", "share" (in [0, 1], or a difference of shares; obeys --percent), "fine"
         (a share with two more decimals, because small values matter), "given" (a share that an
@@ -173,15 +173,17 @@ class Column:
         (money or a ratio, with two decimals), "number" (of any size, with four significant digits),
         "points" (a difference of shares, in percentage points), "p" (a p-value), "strip" (attempts
         in their order, "+" passed and "-" failed) or one of QUANTITIES.
-    joined : whether the column always appears next to the column before it.
+    joined : whether the column must stay next to the column before it.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
-    name : the name in csv, json and Python; "" if the column is in none of them.
-    shown : ALWAYS, FULL (with --full), WIDE or DATA (only in csv, json and Python).
-    cell : (record) → cell; for a repeated column (record, item) → cell; None for a field that only
-        csv and json contain.
-    across : (section) → items; the column is repeated for each item, which replaces {} in header
-        and meaning.  example : replaces {} if there is no data, for example in references.
-    where : (section) → whether the column exists.  units : (section, item) → kind, if it depends.
+    name : the name in csv, json and Python; "" if the column is only in tables.
+    shown : ALWAYS, FULL (only with --full), WIDE or DATA (only in csv, json and Python).
+    cell : a function of a record (and an item, if the column is repeated) that returns the cell.
+        None for a field that only csv and json contain.
+    across : a function of the section that returns items.  The column is repeated for each item,
+        which replaces {} in header and meaning.
+    where : a function of the section that returns whether the column exists.
+    units : a function of the section and the item that returns the kind, if kinds of items differ.
+    example : the item that replaces {} in the documentation.
     """
 
     header: str
@@ -198,7 +200,7 @@ class Column:
 
     @property
     def with_example(self) -> Column:
-        """The column as a reference lists it: a repeated column is shown with its example."""
+        """The column as the documentation shows it: a repeated column has its example as item."""
         if self.across is None or self.example is None:
             return self
         header, meaning = (text.format(self.example) for text in (self.header, self.meaning))
@@ -206,21 +208,22 @@ class Column:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the cells are numbers, which are aligned right."""
+        """Whether the cells are numbers, which are aligned to the right."""
         return self.kind not in ("text", "strip")
 
 
-# Column of a difference of shares in a sentence.
+# The unit of a difference of shares in a sentence.
 POINTS = Column("points", "share")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns and rows; every row has one cell per column.
+    """A table: columns, and rows with one cell per column.
 
-    shown : ALWAYS, FULL (with --full), BRIEF (without) or COMMENT (a gate's Markdown).
-    first : the number of rows that are shown without --full; 0 for all.
-    leaders : the number of first rows that tie for the first place; 0 if none do.
+    shown : ALWAYS, FULL (only with --full), BRIEF (only without --full) or COMMENT (only in the
+        Markdown of `passk gate`).
+    first : number of rows that are shown without --full; 0 for all rows.
+    leaders : number of models in the first rows that tie for the first rank; 0 without a tie.
     """
 
     columns: tuple[Column, ...]
@@ -231,16 +234,16 @@ class Table:
     leaders: int = 0
 
     def with_columns(self, shown: Container[str]) -> Table:
-        """The table with only the columns that these values of `Column.shown` select."""
+        """The table with only the columns for which `shown` has one of the given values."""
         places = [at for at, column in enumerate(self.columns) if column.shown in shown]
         columns = tuple(self.columns[at] for at in places)
         return replace(self, columns=columns, rows=LazyRows.from_rows(self.rows).select(places))
 
     def shortened(self, most: int = 0) -> Table:
-        """The first rows of the table.
+        """The table with only some of its rows.
 
-        most : the number of rows to which a clearly longer table is cut; 0 for any number.  Rows
-            with the most frequent verdict are left out first.
+        most : maximum number of rows; 0 for no maximum.  Rows with the most frequent verdict are
+            left out first.  A table with at most four rows more is not shortened.
         """
         rows = LazyRows.from_rows(self.rows)
         if self.first:
@@ -257,9 +260,10 @@ class Table:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):
-    """Rows of a table; their cells are computed when they are first read.
+    """Rows of a table for which the cells are computed at the first use.
 
-    records : one per row.  cells : for each column, the function from a record to its cell.
+    records : one record per row.
+    cells : for each column, a function of a record that returns the cell.
     """
 
     records: Sequence[Any]
@@ -267,17 +271,17 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
-        """Any rows as lazy rows; lazy rows are returned as they are."""
+        """Lazy rows from rows of any kind."""
         if isinstance(rows, LazyRows):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
     def select(self, places: Sequence[int]) -> LazyRows:
-        """The rows with only the columns at these places."""
+        """The rows with only the columns at the given indices."""
         return LazyRows(self.records, [self.cells[at] for at in places])
 
     def at(self, places: Sequence[int]) -> LazyRows:
-        """The rows at these places, as far as they exist."""
+        """The rows at the given indices, without indices above the number of rows."""
         return LazyRows([self.records[at] for at in places if at < len(self.records)], self.cells)
 
     @cached_property
@@ -296,12 +300,12 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GateCheck:
-    """One rule of a gate for one model, with its verdict and evidence.
+    """One rule of `passk gate` for one model, with its verdict and evidence.
 
     verdict : "pass", "fail", "undecided", or "error" if the rule cannot be checked.
-    details : further facts for the reader, for example what the verdict leaves out.
-    failing : whether the check fails the gate.  Failures and errors do; undecided checks do if an
-        option says so.
+    details : further facts, for example what the verdict does not include.
+    failing : whether the gate fails because of this check.  Failures and errors make the gate fail,
+        and undecided checks do so if an option is set.
     finding : what the evidence shows, as a clause.
     """
 
@@ -313,16 +317,16 @@ class GateCheck:
     finding: Sentence = ()
 
 
-# The mark of a cell that readers of a leaderboard must not overlook.
+# The sign ⚠ in a cell that readers of a leaderboard must not overlook.
 MARK = "\u26a0"
 
 
 class LeaderboardRow(NamedTuple):
-    """A model of a leaderboard.
+    """One model of a leaderboard.
 
-    numbers : one for each metric of the board, with the letters of its ties.
-    places : the ranks that are possible at each metric according to the tests, for example "1" or
-        "1–3"; "" without a test.
+    numbers : one estimate per metric, with the letters of ties.
+    places : for each metric, the ranks that tests allow, for example "1" or "1–3"; "" without a
+        test.
     extra_cells : cells of the extra columns.
     """
 
@@ -334,9 +338,10 @@ class LeaderboardRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard:
-    """A leaderboard: models in the order of their first metric, the best first.
+    """A leaderboard: models sorted by the first metric from the best to the worst.
 
-    metrics : columns of the numbers.  extra_columns : columns of other differences between models.
+    metrics : columns of the metrics.
+    extra_columns : further columns, for example about missing attempts.
     """
 
     metrics: tuple[Column, ...]
@@ -345,7 +350,7 @@ class Leaderboard:
 
     @property
     def table(self) -> Table:
-        """The board as a table, with the ranks and ties of its first metric."""
+        """The leaderboard as a table, with ranks and ties by the first metric."""
         ranked = any(entry.places[0] for entry in self.entries)
         lettered = any(entry.numbers[0].letters for entry in self.entries)
         heads = [Column("rank")] * ranked + [Column("model"), self.metrics[0]]
@@ -366,12 +371,13 @@ class Leaderboard:
 class TaskGrid:
     """The result of every model at every task.
 
-    models : the best first.  tasks : in the order of their names.
-    results : the distinct results: "++-" in the order of the attempts, "2/3" if the order is not
+    models : names of models, sorted from the best to the worst.
+    tasks : names of tasks, sorted by name.
+    results : the distinct results: "++-" for attempts in their order, "2/3" if the order is not
         known, "" without attempts.
     codes : for each model and task, the index of the result in `results`.
-    link : address of a transcript with {model} and {task}, and optionally {attempt}; "" for none.
-    first_attempt : the number of the first attempt of a model.
+    link : address of a transcript with {model} and {task}, and optionally {attempt}; or "".
+    first_attempt : number of the first attempt in the data.
     """
 
     models: tuple[str, ...]
@@ -386,9 +392,9 @@ class TaskGrid:
 class ChangedTasks:
     """The tasks that changed between a baseline and a run, in words.
 
-    summary : how many tasks flipped, and how many flips to expect by chance.
-    significant : a line per task that changed significantly.
-    insignificant : a line per task that flipped without a significant change.
+    summary : sentence about the number of flips and the number of flips expected by chance.
+    significant : one line per task that changed significantly.
+    insignificant : one line per task that flipped without a significant change.
     """
 
     summary: str
@@ -398,13 +404,14 @@ class ChangedTasks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Panel:
-    """A part of a page: the report of one command, and how to read it.
+    """A part of a report page: the report of one command, and how to read it.
 
-    name : the address on the page.  title : the heading.
+    name : anchor of the panel on the page.
+    title : heading of the panel.
     instructions : how to read the panel, in two sentences.
     is_in_page_answer : whether the answer at the top of the page contains the panel's answer.
-    board : a leaderboard that a page shows instead of tables and pictures.  grid : the results at
-        every task, below the tables.
+    board : a leaderboard that the page shows instead of tables and charts.
+    grid : results of every model at every task, which the page shows below the tables.
     """
 
     name: str
@@ -418,7 +425,10 @@ class Panel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chapter:
-    """The panels of one group of tasks, for example a benchmark; title is "" for a lone chapter."""
+    """The panels about one group of tasks, for example a benchmark.
+
+    title : name of the group; "" if the page has only one chapter.
+    """
 
     title: str
     panels: tuple[Panel, ...]
@@ -427,11 +437,11 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Document:
-    """The content of a page: chapters with panels.
+    """The content of a report page: chapters with panels.
 
-    omissions : what is not shown and why, in sentences.
-    command : the command line that made the page; "" if Python made it.
-    date : the date of a leaderboard that you publish; "" for other pages.
+    omissions : sentences about what is not shown, with the reason.
+    command : the command line that made the page; "" if a Python function made it.
+    date : the date of a published leaderboard; "" for other pages.
     """
 
     title: str
@@ -442,7 +452,7 @@ class Document:
 
 
 class Reference(NamedTuple):
-    """A publication: the label with which a sentence cites it, and its BibTeX entry."""
+    """A cited publication: its label, for example "Chen et al. 2021", and its BibTeX entry."""
 
     label: str
     bibtex: str
@@ -450,16 +460,17 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MethodsText:
-    """How the numbers were computed, in the words of a paper.
+    """Sentences for a paper about how results were computed.
 
-    text : sentences with citations, "[@key; @other]".  references : key → reference.
+    text : sentences with citations such as "[@key1; @key2]".
+    references : key → reference.
     """
 
     text: str
     references: Mapping[str, Reference]
 
     def text_with_citations(self, form: Callable[[Sequence[str]], str]) -> str:
-        """The text with its citations written by `form`, a function of their keys."""
+        """The text in which the function `form` of the cited keys writes each citation."""
         return re.sub(r" \[(@[^\]]+)\]", lambda m: form(re.findall(r"@(\w+)", m[1])), self.text)
 
     @property
@@ -476,7 +487,7 @@ class MethodsText:
 
 
 class ProvisionalResult(NamedTuple):
-    """The result before the checks of a report decide, for example "not yet", and its exit code."""
+    """A result that replaces the result of the checks, for example "not yet", and its exit code."""
 
     result: str
     exit_code: int
@@ -484,26 +495,25 @@ class ProvisionalResult(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """The result of a command, as plain data that every renderer reads.
+    """The results of a command, as plain data for every output format.
 
-    tables : for people, in reading order.
-    rows : function that makes the tidy table for programs: a row per fact at full precision.
-    context : parts of the line under the tables: what was counted, and how certain it is.
-    explain : function that makes the further parts which --full adds to that line.
+    tables : tables that people read, in their order.
+    rows : a function that returns the rows of csv and json, one row per result.
+    context : parts of the line below the tables, for example the number of tasks.
+    explain : a function that returns the parts that --full adds to the line below the tables.
     messages : notes and warnings.
-    sign : function that makes the signature, name → value, which is enough to reproduce the
-        numbers; options have their own names.
-    checks : the rules of a gate; empty for other reports.
-    draw : function that makes the plots, in reading order.
-    exports : file → columns (name → array) of a file that an option asks for.
-    commit : function that writes the output of the command, after --error has been checked.
-    answer : one or two sentences above the tables.
-    changes : function that finds the changed tasks, which a gate's formats for pipelines show
-        together with its checks.
-    provisional : the result before the checks decide; None if they decide.
-    lists : further lists of the same facts, by name, which json contains in addition to the rows.
-    page : the reports of several commands on the same data, if they are shown as one document.
-    methods : function that makes the sentences of a paper on how the numbers were computed.
+    sign : a function that returns the signature: the options on which the results depend.
+    checks : the checked rules of `passk gate`; empty for other commands.
+    draw : a function that returns the charts in their order.
+    exports : path → columns (name → array) of each file that an option requests.
+    commit : a function that writes a file of the command, for example a history.  It is called
+        after --error has been checked.
+    answer : sentences above the tables.
+    changes : a function that returns the changed tasks, which pipelines show with the checks.
+    provisional : a result that replaces the result of the checks; None if the checks decide.
+    lists : further lists by name, which json contains in addition to the rows.
+    page : the reports of several commands on the same data, if they are shown as one page.
+    methods : a function that returns sentences for a paper about how results were computed.
     """
 
     tables: tuple[Table, ...] = ()
@@ -525,19 +535,19 @@ class Report:
 
     @cached_property
     def signature(self) -> Mapping[str, object]:
-        """Name → value of everything that the numbers depend on, computed at the first use."""
+        """The options on which the results depend, by name."""
         return self.sign()
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
-        """The plots, computed at the first use."""
+        """The charts of the report."""
         return self.draw()
 
     @cached_property
     def data(self) -> Table:
-        """The tidy rows, computed at the first use.
+        """The rows of csv and json.
 
-        Errors: ParameterError if a group column has the name of another column.
+        Errors: ParameterError if a group column has the same name as a column of passk.
         """
         table = self.rows()
         names = [column.header for column in table.columns]
@@ -551,18 +561,18 @@ class Report:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The messages that explain why the numbers mean less than they seem to."""
+        """The messages with the severity "warning"."""
         return tuple(message for message in self.messages if message.severity == WARNING)
 
     @property
     def changed_lines(self) -> tuple[str, ...]:
-        """One line per changed task, after a line that sums them up."""
+        """A summary of the changed tasks, followed by one line per changed task."""
         groups = ((c.summary, *c.significant, *c.insignificant) for c in self.changes())
         return tuple(line for lines in groups for line in lines)
 
     @property
     def gate_result(self) -> str:
-        """The result of a gate: "pass", "fail", or the provisional one; "" for other reports."""
+        """The result of a gate: "pass", "fail" or the provisional result; "" without checks."""
         if self.provisional is not None:
             return self.provisional.result
         if not self.checks:
@@ -573,8 +583,8 @@ class Report:
     def exit_code(self) -> int:
         """The exit code of the command.
 
-        It is 0 without failing checks, 1 if a check fails, and 3 if none fails but one cannot be
-        checked.  A provisional result has its own code.
+        The code is 0 without failing checks, 1 if a check fails, and 3 if no check fails but at
+        least one rule cannot be checked.  A provisional result has its own code.
         """
         if self.provisional is not None:
             return self.provisional.exit_code
@@ -584,7 +594,7 @@ class Report:
         return DataError.exit_code if failing == {"error"} else 1
 
 
-# Policies that change which data count, and their default values.
+# Options that change which data passk uses, and their default values.
 _POLICIES = {
     "missing": "error", "duplicates": "error", "unpaired": "fail", "short-tasks": "empty",
     **dict.fromkeys(("skip-bad", "pool", "alias", "exclude-task", "only-task", "where"), ""),
@@ -592,9 +602,9 @@ _POLICIES = {
 
 
 def caveats(report: Report) -> str:
-    """Warnings, notes and policies of a report in a line: "2 warnings, 1 note · missing fail".
+    """The number of warnings and notes, and changed options about data, or "" without any.
 
-    The line is "" if there are none.
+    For example "2 warnings, 1 note · missing fail".
     """
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))
@@ -607,7 +617,7 @@ def caveats(report: Report) -> str:
 
 
 def signature_line(report: Report) -> str:
-    """The signature as a line: `passk=0.1.0 metrics=pass@1,10 …`.
+    """The signature as one line, for example `passk=0.1.0 metrics=pass@1,10 …`.
 
     Values with blanks or quotes are written as JSON strings, so that programs can split the line.
     """

@@ -1,7 +1,7 @@
-"""Charts as plain data: what a chart shows, but not how it is drawn.
+"""Charts as plain data, before they are drawn.
 
-`curves`, `forest`, `bars`, `densities` and `heat` make a `Plot` from the rows of a command.
-`passk_cli.charts` draws it.
+`curves`, `forest`, `bars`, `densities` and `heat` make a `Plot` from the rows of a command, and
+`passk_cli.charts` draws the plot.
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ class ReferenceLine:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plot:
-    """A picture of a result as data.
+    """A chart as data.
 
     kind : "curves", "forest", "ranking", "bars", "densities" or "heat".
-    rows : one per point, in reading order: role → value.  Curves have x, y and kind (one of the
-        lines of a series).  Other plots have x, label, head and tail (for a label "head − tail"),
-        filled (False for a hollow point), draws (an array) and within (the smallest and largest
-        possible draw).  A ranking has place, letters and tied (whether the model ties for the
-        first place).  All plots can have series, low, high and panel, and a forest has scale
-        (one axis per value).  A heat map has cells from low to high in the row of a label, with y
-        (their colour) and words.  Texts are printable, numbers have Python's types, and undefined
-        numbers are None.
-    names : role → name of its values for people.
-    points : for curves, rows that are shown as points, hollow if `filled` is False.  They may lack
-        some roles.
+    rows : one mapping per point, role → value.  Curves have x, y and kind (one of the lines of a
+        series).  Other charts have x, label, head and tail (for a label "head − tail"), filled
+        (False for a hollow point), draws (an array) and within (the smallest and largest possible
+        draw).  A ranking has place, letters and tied (whether the model ties for the first rank).
+        All charts can have series, low, high and panel, and a forest has scale (one axis per
+        value).  A heat map has cells from low to high in the row of a label, with y (the
+        colour) and words.  Texts are printable, and undefined numbers are None.
+    names : role → printed name of the values.
+    points : for curves, rows that are shown as points, hollow if `filled` is False.  Points may
+        lack some roles.
     rules : reference lines.
-    legend : for curves, "line", "band" or "points" → its text in the legend, if the title and the
-        names of lines do not explain it.
-    title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
-    answer : the sentences of the report that the plot illustrates.
-    x_title, y_title : titles of the axes.  x_names : value of x → the label of its tick.
+    legend : for curves, "line", "band" or "points" → text in the legend, if it needs one.
+    title : what the chart shows.
+    subtitle : what was counted, and how certain the estimates are, in parts joined by " · ".
+    answer : sentences of the report that the chart illustrates.
+    x_title, y_title : titles of the axes.
+    x_names : value of x → label of the tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
-    log_x, log_y : whether an axis is logarithmic; None to let the values decide.
-    y_limits : the ends of the y-axis; None to fit the values.
-    unit : "share" for shares and differences of shares, which obey --percent; else "".
-    hues : model → the index of its colour and shape; in the order of the models if empty.
-    models : all models of the data, if the picture may lack some of them.
-    leading : the models that have colours, if there are too many models to colour all of them.
-    short_names : model → its name in the picture, if the name is shortened.
-    series_with_bands : the series that have bands for their intervals; empty for all.
-    groups : the columns that split a model into its series.
-    scattered : whether the points of curves are the data, and the lines only an aid.
-    full : whether a picture contains the plot only with --full, if it has another plot.
+    log_x, log_y : whether an axis is logarithmic; None if the values decide this.
+    y_limits : ends of the y-axis; None to fit the values.
+    unit : "share" for shares and differences of shares, which --percent changes; else "".
+    hues : model → index of its colour and shape; if empty, models are numbered in their order.
+    models : all models of the data, if the chart may lack some of them.
+    leading : models that are coloured, if there are too many models to colour all of them.
+    short_names : model → its name in the chart, if the name is shortened.
+    series_with_bands : series with a band for the interval; empty for all series.
+    groups : columns that split a model into series.
+    scattered : whether the points of curves are the data, and the lines only connect them.
+    full : whether a file with several charts contains this chart only with --full.
     """
 
     kind: str
@@ -93,17 +93,17 @@ class Plot:
 
     @property
     def description(self) -> str:
-        """The picture in words, for readers who cannot see it: axes, models and counts."""
+        """The axes, models and counts in words, for readers who cannot see the chart."""
         axes = " over ".join(filter(None, (self.y_title, self.x_title)))
         models = ", ".join(model for model in self._models if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))
 
     def is_grey(self, row: Row) -> bool:
-        """Whether the model of a row is grey because other models have the colours."""
+        """Whether the model of a row is grey because only the leading models are coloured."""
         return bool(self.leading) and model_of(row) not in (None, *self.leading)
 
     def colour_index(self, row: Row) -> int | None:
-        """The index of colour and shape of the row's model; None if the row has no model."""
+        """The index of the colour and shape of the row's model; None if the row has no model."""
         model = model_of(row)
         return None if model is None else self.hues.get(model, self._models.get(model, 0))
 
@@ -125,7 +125,7 @@ class Plot:
         return sorted(settings, key=lambda parts: [natural_key(part) for part in parts])
 
     def has_roles(self, *roles: str) -> bool:
-        """Whether the rows have all of these roles."""
+        """Whether the rows of the chart have all of the given roles."""
         return all(role in self.names for role in roles)
 
 
@@ -137,19 +137,20 @@ def curves(
     subtitle: str = "", log_x: bool | None = None, log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0), shares: bool = False, **titles: str,
 ) -> Plot:  # fmt: skip
-    """Lines over x, with their intervals as bands.
+    """A chart of lines over x, with intervals as bands.
 
-    rows : one per point of a line, in the order of x.  x, y, low, high, colour (the series), dash
-        (the kind of line) and facet (a panel for each value) are the names of their keys.  An
-        undefined y (None, NaN) breaks the line, and an undefined limit breaks the band.
-    points : rows with the same keys that are shown as points, with low and high as bars.  A key
-        other than x and y that some of them lack is left out.  hollow : further, hollow points.
+    rows : one row per point of a line, sorted by x.  An undefined y (None, NaN) breaks the line,
+        and an undefined limit breaks the band.
+    x, y, low, high : keys of the coordinates and of the limits in each row.
+    colour, dash, facet : keys of the series, of the kind of line, and of the panel in each row.
+    points : rows with the same keys that are shown as points, with low and high as bars.
+    hollow : rows that are shown as hollow points.
     marked : values of x at which lines have points without bars.
-    subtitle : what was counted, and how certain it is.  A lone series is added to it.
-    log_x : None for a logarithmic axis if x spans two decades.
-    log_y : whether y is logarithmic; values that are not positive then count as undefined.
-    y_domain : None to fit the data, including zero unless log_y; (0, 1) for shares.
-    shares : whether y is a share, or a difference of shares, also with another y_domain.
+    subtitle : what was counted; the name of a single series is added.
+    log_x : whether x is logarithmic; None if this depends on the range of x.
+    log_y : whether y is logarithmic, so that values that are not positive are undefined.
+    y_domain : ends of the y-axis, (0, 1) for shares; None to fit the data.
+    shares : whether y is a share or a difference of shares although y_domain is not (0, 1).
     """
     names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
@@ -174,23 +175,25 @@ def forest(
     filled: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
     rules: Sequence[ReferenceLine] = (ReferenceLine(x=0.0, dashed=False),), **titles: str,
 ) -> Plot:  # fmt: skip
-    """Points with their intervals in rows, with a line at zero.
+    """A chart of points with intervals, one row per label, with a line at zero.
 
-    rows : one per label and facet; label, value, low, high, facet and filled are the names of keys.
-    filled : key that decides whether a point is filled or hollow.
+    rows : one row per label and facet.
+    label, value, low, high, facet : keys of the label, the estimate, the limits and the panel.
+    filled : key of whether a point is filled or hollow.
     colour : key of the series, if the label is not the name of a series.
-    head, tail : keys of the two sides of a difference head − tail; the picture writes each head
-        once, above its tails.
+    head, tail : keys of both models of a difference head − tail.  The chart shows each head once,
+        above its tails.
     unit : key of the unit of differences.
-    rules : vertical reference lines.  titles : title, subtitle and x_title.
+    rules : vertical reference lines.
+    titles : title, subtitle and x_title.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
-        # The metrics of one model are rows of one panel, on one axis.
+        # If there is only one model, its metrics are rows of a single panel.
         parts = (str(rows[0][label]), titles.get("subtitle"))
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
-    # Numbers of different kinds have different axes; differences with the same unit share one.
+    # Each metric has its own axis, but differences with the same unit have a common axis.
     names = _drop_empty_roles(
         label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
         head=head,
@@ -203,10 +206,13 @@ def ranking(
     rows: Sequence[Row], *, label: str, value: str, low: str, high: str, place: str, letters: str,
     tied: str, **titles: str,
 ) -> Plot:  # fmt: skip
-    """Models with their places, intervals, numbers and letters, the best first.
+    """A chart of ranked models with estimates, intervals and the letters of ties.
 
-    rows : one per model; the other parameters are the names of its keys.  The models that tie for
-        the first place have colours.
+    Only the models that tie for the first rank are coloured.
+
+    rows : one row per model, sorted from the best to the worst.
+    label, value, low, high, place, letters, tied : keys of the values in each row.
+    titles : title, subtitle and x_title.
     """
     plot = forest(rows, label=label, value=value, low=low, high=high, rules=(), **titles)
     names = {**plot.names, "place": place, "letters": letters, "tied": tied}
@@ -217,9 +223,11 @@ def ranking(
 
 
 def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
-    """Numbers as horizontal bars from zero.
+    """A chart of horizontal bars that begin at zero.
 
-    rows : one per bar; value is the key of its length.  names : keys as in `forest`.
+    rows : one row per bar.
+    value : key of the length of a bar.
+    names : further keys and titles; see `forest`.
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
     plot = forest(ends, value=value, low="low", high="high", rules=(), **names)
@@ -228,10 +236,11 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
 
 
 def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
-    """The density of the draws of each row, with estimate and interval.
+    """A chart of the density of random draws, with the estimate and its interval.
 
-    rows : as in `forest`, with the same names.  draws : key of an array; the chart shows its
-        density.  within : key of the smallest and the largest possible value.
+    rows, names : rows, keys and titles; see `forest`.
+    draws : key of the array of draws.
+    within : key of the smallest and the largest possible value.
     """
     points = forest(rows, rules=(), **names)
     values = zip(points.rows, rows, strict=True)
@@ -248,10 +257,12 @@ def heat(
     rows: Sequence[Row], *, label: str, low: str, high: str, value: str, words: str,
     facet: str = "", **titles: str,
 ) -> Plot:  # fmt: skip
-    """Cells in rows, coloured by a share.
+    """A heat map: rows of cells that are coloured by a share.
 
-    rows : one per cell.  label is the key of its row, low and high are the keys of its ends, value
-        is the key of its share or None, and words of its name.
+    rows : one mapping per cell.
+    label, words : keys of the label of the row and of the name of the cell.
+    low, high : keys of the left and the right end of the cell.
+    value : key of the share, which may be None.
     """
     names = _drop_empty_roles(label=label, low=low, high=high, y=value, words=words, panel=facet)
     return _plot("heat", _rows_by_role(rows, names), names, titles)
@@ -283,7 +294,7 @@ def _plot(
     kind: str, rows: tuple[Row, ...], names: Mapping[str, str], titles: Mapping[str, str],
     rules: Iterable[ReferenceLine] = (), **further: Any,
 ) -> Plot:  # fmt: skip
-    """A plot with printable texts; titles : title, subtitle, x_title, y_title."""
+    """A plot with printable texts and titles."""
     further |= {name: printable(text) for name, text in titles.items()}
     safe = tuple(replace(rule, text=printable(rule.text)) for rule in rules)
     return Plot(kind, rows, names, rules=safe, **further)
@@ -292,7 +303,7 @@ def _plot(
 def _rows_by_role(
     rows: Sequence[Row], names: Mapping[str, str], positive: bool = False
 ) -> tuple[dict[str, Any], ...]:
-    """The rows with roles as keys; with `positive`, heights that are not positive become None."""
+    """The rows with roles as keys; with `positive`, y-values of 0 or less become None."""
     return tuple(
         {role: _plain_value(row[name], positive and role in ("y", "low", "high"))
          for role, name in names.items()}
@@ -301,7 +312,7 @@ def _rows_by_role(
 
 
 def _plain_value(value: Any, positive: bool = False) -> Any:
-    """A value as a type that JSON and XML can contain."""
+    """A value as a type that can be written as JSON; infinite numbers become None."""
     if isinstance(value, SeriesName):
         return SeriesName([printable(part) for part in value.parts], value.joint)
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Phrases that many sentences share: counts with nouns, ranges, shortened lists and names."""
+"""Numbers, ranges, lists and names as texts, for sentences of all commands."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["all_of_count", "first_few", "join_names", "names_that_fit", "plural"
 
 
 def number_range(low: int, high: int) -> str:
-    """One number if both are equal, else two with a dash: "10", "1–3"."""
+    """A range as a text, for example "1–3", or "10" if both numbers are equal."""
     return str(low) if low == high else f"{low}–{high}"
 
 
 def count_range(numbers: Collection[int], noun: str) -> str:
-    """The range of several counts, with their noun.
+    """The range of several counts, followed by a noun.
 
     >>> count_range([3, 1], "task"), count_range([1], "task")
     ('1–3 tasks', '1 task')
@@ -26,7 +26,7 @@ def count_range(numbers: Collection[int], noun: str) -> str:
     return f"{number} {noun}{'s' * (number != '1')}"
 
 
-# The maximum number of digits that Python reads as a number.
+# Maximum number of digits that `int` accepts by default, rounded down.
 _LONGEST = 4_000
 
 
@@ -45,7 +45,7 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
 
 
 def tasks_and_attempts(tasks: Collection[int], attempts: Collection[int]) -> str:
-    """How many tasks and attempts, from the fewest to the most.
+    """The number of tasks and of attempts per task, each as a range.
 
     >>> tasks_and_attempts([800], [10]), tasks_and_attempts([1], [1, 3])
     ('800 tasks × 10 attempts', '1 task × 1–3 attempts')
@@ -54,9 +54,9 @@ def tasks_and_attempts(tasks: Collection[int], attempts: Collection[int]) -> str
 
 
 class SeriesName(str):
-    """The name of a series for people: a text that also keeps the model and its groups.
+    """The printed name of a series: a text from which the model and its groups can be read.
 
-    An empty value of a group is written as two quotes.
+    An empty group value is printed as two quotes.
 
     >>> name = SeriesName(("gpt-4", "0.2"))
     >>> name, name.parts, name.without_part(1)
@@ -80,9 +80,9 @@ class SeriesName(str):
 
 
 def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
-    """A short phrase for numbers of models.
+    """A short phrase that names results and their models.
 
-    pairs : (number, model), in any order.
+    pairs : pairs (name of a result, model), in any order.
 
     >>> model_numbers([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'
@@ -106,14 +106,14 @@ class MonteCarloP(float):
     error: float
 
     def __new__(cls, p: float, error: float) -> MonteCarloP:
-        """A p-value in [0, 1] with the standard error over its draws."""
+        """Make a p-value with its standard error over the random draws."""
         value = super().__new__(cls, p)
         value.error = error
         return value
 
 
 def amount_text(amount: float, unit: str) -> str:
-    """An amount as a person writes it.
+    """An amount with its unit, as people write it.
 
     >>> [amount_text(x, "$") for x in (0.05, 2, 1500, 0.0005)]
     ['$0.05', '$2', '$1,500', '$0.0005']
@@ -127,7 +127,7 @@ def amount_text(amount: float, unit: str) -> str:
 
 
 def duration_text(minutes: float) -> str:
-    """A time in seconds, minutes or hours, to three digits.
+    """A time in seconds, minutes or hours, with at most three digits.
 
     >>> [duration_text(x) for x in (0, 0.05, 0.7, 59, 75.3, 12000)]
     ['0 s', '3 s', '42 s', '59 min', '1.25 h', '200 h']
@@ -138,9 +138,9 @@ def duration_text(minutes: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value with two digits, but at most four decimals and none below its Monte-Carlo error.
+    """A p-value with two digits, at most four decimals and no decimals below Monte-Carlo error.
 
-    It has more digits if rounding would make it look like 0.01, 0.05 or 0.1.
+    The text has more digits if rounding would make p look exactly like 0.01, 0.05 or 0.1.
 
     >>> p_text(0.2482), p_text(0.01467), p_text(1.0), p_text(0.00042), p_text(0.00001)
     ('0.25', '0.015', '1.00', '0.0004', '<0.0001')
@@ -159,6 +159,6 @@ def p_text(p: float) -> str:
 
 
 def p_relation(p: float) -> str:
-    """A p-value with its relation sign, to follow "p": "= 0.015", "< 0.0001"."""
+    """A p-value with the sign before it, for example "= 0.015" or "< 0.0001"."""
     text = p_text(p)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -337,8 +337,8 @@ def test_the_page_passes_its_checks_in_a_browser(text: str, tmp_path: Path) -> N
     verdicts = [facts[f] for f in ("Significantly better", "Tied", "Significantly worse")]
     assert sum(int(re.sub(r"\D.*", "", v, flags=re.DOTALL) or 0) for v in verdicts) == 2
     assert re.fullmatch(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", facts["pass@1"])
-    assert "task" in facts["Solved by it alone"]
-    assert "task" in facts["Failed by it alone"]
+    assert "task" in facts["Solved only by this model"]
+    assert "task" in facts["Failed only by this model"]
 
 
 FIT = """<script>addEventListener("load", () => {
