@@ -76,91 +76,51 @@ class MetricDefinition:
 
 
 # A new metric needs one function and one entry in this dictionary.
+# fmt: off
 FAMILIES: dict[str, MetricDefinition] = {
     "pass@": MetricDefinition(
-        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
-    ),
+        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"),
     "pass^": MetricDefinition(
-        pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"
-    ),
+        pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
     "gpass@": MetricDefinition(
-        gpass_pairs,
-        "Probability that at least {share} of {k} attempts pass.",
-        has_share=True,
-        cites="liu2024",
-    ),
+        gpass_pairs, "Probability that at least {share} of {k} attempts pass.", has_share=True,
+        cites="liu2024"),
     "mgpass@": MetricDefinition(
-        mgpass_pairs,
-        "Mean of gpass@{k} over shares from 0.5 to 1.",
-        cites="liu2024",
-        bounds=lambda k: (0.0, (k - k % 2) / k),
-    ),
+        mgpass_pairs, "Mean of gpass@{k} over shares from 0.5 to 1.", cites="liu2024",
+        bounds=lambda k: (0.0, (k - k % 2) / k)),
     "gain@": MetricDefinition(
-        gain_pairs,
-        "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
-        monotone=False,
-        cites="chen2021",
-    ),
+        gain_pairs, "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
+        monotone=False, cites="chen2021"),
     "cover@": MetricDefinition(
-        rate_pairs,
-        "Share of tasks with a true success rate of at least {share}.",
-        has_k=False,
-        has_share=True,
-        ranged=True,
-        cites="kiefer1956",
-    ),
+        rate_pairs, "Share of tasks with a true success rate of at least {share}.", has_k=False,
+        has_share=True, ranged=True, cites="kiefer1956"),
     "first@": MetricDefinition(
         first_at_k,
         "Probability that one of the first {k} attempts passes, in the order they were made.",
-        required_attempt_data="attempt",
-        exchangeable=False,
-    ),
+        required_attempt_data="attempt", exchangeable=False),
     "maj@": MetricDefinition(
-        majority_at_k,
-        "Probability that the most frequent answer of {k} attempts passes.",
-        required_attempt_data="answer",
-        cites="wang2022",
-    ),
+        majority_at_k, "Probability that the most frequent answer of {k} attempts passes.",
+        required_attempt_data="answer", cites="wang2022"),
     "best@": MetricDefinition(
-        best_at_k,
-        "Expected highest score of {k} attempts.",
-        required_attempt_data="score",
-        bounds=None,
-    ),
+        best_at_k, "Expected highest score of {k} attempts.", required_attempt_data="score",
+        bounds=None),
     "worst@": MetricDefinition(
-        worst_at_k,
-        "Expected lowest score of {k} attempts.",
-        required_attempt_data="score",
-        bounds=None,
-    ),
+        worst_at_k, "Expected lowest score of {k} attempts.", required_attempt_data="score",
+        bounds=None),
     "mean": MetricDefinition(
-        mean_score,
-        "Mean score of an attempt.",
-        required_attempt_data="score",
-        bounds=None,
-        has_k=False,
-    ),
+        mean_score, "Mean score of an attempt.", required_attempt_data="score", bounds=None,
+        has_k=False),
     "distinct@": MetricDefinition(
-        distinct_at_k,
-        "Expected number of different solutions among {k} attempts.",
-        required_attempt_data="solution",
-        bounds=lambda k: (1.0, float(k)),
-        cites="hurlbert1971",
-    ),
+        distinct_at_k, "Expected number of different solutions among {k} attempts.",
+        required_attempt_data="solution", bounds=lambda k: (1.0, float(k)), cites="hurlbert1971"),
     "distinct-correct@": MetricDefinition(
-        distinct_passing_at_k,
-        "Expected number of different passing solutions among {k} attempts.",
-        required_attempt_data="solution",
-        bounds=lambda k: (0.0, float(k)),
-        cites="hurlbert1971",
-    ),
+        distinct_passing_at_k, "Expected number of different passing solutions among {k} attempts.",
+        required_attempt_data="solution", bounds=lambda k: (0.0, float(k)), cites="hurlbert1971"),
     "distinct-pass@": MetricDefinition(
-        pass_at_k_distinct,
-        "Probability that one of {k} different solutions passes.",
-        required_attempt_data="solution",
-        cites="hurlbert1971",
-    ),
+        pass_at_k_distinct, "Probability that one of {k} different solutions passes.",
+        required_attempt_data="solution", cites="hurlbert1971"),
 }
+# fmt: on
 # For each amount, its unit (as in `report.model.QUANTITIES`) and its noun.
 AMOUNTS = {
     "cost": ("$", "cost"),

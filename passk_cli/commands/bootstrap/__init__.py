@@ -16,10 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws(name: str) -> str:
-    """Parse the name of the file for the resamples.
-
-    Errors: ParameterError for an unknown file type, and for a number.
-    """
+    """Parse the name of the file for the resamples; a ParameterError if it is a number."""
     from passk_cli.files.export import parse_file
 
     if str(name).isdecimal():

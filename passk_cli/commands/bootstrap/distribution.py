@@ -37,11 +37,8 @@ USUAL_METHODS = {
 class Distribution:
     """The bootstrap distribution of one metric of one model.
 
-    draws : mean of each resample.  estimates : the mean with the limits of each interval method.
-    rivals : number of models in the group that have the metric, including this one.
-    shared_tasks, total_tasks : number of tasks that all rivals have, and that any rival has.
-    leads : share of the resamples in which this model is first, with ties split; None if the number
-        of attempts differs between rivals.
+    The number of rivals includes this model. The share `leads` is the share of resamples in which
+    this model is first, with ties split. It is None if rivals have different numbers of attempts.
     """
 
     values: TaskValues
@@ -98,10 +95,7 @@ def applicable_methods(
 def distributions(
     study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
 ) -> list[Distribution]:
-    """The bootstrap distributions of all metrics that have a value, in the order of `values`.
-
-    methods : interval methods.  kind : the weights of resamples.
-    """
+    """The bootstrap distributions of all metrics that have a value, in the order of `values`."""
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.has_values]

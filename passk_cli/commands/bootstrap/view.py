@@ -148,11 +148,7 @@ METHOD_ANSWERS = (
 
 @dataclass(frozen=True)
 class DistributionTable(Section[Distribution]):
-    """Estimates with the limits of every interval method, in one table per metric.
-
-    lines : the results without limits, including results without a value.  methods : interval
-    methods.  kind : the weights of resamples.  metric : the metric, if there is a single table.
-    """
+    """Estimates with the limits of every interval method, in one table per metric."""
 
     lines: Sequence[Result]
     methods: tuple[str, ...]
@@ -180,7 +176,7 @@ class DistributionTable(Section[Distribution]):
                meaning="Share of the resamples in which the model is first. Ties are split. It is"
                " neither a test nor the probability of being best."),
         Column("from tasks", "share", name="share_tasks", shown=FULL,
-        cell=lambda d: d.variance_shares[0],
+               cell=lambda d: d.variance_shares[0],
                meaning="Share of the variance that is between tasks."),
         Column("from attempts", "share", name="share_attempts", shown=FULL,
                cell=lambda d: d.variance_shares[1],
@@ -214,10 +210,7 @@ class DistributionTable(Section[Distribution]):
         return [d for d in self.records if d.values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """How much the interval method changes a limit of the first metric.
-
-        With one method, the answer is the first interval. Without a value, it is the reason.
-        """
+        """Say how much the interval method changes a limit of the first metric."""
         if not self.records:
             yield range_sentence(self.lines[:1], self.study.counts.group_names)
             return

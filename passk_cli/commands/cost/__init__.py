@@ -19,10 +19,7 @@ OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
-    """Parse budgets such as "0.05,$2", in increasing order.
-
-    Errors: ParameterError for a value that is not an amount above 0.
-    """
+    """Parse budgets such as "0.05,$2"; a ParameterError if a budget is not above 0."""
     text = ",".join(map(str, value))
     try:
         budgets = {float(part.strip().removeprefix("$")) for part in text.split(",")}

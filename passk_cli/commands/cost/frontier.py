@@ -21,14 +21,11 @@ _TOGETHER = 1 << 22
 class Frontier(NamedTuple):
     """The Pareto frontier of mean cost and mean pass rate, with one entry per model.
 
-    on_frontier : whether no rival is at least as good in cost and rate and better in one of them.
-        Equal models are on the frontier together.
-    share : share of the resamples of the tasks in which the model is on the frontier. It is neither
-        a probability nor a test.
-    p : p-value of the hypothesis that the model is on the frontier. For each rival it is the larger
-        of the two one-sided p-values (rival cheaper, rival better). The smallest p over all rivals
-        is multiplied by the number of pairs. It is 1 for a single model.
-    behind : index of the rival with the smallest p; −1 if no rival is both cheaper and better.
+    A model is on the frontier if no rival is at least as good in cost and rate and better in one of
+    them. The share of resamples on the frontier is neither a probability nor a test.
+    The p-value tests that a model is on the frontier. For each rival, it is the larger of the two
+    one-sided p-values (rival cheaper, rival better). The smallest p over all rivals is multiplied
+    by the number of pairs. `behind` is the index of this rival, or −1.
     """
 
     on_frontier: Bools
@@ -112,12 +109,10 @@ class BudgetCrossing(NamedTuple):
 class LeadCrossings(NamedTuple):
     """The budgets at which the lead changes between two models' pass@$b.
 
-    at : budgets at which the lead in the estimates changes, in increasing order.
-    sets : ranges that together contain all crossings, at the confidence level.
-    leads : ranges in which one model is significantly ahead, at the same level.
-    gap, low, high : (budgets,), pass@$b of the first model minus pass@$b of the second, with a
-        simultaneous band. If attempts end before the budget is spent, the gap is a range, and the
-        band contains both limits of this range.
+    The ranges in `sets` together contain all crossings at the confidence level. In each range of
+    `leads`, one model is significantly ahead. `gap` is pass@$b of the first model minus pass@$b of
+    the second model, with a simultaneous band. If attempts end before the budget is spent, the gap
+    is a range, and the band contains both limits of this range.
     """
 
     at: tuple[float, ...]

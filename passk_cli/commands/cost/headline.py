@@ -33,8 +33,6 @@ def cost_fields(
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of the answer: the cheapest model, tied models, and models without a number.
 
-    records : the cheapest model first.  pairs : comparisons of models that have a price.
-    ties : series of a model that ties with the first of its group → comparison of the two models.
     An estimate that was selected as the lowest of several has no interval. If models have different
     tasks, the answer contains only numbers for the tasks of the test.
     """
@@ -68,9 +66,8 @@ def cost_fields(
         "model": name(best), "cost": best.cost.estimate.without_interval,
         "rate": best.rate.estimate.without_interval,
         "estimate": per_success if len(ranked) == 1 else per_success.without_interval,
-        "alike": same_tasks,
-        "shared": not same_tasks, "tested": bool(tested), "ties": [name(pair.second) for pair
-        in tied],
+        "alike": same_tasks, "shared": not same_tasks, "tested": bool(tested),
+        "ties": [name(pair.second) for pair in tied],
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
         else "no task that both models have",
         "unsure": [name(summary) for summary in records if summary.may_be_below(best)],

@@ -39,12 +39,10 @@ _BUDGETS, _MOST_CROSSED = 48, 8
 
 @dataclass(frozen=True, eq=False)
 class CostSummary:
-    """Costs of the attempts of one model.
+    """Costs of the attempts of one model: per attempt, per solved task, and within budgets.
 
-    tasks : codes of its tasks.  attempts : its attempts at each task, with their costs.
-    rate : pass@1.  cost : mean cost of an attempt.  per_success : cost of a solved task, which is
-        the mean cost of an attempt divided by pass@1.
-    within : pass@$b at each budget; a range if the attempts ended before the budget was spent.
+    The cost of a solved task is the mean cost of an attempt divided by pass@1. pass@$b is a range
+    if the attempts ended before the budget was spent.
     """
 
     series: Series
@@ -82,11 +80,10 @@ class CostSummary:
         return unknown and least is not None and (estimate.value or 0.0) < least
 
     def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
-        """Sort key: the cost of a solved task.
+        """Sort key: the cost of a solved task, on `shared` tasks if models have different tasks.
 
         Models with known costs come first, then models with missing costs, then models that solved
         no task, then models without a price.
-        shared : cost on the tasks that all models have; None if the model has only these tasks.
         """
         estimate = self.per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
@@ -96,11 +93,7 @@ class CostSummary:
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
-    """Costs of each model, sorted by the cost of a solved task on shared tasks.
-
-    amount : one of AMOUNTS.  budgets : above 0, in increasing order.
-    Errors: ParameterError if the counts do not contain the amount.
-    """
+    """Costs of each model, sorted by the cost of a solved task on shared tasks."""
     rates = study.results(study.values((Metric("pass@", 1),)))
     summaries = [
         _cost_summary(study, amount, budgets, place, rate) for place, rate in enumerate(rates)
@@ -211,11 +204,10 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """Two models, compared on the tasks that all models of their group have.
+    """The difference and the ratio of the costs of a solved task, from the first to the second
+    model.
 
-    difference, ratio : difference and ratio of the costs of a solved task (first model to second
-        model), with p-values and simultaneous intervals.
-    lead : which model solves more tasks at which budgets; None if this was not computed.
+    Both models are compared on the tasks that all models of their group have.
     """
 
     first: CostSummary
@@ -313,7 +305,6 @@ def _lead_crossings(
 
     A band requires that the tasks are a random sample. In large groups, only pairs with the
     cheapest model are compared.
-    together : whether all pairs have the same tasks, and therefore the same budgets.
     """
     confidence = study.confidence
     solved: dict[Series, tuple[Floats, Floats]] = {}

@@ -123,11 +123,7 @@ _SOLVED = Column(
 
 @dataclass(frozen=True)
 class CostTable(Section[CostSummary]):
-    """Cost of an attempt, cost of a solved task, and pass@$b at each budget, the cheapest first.
-
-    amount : the amount to analyse.  budgets_from_data : whether passk chose the budgets.
-    pairs : comparisons of models that have a price.  frontiers : results by model.
-    """
+    """Cost of an attempt, cost of a solved task, and pass@$b at each budget, the cheapest first."""
 
     columns = (
         MODEL, GROUPS,
@@ -269,9 +265,9 @@ class CostTable(Section[CostSummary]):
             yield message(tasks=sum(task_counts) - sum(shared), every=sum(task_counts))
         if few := [summary for summary in self.records if summary.cost_carrying_tasks]:
             least = min(few, key=lambda summary: summary.cost_carrying_tasks)
-            yield FEW_TASKS_COST(models=[SeriesName(summary.series) for summary in few],
-                                 fewest=least.cost_carrying_tasks, tasks=len(
-                                 least.tasks))  # fmt: skip
+            names = [SeriesName(summary.series) for summary in few]
+            fewest = least.cost_carrying_tasks
+            yield FEW_TASKS_COST(models=names, fewest=fewest, tasks=len(least.tasks))
         yield from super().messages()
 
 
@@ -389,8 +385,7 @@ class CostQuestion(Question, CostOptions):
         return build_report(
             study, [
                 CostTable(study, summaries, amount=self.of, budgets_from_data=budgets_from_data,
-                pairs=pairs,
-                      frontiers=frontier_results(study, summaries)),
+                          pairs=pairs, frontiers=frontier_results(study, summaries)),
                 CostPairTable(study, pairs),
             ],
             messages=study.messages([summary.rate for summary in summaries]),

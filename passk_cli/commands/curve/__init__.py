@@ -18,10 +18,7 @@ _MOST_POINTS = 100_000
 
 
 def parse_points(value: Any) -> str:
-    """Parse a number of points, or "all".
-
-    Errors: ParameterError for any other value.
-    """
+    """Parse the number of points, or "all"; a ParameterError for any other value."""
     text = str(value)
     if text == "all":
         return text

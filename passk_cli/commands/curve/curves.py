@@ -70,11 +70,9 @@ class StepGain(NamedTuple):
 class Curves:
     """The curves of one model: pass@k and pass^k over k, gains, and success rates of the tasks.
 
-    points : name of the curve → its results, by increasing k. The results of Δ_k and of the
-        deficit contain the largest possible value.
-    never, always : shares of tasks that failed every attempt and that passed every attempt.
-    moments : mean, standard deviation and skewness of the success rates, if requested.
-    table_ks : the k's that tables show.
+    The results of each curve are sorted by k. The results of Δ_k and of the deficit contain the
+    largest possible value. `never` and `always` are the shares of tasks that failed every attempt
+    and that passed every attempt.
     """
 
     series: Series
@@ -135,10 +133,7 @@ class Curves:
 class KGrid:
     """The k's at which curves are computed.
 
-    points : approximate number of k's; None for every k. If the curve has no more k's than this
-        number, every k is used.
-    max_k : largest k; None for the largest k that the data supports.
-    ks : if not empty, only these k's are used.
+    There are about `points` k's, up to `max_k`. If `ks` is not empty, only these k's are used.
     """
 
     points: int | None = 40
@@ -200,10 +195,7 @@ def k_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class KRange:
-    """A range of k in which one model has values for the same tasks.
-
-    rates : pass@1 of these tasks.  level : confidence level of the interval at each single k.
-    """
+    """A range of k in which one model has values for the same tasks."""
 
     rates: TaskValues
     ks: Ints
@@ -239,10 +231,8 @@ class GainOverStart(Metric):
 class CurveComputation:
     """Computes the curves of all models of an analysis.
 
-    further : metrics other than pass@k and pass^k, given at k = 1.
-    names : which of the curves pass@k and pass^k to compute.
-    together : whether the intervals of both curves of a model hold at all k's simultaneously.
-    delta : whether to compute Δ_k, the coverage deficit and the moments.
+    If `together` is true, the intervals of both curves of a model hold at all k's simultaneously.
+    If `delta` is true, Δ_k, the coverage deficit and the moments of the success rates are computed.
     """
 
     study: Analysis
@@ -255,10 +245,9 @@ class CurveComputation:
     def curves(self) -> tuple[list[Curves], list[Curves], list[float]]:
         """Compute the curves of each model (best model first), the curves to draw, and band levels.
 
-        If outcomes are missing and `--missing bounds` is set, each curve is a range. The curves to
+        If `--missing bounds` is set and outcomes are missing, each curve is a range. The curves to
         draw are then the lower and upper bounds of that range.
-        Errors: ParameterError for a k above the number of attempts or above the limit for curves,
-        and for intervals or metrics that are not defined for ranges.
+        Errors: ParameterError for a k above the number of attempts or above the limit for curves.
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
@@ -325,10 +314,7 @@ class CurveComputation:
         ]
 
     def _labelled_range(self, rates: TaskValues) -> list[KRange]:
-        """The only range of k of a model with outcomes corrected by human labels.
-
-        Errors: ParameterError for a k beyond this range.
-        """
+        """The k's for outcomes corrected by human labels; a ParameterError for a k beyond them."""
         largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts correct k = 1 only", 1
         if labels is not None:
@@ -397,10 +383,9 @@ class CurveComputation:
         )  # fmt: skip
 
     def _pointwise(self, fact: Result, **more: Cell) -> Result:
-        """The result with its pointwise level stored separately, and without its task values.
+        """The result with its pointwise level, which differs from the confidence level in a band.
 
-        In a simultaneous band, the pointwise level differs from the confidence level. The task
-        values of a long curve would need too much memory.
+        The task values are dropped, because those of a long curve would need too much memory.
         """
         if fact.level is not None:
             more = {"pointwise_level": fact.level, **more}
@@ -540,10 +525,7 @@ def exact_curves(
     *,
     delta: bool = False,
 ) -> Curves:
-    """The curves of tasks with known success rates, without intervals.
-
-    last : largest k.  names, delta : see `CurveComputation`.
-    """
+    """The curves of tasks with known success rates up to k = `last`, without intervals."""
     rates, ks = family.rates, grid.up_to(last)
 
     def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Result:

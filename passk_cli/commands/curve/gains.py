@@ -19,12 +19,10 @@ _EQUAL, _NAMED = 1e-12, 3
 
 
 class ModelGains(NamedTuple):
-    """The gains of several models between two numbers of attempts.
+    """The gains of several models between two numbers of attempts, `start` and `k`.
 
-    facts : one gain per model.  metric : name of the curve.  start, k : numbers of attempts.
-    where : description of the tasks, if some tasks are left out.
-    rising : whether more attempts can only increase the metric.
-    exact : whether the success rates are known exactly.
+    `where` describes the tasks if some tasks are left out. A metric is rising if more attempts can
+    only increase it.
     """
 
     facts: Sequence[Result]
@@ -110,10 +108,7 @@ GAINS = (
 
 
 class OneCurve:
-    """The curves of one model as fields of the answer.
-
-    groups : the columns that split a model into groups.
-    """
+    """The curves of one model, for the answer about this model."""
 
     def __init__(self, model: Curves, groups: Sequence[str]) -> None:
         self.points = model.points[model.main_curve]

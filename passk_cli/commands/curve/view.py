@@ -189,11 +189,7 @@ _OVER_K = Column(
 
 @dataclass(frozen=True)
 class CurveTable(Section[Curves]):
-    """One row per model: pass@k over k, the gain from more attempts, and pass^k at the largest k.
-
-    grid : the requested k's.  levels : pointwise confidence levels of simultaneous bands; empty for
-    pointwise intervals.  chart_curves : the curves to draw.
-    """
+    """One row per model: pass@k over k, the gain of more attempts, and pass^k at the last k."""
 
     grid: KGrid
     levels: Sequence[float] = ()
@@ -251,8 +247,8 @@ class CurveTable(Section[Curves]):
     def gain_columns(self) -> list[CurveColumn]:
         """The gain from the first to the last k. There is none for a single k or for ranges.
 
-        If no task of all models has enough attempts for the last k, the gain up to the largest k
-        without left-out tasks comes first.
+        If the models share no task with enough attempts for the last k, the gain up to the largest
+        k with all tasks comes first.
         """
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.has_ranges:
@@ -279,10 +275,7 @@ class CurveTable(Section[Curves]):
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The gain from more attempts: for one model, or for the models with extreme gains.
-
-        If the numbers are ranges, or if there is only one k, the answer reports the last k instead.
-        """
+        """The gain from more attempts: for one model, or for the models with extreme gains."""
         groups = self.study.counts.group_names
         if len(self.records) == 1:
             yield from first_true(OF_ONE, OneCurve(self.records[0], groups))
@@ -370,8 +363,7 @@ class CurveTable(Section[Curves]):
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
-            subtitle=subtitle,
-            marked=self.ks, rules=[*_complete_k_rules(models)],
+            subtitle=subtitle, marked=self.ks, rules=[*_complete_k_rules(models)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
@@ -587,14 +579,8 @@ _USUAL_MAX_K = 10
 
 
 class CurveQuestion(Question, CurveOptions):
-    sections = (
-        CurveTable,
-        EveryKTable,
-        StepGainTable,
-        UnevennessTable,
-        RateMomentTable,
-        CoverCurveTable,
-    )
+    sections = (CurveTable, EveryKTable, StepGainTable, UnevennessTable, RateMomentTable,
+                CoverCurveTable)  # fmt: skip
     sampled = True
 
     of_metrics: ClassVar[bool] = False
@@ -649,8 +635,8 @@ class CurveQuestion(Question, CurveOptions):
             "contradicting-options",
             (self.further_metrics, OptionValue("-m"), "exact rates contain nothing about attempts",
              (SuggestedFix({"-m": None}),)),
-            (self.band != POINTWISE, OptionValue("--band"), sampling, (SuggestedFix({
-            "--band": None}),)),
+            (self.band != POINTWISE, OptionValue("--band"), sampling,
+             (SuggestedFix({"--band": None}),)),
             (options.metrics.short_tasks != "empty", OptionValue("--short-tasks"), sampling,
              (SuggestedFix({"--short-tasks": None}),)),
         )  # fmt: skip
@@ -704,8 +690,8 @@ class CurveQuestion(Question, CurveOptions):
         )  # fmt: skip
         place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
         refuse_if_any("invalid-method", *(
-            (self.band == SIMULTANEOUS and holds, place, problem, (SuggestedFix({option: None}),
-            without_band))
+            (self.band == SIMULTANEOUS and holds, place, problem,
+             (SuggestedFix({option: None}), without_band))
             for option, holds, problem in reasons
         ))  # fmt: skip
 

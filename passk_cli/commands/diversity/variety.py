@@ -34,14 +34,11 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
 
 
 def variety(study: Analysis, place: int) -> SeriesRow:
-    """All results about the solutions of one model.
+    """All results about the solutions of the model with the index `place` in the counts.
 
     These are the metrics of the study, variety@k and least variety@k of each gain@k, and three
     results for all and for correct solutions: the number of different solutions per task, their
     effective number, and the share of duplicates.
-    place : index of the model in the counts.
-    Errors: ParameterError for a k above the number of attempts of every task, or if the counts do
-    not contain solutions.
     """
     metrics = study.results(study.values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
@@ -56,9 +53,9 @@ def variety(study: Analysis, place: int) -> SeriesRow:
 def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
     """The variety that comes with a gain, and the smallest possible variety.
 
-    variety@k : mean of distinct@k over tasks, weighted by the gain of each task; None without gain.
-    least variety@k : pass@k + 1 − pass^k with the same weights. A gain needs at least one solution
-        that passes and one solution that fails.
+    The variety is the mean of distinct@k over tasks, weighted by the gain of each task. The
+    smallest variety is pass@k + 1 − pass^k with the same weights, because a gain needs at least one
+    solution that passes and one solution that fails.
     """
     value = least = None
     flag, k = "", int(gain.k or 0)

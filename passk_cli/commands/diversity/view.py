@@ -100,8 +100,8 @@ DIFFERENT_SOLUTIONS = Answer(
     "different-solutions", lambda _: True,
     "{k:attempt} of {model} contain {different} different solutions; {correct} are correct.",
     lambda facts_and_groups: {
-        "k": facts_and_groups[0].k, "model": name_with_groups(facts_and_groups[0].series,
-        facts_and_groups[2]),
+        "k": facts_and_groups[0].k,
+        "model": name_with_groups(facts_and_groups[0].series, facts_and_groups[2]),
         "different": facts_and_groups[0].estimate, "correct": facts_and_groups[1].estimate,
     },
 )  # fmt: skip
@@ -109,10 +109,7 @@ DIFFERENT_SOLUTIONS = Answer(
 
 @dataclass(frozen=True)
 class SolutionTable(NumberTable):
-    """Different solutions and different correct solutions among k attempts, and duplicates.
-
-    compared : text that describes how solutions are compared.
-    """
+    """Different solutions and different correct solutions among k attempts, and duplicates."""
 
     columns = (
         MODEL, GROUPS,

@@ -32,8 +32,7 @@ _NAMED, _FEW_GROUPS = 3, 2
 class Leader(NamedTuple):
     """The models with the best value of a metric.
 
-    direction : 1 if a higher value is better, −1 if a lower value is better.
-    models : number of models that have a value.  tasks : number of tasks behind the value.
+    The direction is 1 if a higher value is better, and −1 if a lower value is better.
     """
 
     metric: str

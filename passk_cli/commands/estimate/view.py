@@ -218,9 +218,9 @@ def _attempts_help_more(fact: Result) -> bool:
 
 
 def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
-    """The models in the order of a column: names ascending, best values first, empty ones last.
+    """The models in the order of the column `sort`, which is reversed by a leading "-".
 
-    sort : name of the column. A "-" before the name reverses the order.
+    Names are ascending, the best values come first, and empty values come last.
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:

@@ -18,10 +18,7 @@ CURVES = ("pass@k", "pass^k")
 
 
 def parse_to(value: Any) -> tuple[int, ...]:
-    """Parse numbers of attempts such as "100,1000", and sort them.
-
-    Errors: ParameterError for a value that is not a whole number.
-    """
+    """Parse numbers of attempts such as "100,1000"; a ParameterError for other values."""
     text = ",".join(map(str, value))
     return tuple(
         sorted({whole_number(OptionValue("--to", text), part) for part in text.split(",")})

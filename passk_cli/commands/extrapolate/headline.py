@@ -16,10 +16,7 @@ _ALIKE = 0.0005
 
 
 class RankedPredictions:
-    """The predictions of all models at one k, the highest first.
-
-    where : description of the tasks, if some tasks are left out.
-    """
+    """The predictions of all models at one k, the highest first."""
 
     def __init__(self, models: Sequence[Prediction], k: int, where: str) -> None:
         self.models, self.k, self.where = models, k, where
@@ -61,8 +58,8 @@ _WHERE = "{?where| on {where}}"
 _WITHIN = "{?within|. This k is within the attempts made}."
 _AHEAD = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
 PREDICTED = (
-    Answer("not-determined", lambda predictions: predictions.open
-    and not predictions.lower_estimates,
+    Answer("not-determined",
+           lambda predictions: predictions.open and not predictions.lower_estimates,
            "{attempts:attempt} per task do not determine {number} of {model}" + _WHERE
            + ": it is in {limits}" + _AHEAD),
     Answer("some-not-determined", lambda predictions: predictions.open,
@@ -88,7 +85,6 @@ class TargetReached:
     """The k's at which models reach the target, in the order in which the models reach it.
 
     For pass^k, the model that stays above the target longest comes first.
-    where : description of the tasks, if some tasks are left out.
     """
 
     def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
@@ -106,10 +102,9 @@ class TargetReached:
         ]  # fmt: skip
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
-            "model": best.rates.name, "all": all_series(len(self.models)), "ks": Phrase((
-            *target_k_text(
-            best),)),
-            "low": low, "high": high, "rivals": rivals, "count": len(rivals),
+            "model": best.rates.name, "all": all_series(len(self.models)),
+            "ks": Phrase((*target_k_text(best),)), "low": low, "high": high,
+            "rivals": rivals, "count": len(rivals),
         }  # fmt: skip
 
 

@@ -29,12 +29,7 @@ LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 @dataclass(frozen=True)
 class PredictionTarget:
-    """Which curves to predict at which k's.
-
-    curves : of "pass@k" and "pass^k".  ks : the k's of predictions, in increasing order.
-    target : a value in (0, 1) for which to find k, or None.
-    fit : LOG_LOGIT to add the log-logit line, or None.
-    """
+    """Which curves to predict at which k's, and the value of pass@k for which to find k."""
 
     curves: tuple[str, ...]
     ks: tuple[int, ...]
@@ -70,10 +65,8 @@ class UnpredictedCurve(_PredictedCurve):
 class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
-    source : computes the result at any k.
-    numbers : k → the result, at the largest known k and at the requested k's.
-    further : the average of models at each predicted k, and the log-logit line if requested.
-    reaches : the k at which the curve reaches the target, in whole attempts; empty if no target.
+    The results `numbers` are at the largest known k and at the requested k's. The results `further`
+    are averages of models, and the log-logit line if requested.
     """
 
     source: _PredictedNumbers
@@ -174,10 +167,7 @@ class _PredictedNumbers:
         return float(metric.values(self.rates.n, self.rates.c).mean())
 
     def limits(self, k: int) -> tuple[float, float]:
-        """The range at k, or the interval of a measured result.
-
-        pass@k never decreases with k, and pass^k never increases. The limits behave likewise.
-        """
+        """The range at k, or the interval of a measured result; both are monotone in k."""
         least = int(self.rates.n.min())
         if k <= least:
             estimate = self.at(k).estimate
@@ -190,8 +180,8 @@ class _PredictedNumbers:
 def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
     """Yield the average of models and the log-logit line at `ks`, which are beyond the attempts.
 
-    These results have their own names, for example "pass@100 by average". Their k is in the column
-    `fit_k`, so that csv and json have only one row with this k.
+    The names are for example "pass@100 by average". The column `fit_k` contains k, so that csv and
+    json have only one row with this k.
     """
     if not ks:
         return
@@ -263,8 +253,8 @@ def _crossing(
 ) -> int | None:
     """The first k at which an increasing value reaches the target; None if it never does.
 
-    For a decreasing value, it is the last k with at least the target. It is 0 if no k has this
-    value and None if all k's have it.
+    For a decreasing value, it is the last k with at least the target: 0 if no k has this value, and
+    None if all k's have it.
     """
     if not falling:
         place = bisect_left(ks, target, key=value)

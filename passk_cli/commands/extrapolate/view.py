@@ -83,10 +83,7 @@ HEURISTIC_FIT = DiagnosticType(
 
 @dataclass(frozen=True)
 class PredictionTable(Section[Prediction]):
-    """One row per model: a curve at the attempts made and beyond them, the highest value first.
-
-    family : "pass@" or "pass^".  aim : what to predict.  results : the results of all families.
-    """
+    """One row per model: a curve at the attempts made and beyond them, the highest value first."""
 
     family: str
     aim: PredictionTarget
@@ -302,11 +299,7 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Analysis) -> Report:
-        """Predict all models.
-
-        Errors: DataError if no model has counts that allow a prediction. ParameterError for too
-        many attempts.
-        """
+        """Predict all models; a DataError if no model has counts that allow a prediction."""
         most, confidence = int(study.counts.n.max()), study.confidence
         refuse_many_steps("extrapolation", most, remedy="thin out the attempts")
         families = [curve.removesuffix("k") for curve in self.metrics]

@@ -80,11 +80,9 @@ _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator ann
 class JudgeErrorRates:
     """The errors of the judge about one model, estimated from the labels of the model.
 
-    rates : the rates of false passes and of false failures.
-    error_clustering : number of pairs of errors within tasks, with its p-value.
-    agreement : Cohen's kappa.  cells : the confusion table.
-    p_alike : p-value of the hypothesis that both rates equal the rates for all rivals in the group,
-        adjusted for all models (Holm); None for a single model.
+    The rates are the rates of false passes and of false failures. `p_alike` is the p-value of the
+    hypothesis that both rates equal the rates for all rivals in the group, adjusted for all models
+    (Holm).
     """
 
     series: Series
@@ -214,10 +212,8 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 class Correction(NamedTuple):
     """One metric of one model: judged (from the verdicts) and corrected by labels.
 
-    fact : the corrected result.  judged : the result from the verdicts of the judge.
-    label_need : predicts the width of the interval for more labels; None if there are too few.
-    labels_for_width : number of labels, or of labelled tasks, for an interval of --width; None if
-        no number of labels is enough.
+    `labels_for_width` is the number of labels, or of labelled tasks, for an interval of --width. It
+    is None if no number of labels is enough.
     """
 
     fact: Result
@@ -444,11 +440,9 @@ def attempts_to_label(
 ) -> list[UnlabelledAttempt]:
     """The attempts to label next, in the order of models and tasks.
 
-    per_task : number of attempts per task; with 1, the attempts are scattered over tasks.
-    labels_needed : series → number of additional labels that --width needs.
-    number : number of attempts per model, which replaces `labels_needed`.
-    A stratum consists of the attempts with one verdict, in tasks that mostly pass or in other
-    tasks. Each stratum gets its share of scattered attempts, and at least _MIN_PER_STRATUM.
+    If `per_task` is 1, the attempts are scattered over tasks. A stratum consists of the attempts
+    with one verdict, in tasks that mostly pass or in other tasks. Each stratum gets its share of
+    scattered attempts, and at least _MIN_PER_STRATUM.
     """
     attempts = []
     for series, rows in group_by(counts.facts.unlabelled, lambda row: row.series).items():
@@ -481,10 +475,7 @@ def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dic
 
 
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
-    """The error for data without labels, which suggests columns that look like labels.
-
-    numbered : whether attempts have numbers or names, so that --list can list them.
-    """
+    """The error for data without labels, which suggests columns that look like labels."""
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
     label_columns = [
         column for column in unread if {*spelled_name(column).split("_")} & _LABEL_WORDS

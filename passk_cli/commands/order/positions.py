@@ -66,8 +66,7 @@ DEPENDENT, INDEPENDENT = "not independent", "none found"
 class AttemptOrder:
     """The attempts of one model (and group) in the order in which they were made.
 
-    tasks : (tasks,) indices into Counts.tasks.  n, c : (tasks,) numbers of attempts and of passes.
-    start, passed : rows of attempts, as in `metrics.order`.
+    The attempts of each task are consecutive rows of `passed`, as in `metrics.order`.
     """
 
     series: Series
@@ -107,9 +106,8 @@ class AttemptOrder:
 class FirstVersusAny(NamedTuple):
     """first@k and pass@k, their difference, and the number of attempts until the first pass.
 
-    attempts_used : mean number of attempts until the first pass, but at most k. It is undefined if
-        some unsolved task has fewer than k attempts. If `--short-tasks drop` leaves these tasks out
-        of first@k and pass@k, their attempts are still included here.
+    This number is at most k. It is undefined if some unsolved task has fewer than k attempts. If
+    `--short-tasks drop` leaves out such tasks, their attempts are still included here.
     """
 
     first: Result
@@ -123,11 +121,7 @@ class FirstVersusAny(NamedTuple):
 
 
 class AgreeingPair(NamedTuple):
-    """Two attempts with outcomes that agree more often than those of independent attempts would.
-
-    The fields are those of `CopiesTest`.
-    attempts : numbers of the two attempts.  name : the model and its groups as text.
-    """
+    """Two attempts with outcomes that agree more often than those of independent attempts would."""
 
     series: Series
     name: str
@@ -152,12 +146,9 @@ class VerdictsOfTests(NamedTuple):
 class OrderEvidence:
     """The evidence for or against exchangeable attempts of one model.
 
-    rates : pass rates by position; `more` contains the last position of a range.
-    slope : change of the pass rate per attempt.
-    lag : correlation of neighbouring attempts; None if no task has both passes and failures.
-    lag_of_trend : the correlation that a linear trend with this slope would cause.
-    p : adjusted p-values of the tests of trend, neighbours and copies; None if there is no test.
-    alpha : largest significant p-value.
+    `lag` is the correlation of neighbouring attempts, and `lag_of_trend` is the correlation that a
+    linear trend with this slope would cause. The p-values of the tests of trend, neighbours and
+    copies are adjusted, and `alpha` is the largest significant p-value.
     """
 
     order: AttemptOrder
@@ -207,8 +198,8 @@ class OrderEvidence:
         """The verdict of each test, or CANNOT_TELL.
 
         The trend test assumes that all orders of the attempts are equally likely. If neighbouring
-        attempts are correlated, the verdict is a trend only if the interval of the slope excludes 0
-        as well. This interval is valid for any dependence.
+        attempts are correlated, a trend also requires that the interval of the slope excludes 0,
+        because this interval is valid for any dependence.
         """
         correlated = self.neighbours.statistic < self.neighbours.mean
         rejected = (
@@ -248,9 +239,9 @@ class OrderEvidence:
         return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
-        """Whether an unadjusted interval excludes 0, although no test is significant.
+        """Whether the unadjusted interval of the trend or of first@k − pass@k excludes 0.
 
-        These are the intervals of the trend and of first@k − pass@k at `ks`.
+        This is only reported if no test is significant.
         """
         differences = [
             comparison.difference.estimate
@@ -287,11 +278,9 @@ class OrderEvidence:
 
 
 def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
-    """The attempts of some series in the order in which they were made.
+    """The attempts of the series `best` in the order in which they were made.
 
-    best : indices of the series.
     Errors: DataError if attempts with the same time or number have different outcomes.
-    ParameterError if the counts do not contain the order of attempts.
     """
     orders = []
     for s in best:
@@ -317,10 +306,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
 
 
 def order_evidence(study: Analysis) -> list[OrderEvidence]:
-    """The evidence for all models, the best model first. All p-values are adjusted together.
-
-    Errors: DataError if the order is unknown. ParameterError for the percentile interval.
-    """
+    """The evidence for all models, the best model first. All p-values are adjusted together."""
     confidence = study.confidence
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
         raise ParameterError(

@@ -184,8 +184,8 @@ class VerdictTable(Section[OrderEvidence]):
 
     columns = (
         MODEL, GROUPS,
-        Column("points per attempt", "score", cell=lambda model: _percentage_points(
-        model.slope.estimate),
+        Column("points per attempt", "score",
+               cell=lambda model: _percentage_points(model.slope.estimate),
                meaning="Change of the pass rate from one attempt to the next."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[0], meaning=_P),
         Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
@@ -352,8 +352,8 @@ class VerdictTable(Section[OrderEvidence]):
         )  # fmt: skip
         for message, models in (
             (CONSTANT_OUTCOMES, [model for model in self.records if model.constant]),
-            (ATTEMPTS_UNTIL_PASS, [model for model in self.records
-            if model.order.stopped_at_first_pass]),
+            (ATTEMPTS_UNTIL_PASS,
+             [model for model in self.records if model.order.stopped_at_first_pass]),
             (TREND_OF_THESE_TASKS, [
                 model for model in self.records
                 if model.verdicts.trend in (DECLINING, IMPROVING) and model.slope_may_be_zero
@@ -370,8 +370,7 @@ class VerdictTable(Section[OrderEvidence]):
     def _agreement_messages(self) -> Iterator[Diagnostic]:
         """Yield the messages about the most significant pair of copies, and of agreeing attempts.
 
-        There is no message about agreeing attempts if neighbours are correlated, because this
-        correlation explains the agreement.
+        Correlated neighbours already explain agreement, so there is no message about it for them.
         """
         for message, pairs in (
             (COPIED_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
@@ -531,13 +530,8 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
 
 
 class OrderQuestion(Question, OrderOptions):
-    sections = (
-        VerdictTable,
-        AgreeingPairTable,
-        PositionRateTable,
-        FirstVersusAnyTable,
-        FirstSuccessTable,
-    )
+    sections = (VerdictTable, AgreeingPairTable, PositionRateTable, FirstVersusAnyTable,
+                FirstSuccessTable)  # fmt: skip
 
     unbounded: ClassVar[str] = (
         "a trend is largest if only early missing outcomes are failures, and not if all missing"

@@ -51,8 +51,7 @@ def by_temperature(counts: Counts, column: str) -> Counts:
 
     Temperatures are written in their shortest form, for example "0.20" as "0.2". Counts with equal
     temperatures are added up.
-    Errors: DataError for a temperature that is not a number of at least 0. ParameterError if a
-    different group is named temperature.
+    Errors: DataError for a temperature that is not a number of at least 0.
     """
     place = 1 + counts.group_names.index(column)
     temperatures = [
@@ -105,11 +104,9 @@ def _parse_temperature(column: str, text: str) -> float:
 class TemperatureVerdict:
     """The best temperature T* of a model at one metric, and its lead over other temperatures.
 
-    ranked : the temperatures, T* first, as in `rankings`.
-    shares : series → share of resamples in which its temperature is first; None if the number of
-        attempts differs between temperatures.
-    against : comparisons of T* with each other temperature, the second-best temperature first.
-    lead : the first comparison as a result.
+    The ranked temperatures begin with T*. `against` contains the comparisons of T* with all other
+    temperatures, the second-best temperature first. The shares of resamples in which a temperature
+    is first are None if the number of attempts differs between temperatures.
     """
 
     ranked: Sequence[TaskValues]
@@ -177,11 +174,7 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Two models of one group, compared at all metrics and temperatures that both models have.
-
-    at_equal : comparisons at the same temperature, by increasing temperature.
-    at_best : metric → comparison of the first with the second model, each at its own T*.
-    """
+    """Two models of one group, compared at equal temperatures and each at its own T*."""
 
     first: Series
     second: Series
@@ -199,8 +192,7 @@ def model_pairs(
 ) -> list[tuple[TaskValues, TaskValues]]:
     """All pairs of models of a group at each metric, at equal temperatures and at T*.
 
-    best : T* of each model and metric. The model with the higher mean over all metrics and
-    temperatures comes first.
+    The model with the higher mean over all metrics and temperatures comes first.
     """
     comparable: dict[tuple[Metric, Series], list[TaskValues]] = {}
     means: dict[str, list[float]] = {}
@@ -251,9 +243,7 @@ def model_comparisons(
 class BestTemperaturePowerLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
-    series : the model and its groups, without the temperature.
-    best : the temperatures that are T* at some k, in increasing order.  k_max : largest k.
-    exponent : the exponent with its limits, or the reason why they are missing.
+    `best` contains the temperatures that are T* at some k up to `k_max`.
     """
 
     series: Series
@@ -268,7 +258,7 @@ def fit_power_laws(
     """Fit the power law of T* for pass@k, for each model with two or more temperatures.
 
     T*(k) is computed at every k up to the smallest number of attempts, or at 64 of these k's.
-    Temperatures with only one attempt at some task are left out. Resampled tasks give the limits.
+    Temperatures with only one attempt at some task are left out.
     """
     models: dict[Series, dict[str, TaskValues]] = {}
     for rates in values:
@@ -342,11 +332,9 @@ def temperatures_of(
 ]:
     """Find the best temperatures with their tests, compare models, and fit power laws.
 
-    study : counts with the temperature as first group, from `by_temperature`.
-    table_metrics : metrics in the table. The leads at these metrics are one family of tests. All
-        other tests, which only `--full` shows, are a second family.
-    Returns the estimates, the comparisons, the verdicts, the comparisons by pair of models, and
-    the power laws.
+    The first group of the counts is the temperature, as in `by_temperature`. The leads at
+    `table_metrics` are one family of tests. All other tests, which only `--full` shows, are a
+    second family.
     Errors: ParameterError if no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series
@@ -407,8 +395,7 @@ def temperatures_of(
 def _estimates(facts: Sequence[Result], verdicts: Sequence[TemperatureVerdict]) -> list[Result]:
     """Add to each estimate the share of resamples in which its temperature is first.
 
-    The estimate of a best temperature gets a verdict. It gets a mark if T* is significantly better
-    than all other temperatures of the model.
+    The estimates of T* get a verdict, and a mark if T* is significantly better than all others.
     """
     shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}
     is_sole_best = {(v.lead.name, v.ranked[0].series): not v.ties for v in verdicts}

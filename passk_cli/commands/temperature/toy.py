@@ -120,8 +120,8 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
         Answer("range-of-t-star", lambda section: len(section.records) > 1,
                "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
                " {high:=number} ({high_tasks}, spread {high_spread}).",
-               lambda section: _end_fields(section.points_at_common_k) | {
-               "k": section.points_at_common_k[0].k}),
+               lambda section: _end_fields(section.points_at_common_k)
+               | {"k": section.points_at_common_k[0].k}),
         Answer("t-star-over-k", lambda _: True,
                "T* is {low:=number} at k = {low_k} and {high:=number} at k = {high_k} for"
                " {high_tasks} tasks with spread {high_spread}.",
@@ -211,11 +211,10 @@ class FittedPointTable(ToyPointTable):
             for chart_rows, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
                 charts.append(
                     curves(
-                        chart_rows, x=x, y="T*", colour=colour, marked={row[x] for row
-                        in chart_rows},
-                        x_title=x, y_title="T*",
+                        chart_rows, x=x, y="T*", colour=colour, x_title=x, y_title="T*",
+                        marked={row[x] for row in chart_rows}, log_x=True, log_y=True,
                         title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
-                        log_x=True, log_y=True, y_domain=None,
+                        y_domain=None,
                     )
                 )  # fmt: skip
         return tuple(charts)
@@ -294,9 +293,8 @@ def _cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Dia
 
 
 def _report(
-    sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint], rows: Sequence[
-    Mapping[str, Any]],
-    messages: Sequence[Diagnostic], options: Mapping[str, str],
+    sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint],
+    rows: Sequence[Mapping[str, Any]], messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
     """Combine two sections (the second one only for --full) and the rows of csv and json."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
@@ -310,12 +308,7 @@ def _report(
 def toy_report(
     families: Sequence[str], spreads: Sequence[float], gamma: float, ks: Sequence[int]
 ) -> Report:
-    """The report of T*(k) and pass@k at T*, for each combination of family, spread and k.
-
-    families : some of "gaussian", "exponential", "power-law".  spreads : standard deviations of the
-    tasks.  gamma : exponent of the power law.  ks : numbers of attempts, at least 1.
-    Errors: ParameterError for values outside the range of the toy model.
-    """
+    """The report of T*(k) and pass@k at T*, for each combination of family, spread and k."""
     sets = [
         best_temperature_points(f, tasks_of_spread(f, s, gamma), ks, gamma)
         for f in families
@@ -327,8 +320,7 @@ def toy_report(
         first = min(lost, key=lambda p: p.k)
         messages.append(
             NOTHING_TO_CHOOSE(lost=len(lost), points=len(all_points), k=first.k,
-            family=first.family,
-                              spread=f"{first.spread:.4g}")
+                              family=first.family, spread=f"{first.spread:.4g}")
         )  # fmt: skip
     options = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
              "k": ",".join(map(str, ks))}  # fmt: skip
@@ -339,8 +331,7 @@ def toy_report(
 def fit_report(families: Sequence[str], gamma: float) -> Report:
     """The report of the regression of log T* on log k and log s over the grid of the article.
 
-    The grid has the scales 2⁰ … 2⁹ and k = 2 … 16, 32, 64, … 16384. A power law of tasks has only
-    the scales that are possible as standard deviations. The regression uses points with
+    The grid has the scales 2⁰ … 2⁹ and k = 2 … 16, 32, 64, … 16384. The regression uses points with
     0.03 < pass@k < 0.98, and for a power law of tasks only points with k > 20.
     """
     all_points: list[BestTemperaturePoint] = []

@@ -223,10 +223,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The best temperatures with their metrics and models, and the number of significant leads.
-
-        A lead is the difference between the best and the second-best temperature.
-        """
+        """The best temperatures with their metrics and models, and the significant leads."""
         first, *other_places = self.places
         verdicts, plain = self.table_verdicts, _all_pass(self.metrics)
         significant = sum(v.leads for v in verdicts)
@@ -344,12 +341,11 @@ class TemperatureLeadTable(Section[TemperatureVerdict]):
         Column("metric", meaning="The metric.", cell=lambda v: v.lead.name),
         Column("T*", meaning="Temperature with the highest estimate on the tasks that all"
                " temperatures share. If estimates are equal, the lowest temperature is shown.",
-               cell=lambda v: temperature_text(
-               v.ranked[0])),
+               cell=lambda v: temperature_text(v.ranked[0])),
         Column("first in resamples", "share", meaning=_FIRST,
                cell=lambda v: v.shares[v.ranked[0].series]),
-        Column("next", meaning="The second-best temperature.", cell=lambda v: temperature_text(
-        v.ranked[1])),
+        Column("next", meaning="The second-best temperature.",
+               cell=lambda v: temperature_text(v.ranked[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell=lambda v: v.lead.estimate),
         Column("p", "p", True, meaning="p-value, adjusted for the number of leads in the first"
@@ -440,10 +436,7 @@ class ModelPairTable(Section[SuperiorityPlaces]):
 def _places_text(
     lead: ModelComparison, verdict: str, *, plain: bool, with_best: bool = True
 ) -> str:
-    """The temperatures and k's of a verdict, for example "T 0.2, 0.8 (k = 1, 10)".
-
-    plain : whether all metrics are pass@k, so that only k is printed.
-    """
+    """The temperatures and k's of a verdict, for example "T 0.2, 0.8 (k = 1, 10)"."""
     ks_of = group_pairs((temperature_text(c.first), _short_name(c.first.metric, plain))
                      for c in lead.at_equal if c.verdict == verdict)  # fmt: skip
     same = group_pairs((", ".join(ks), temperature) for temperature, ks in ks_of.items())
@@ -486,14 +479,8 @@ def parse_families(value: Any) -> tuple[str, ...]:
 
 
 class TemperatureQuestion(Question, TemperatureOptions):
-    sections = (
-        BestTemperatureTable,
-        ByTemperatureTable,
-        TemperatureLeadTable,
-        PowerLawTable,
-        ModelPairTable,
-        *toy.SECTIONS,
-    )
+    sections = (BestTemperatureTable, ByTemperatureTable, TemperatureLeadTable, PowerLawTable,
+                ModelPairTable, *toy.SECTIONS)  # fmt: skip
 
     unbounded: ClassVar[str] = (
         "the best temperature may differ from the best temperatures with all missing outcomes"
@@ -513,7 +500,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
         refuse_if_any(
             "contradicting-options",
             (not self.toy and toy_options, OptionValue(next(iter(toy_options), "")),
-            "it is only for the toy model",
+             "it is only for the toy model",
              (SuggestedFix(dict.fromkeys(toy_options)) if options.has_data else _TOY,)),
             (self.toy and needless, "",
              "the toy model computes only pass@k, without data and without resampling", (away,)),
