@@ -38,10 +38,9 @@ def test_a_change_for_the_worse_fails_until_it_is_acknowledged(passk: Passk) -> 
     assert accepted.out.startswith("PASS: pass@1 of agent has not become worse since 17bd287. ")
     assert passk("trend", NIGHTS).code == 0
     early = passk("trend", NIGHTS, "--fail", "--where", "\"at\" < '2026-10-29'")
-    expected_words = (
-        "PASS: pass@1 of agent has not become worse. No change of pass@1 of agent is shown"
-    )
-    assert (early.code, early.out.startswith(expected_words)) == (0, True)
+    assert early.code == 0
+    assert early.out.startswith("PASS: pass@1 of agent has not become worse. ")
+    assert "runs show no change of pass@1 of agent, but" in early.out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The report on a metric over runs: changes, effect of the run, and noise of single runs."""
+"""The report on a metric over runs: changes, run effect, and variation of single runs."""
 
 from __future__ import annotations
 
@@ -59,75 +59,76 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# The effect of the run is estimated from this many last runs. More would only take more time.
+# Maximum number of last runs from which passk estimates the run effect, to limit the time.
 _EFFECT_RUNS = 60
-# A chart marks single runs as points until all lines have about this many.
+# Maximum number of points in a chart. With more runs, only some runs are marked as points.
 _MAX_POINTS = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASSES = Metric("pass@", 1)
 
 TWO_RUNS = DiagnosticType(
     "two-runs", NOTE,
-    "two single runs of {model} at these tasks differ significantly from {points} points on",
-    meaning="Two runs of the same setup differ by more than this in 5 % of comparisons, at the"
-    " default confidence level of 0.95. The number contains chance within tasks and the effect of"
-    " the run, for both runs.",
+    "two single runs of {model} differ significantly if they differ by at least {points} points",
+    meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
+    " points than this in 5 % of comparisons. The number includes chance within tasks and the run"
+    " effect, for both runs.",
     why="Smaller differences between two runs are not evidence of a change.",
     advice="Compare a new run with several runs, for example with `passk gate`, or make more"
     " attempts per run.",
     example="passk trend sample_data/nights.parquet\n"
-    "note[two-runs]: two single runs of agent at these tasks differ significantly from 12.0 points"
-    " on",
+    "note[two-runs]: two single runs of agent differ significantly if they differ by at least 12.0"
+    " points",
 )  # fmt: skip
 SAMPLING_FLIPS = DiagnosticType(
     "sampling-flips", NOTE,
-    "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
-    "more tasks help, a steadier machine does not",
+    "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
+    " ({p})", "use more tasks; a steadier machine does not help",
     meaning="The first number counts the tasks on which two attempts of different runs have"
-    " different outcomes. The second number counts such tasks for two attempts of one run. The"
-    " first number is not significantly larger. The test permutes the attempts at each task over"
-    " the runs.",
-    why="Tasks that flip from run to run then show random sampling, and no difference between"
-    " runs.",
+    " different outcomes. The second number counts the tasks on which two attempts of one run have"
+    " different outcomes. The first number is not significantly larger. The test permutes the"
+    " attempts at each task over the runs.",
+    why="If outcomes change from run to run, the cause is random sampling, and not a difference"
+    " between the runs.",
     advice="Use more tasks or attempts. A steadier machine does not help.",
     example="passk trend sample_data/nights.parquet\n"
-    "note[sampling-flips]: agent: two runs differ on 20.3 of 60 tasks, by chance on 20.0"
-    " (p = 0.41); more tasks help, a steadier machine does not",
+    "note[sampling-flips]: two runs of agent differ on 20.3 of 60 tasks, compared with 20.0 by"
+    " chance (p = 0.41); use more tasks; a steadier machine does not help",
 )  # fmt: skip
 RUN_FLIPS = DiagnosticType(
     "run-flips", WARNING,
-    "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
-    "runs differ: look at machines, versions and time of day",
+    "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
+    " ({p})", "compare the machines, versions and time of day of the runs",
     meaning="Two attempts of different runs have different outcomes significantly more often than"
     " two attempts of one run.",
     why="Something changes from run to run, in addition to the randomness of attempts. More"
-    " attempts per run do not average it out.",
+    " attempts per run do not reduce this variation.",
     advice="Compare the machines, versions, time limits and time of day of the runs.",
-    example="warning[run-flips]: agent: two runs differ on 24.1 of 60 tasks, by chance on 20.0"
-    " (p < 0.001); runs differ: look at machines, versions and time of day",
+    example="warning[run-flips]: two runs of agent differ on 24.1 of 60 tasks, compared with 20.0"
+    " by chance (p < 0.001); compare the machines, versions and time of day of the runs",
 )  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
     "one-attempt", NOTE,
-    "{models:and}: one attempt per task and run does not show whether flips of tasks are sampling",
-    "record runs of two attempts",
+    "runs of {models:and} with one attempt per task do not show whether outcomes differ by chance",
+    "record runs with two attempts per task",
     meaning="All runs of these models have one attempt per task.",
-    why="Only two attempts within a run show how often a task flips by chance. The effect of the"
-    " run on the mean does not need them.",
+    why="Only two attempts at a task within a run show how often outcomes differ by chance. passk"
+    " can estimate the run effect on the mean from single attempts.",
     advice="Record runs with at least two attempts per task.",
-    example="note[one-attempt]: agent: one attempt per task and run does not show whether flips of"
-    " tasks are sampling; record runs of two attempts",
+    example="note[one-attempt]: runs of agent with one attempt per task do not show whether"
+    " outcomes differ by chance; record runs with two attempts per task",
 )  # fmt: skip
 FEW_RUNS = DiagnosticType(
-    "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}",
+    "few-runs", NOTE, "passk needs at least {runs} runs of {models:and} to find a {what}",
     (
         SuggestedFix({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
-        SuggestedFix({"--alias": "{aliases}"}, "counts them as one model"),
+        SuggestedFix({"--alias": "{aliases}"}, "counts these names as one model"),
     ),
-    meaning="The effect of the run needs two runs since the last change. A change needs five runs.",
-    why="Without them, passk trend cannot separate a change or an effect of the run from chance.",
-    advice="Record more runs. Runs belong together if their model has the same name;"
+    meaning="passk estimates the run effect from at least two runs since the last change. It finds"
+    " a change in at least five runs.",
+    why="With fewer runs, passk cannot distinguish a change or a run effect from chance.",
+    advice="Record more runs. Runs belong together if their model has the same name."
     " `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
-    example="note[few-runs]: agent: fewer than 5 runs show no change",
+    example="note[few-runs]: passk needs at least 5 runs of agent to find a change",
 )  # fmt: skip
 MIXED_SETTINGS = DiagnosticType(
     "mixed-settings", WARNING,
@@ -135,7 +136,7 @@ MIXED_SETTINGS = DiagnosticType(
     meaning="A history contains the options that change counts, for example --missing and"
     " --threshold, and the prices that costs were computed with. These options differ between"
     " runs.",
-    why="A change of the numbers may come from the options and not from the model.",
+    why="The options may have caused a change of the metric, and not the model.",
     advice="Record the runs again with the same options, or leave runs out with `--skip-run"
     " REVISION`.",
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
@@ -144,8 +145,8 @@ MIXED_SETTINGS = DiagnosticType(
 EFFECT_OF_PASSES = DiagnosticType(
     "effect-of-passes", NOTE,
     "passk tests whether runs differ by more than chance only for pass@1",
-    meaning="The test of the effect of the run permutes passes over runs, so it needs pass@1."
-    " Changes of costs are found without it.",
+    meaning="The test of the run effect permutes passes over runs, so it needs pass@1. passk finds"
+    " changes of costs without this test.",
     why="The report contains no run effect and no p-value for this metric.",
     advice="Use `-m pass@1` to test whether runs differ.",
     example="note[effect-of-passes]: passk tests whether runs differ by more than chance only for"
@@ -160,7 +161,7 @@ CHANGES_OF_PARTS = DiagnosticType(
     ),
     meaning="This metric is a ratio of two means. It changes with the amount, with the pass rate,"
     " or with both.",
-    why="A change of a ratio does not show which of the two changed.",
+    why="A change of a ratio does not show which of the two means changed.",
     advice="Look for changes of the amount and of the pass rate separately. Each search has its own"
     " rate of false alarms.",
     example="note[changes-of-parts]: passk does not look for changes of the ratio cost-per-success;"
@@ -170,11 +171,11 @@ CORRELATED_RUNS = DiagnosticType(
     "correlated-runs", WARNING,
     "successive runs of {model} are correlated by {lag:=score}",
     "a change may be a drift",
-    meaning="The lag-1 correlation of the means since the last change is more than two standard"
+    meaning="The lag-1 correlation of the run means since the last change is more than two standard"
     " errors above 0.",
-    why="Correlated runs give more false alarms, although the search for changes allows for"
-    " correlation. In simulated years without a change, 13 to 17 % had a false alarm at a"
-    " correlation of 0.7, and 31 to 49 % at 0.9 (benchmarks/trend.md).",
+    why="Correlated runs cause more false alarms, although the search for changes allows for"
+    " correlation. In simulations without a change, 13 to 17 % of the years had a false alarm at a"
+    " correlation of 0.7, and 31 to 49 % at a correlation of 0.9 (benchmarks/trend.md).",
     advice="Look at the chart (`--chart trend.svg`) before you act on a change. Look for something"
     " that drifts, such as a service or the load of a machine.",
     example="warning[correlated-runs]: successive runs of agent are correlated by 0.62; a change"
@@ -183,22 +184,21 @@ CORRELATED_RUNS = DiagnosticType(
 WORSE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
     SuggestedFix({"--acknowledge": "{run}"}, "accepts it as the new level"),
-    meaning="The newest runs are worse than the runs before, and nobody has acknowledged this"
-    " change. At least half of the change is still there.",
+    meaning="The newest runs are worse than earlier runs, and nobody has acknowledged this change."
+    " At least half of the change still exists.",
     why="With `--fail`, passk trend exits with 1 on every run until the change is acknowledged or"
     " mostly gone.",
-    advice="Look for the cause at the run that is named. If the change is intended, acknowledge it"
-    " with `--acknowledge REVISION`.",
+    advice="Look for the cause at the named run. If the change is intended, acknowledge it with"
+    " `--acknowledge REVISION`.",
     example="passk trend sample_data/nights.parquet --fail\n"
     "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
     " it as the new level",
 )  # fmt: skip
 OLD_RUNS = DiagnosticType(
-    "old-runs", NOTE, "only the last {runs} runs of {models:and} are searched for changes",
-    meaning="The history is longer than the number of runs that the false-alarm rate is stated"
-    " for.",
-    why="Changes in older runs are not reported.",
-    example="note[old-runs]: only the last 365 runs of agent are searched for changes",
+    "old-runs", NOTE, "passk looks for changes only in the last {runs} runs of {models:and}",
+    meaning="The false-alarm rate is valid for this number of runs, but the history is longer.",
+    why="passk does not report changes in older runs.",
+    example="note[old-runs]: passk looks for changes only in the last 365 runs of agent",
 )  # fmt: skip
 
 
@@ -208,14 +208,13 @@ _WORSE = (
 )
 _NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
 _TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
-# These are about one model. Tables and the formats of CI systems show the verdict separately.
+# Sentences about one model have no verdict, because tables show the verdict separately.
 BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
 NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
 TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
-# These are about all models together.
 VERDICT_ANSWERS = (
     Answer("trend-fails", lambda fields: fields["failing"],
-           "FAIL: " + _WORSE + "{?others|; so is that of {others}}.",
+           "FAIL: " + _WORSE + "{?others|; {others} became worse, too}.",
            lambda fields: {**fields["failing"][0].finding.fields,
                          "others": [check.model for check in fields["failing"][1:]]}),
     Answer("trend-undecided", lambda fields: fields["undecided"], "PASS: " + _TOO_FEW + ".",
@@ -252,9 +251,9 @@ CHANGE_ANSWERS = (
            + ".",
            _latest_fields),
     Answer("no-change", lambda _: True,
-           "No change of {metric} of" + _MODELS_PHRASE + " is shown in {runs:run}"
-           "{?points|, which would show one of {points:=share points} or more}"
-           "{?factor|, which would show one by a factor of {factor} or more}.",
+           "{runs:run} {runs:shows|show} no change of {metric} of" + _MODELS_PHRASE
+           + "{?points|, but would show a change of {points:=share points} or more}"
+           "{?factor|, but would show a change by a factor of {factor} or more}.",
            _latest_fields),
 )  # fmt: skip
 EFFECT_ANSWERS = (
@@ -268,15 +267,14 @@ EFFECT_ANSWERS = (
 
 
 def history_metric_name(name: str) -> str:
-    """The value of --metric; ParameterError for a metric that a history does not contain.
+    """Parse the value of --metric; ParameterError for a metric that a history does not contain.
 
     >>> history_metric_name("Median-Cost")
     'median-cost'
     """
     if "," in name:
-        raise ParameterError(
-            OptionValue("--metric", name), "name only one metric, and run the command once for each"
-        )
+        problem = "name only one metric, and run the command once per metric"
+        raise ParameterError(OptionValue("--metric", name), problem)
     metric = parse_metric(name)
     if metric != _PASSES and not metric.kind.quantity:
         raise ParameterError(
@@ -289,9 +287,10 @@ def history_metric_name(name: str) -> str:
 class LevelChange(NamedTuple):
     """A change in the level of a metric.
 
-    first : the first run after it.  detected_at : the run at which it became significant.
-    before, after : means of the runs before and after it.
-    size : after − before; for costs the ratio of geometric means.
+    first : index of the first run after the change.
+    detected_at : index of the run at which the change became significant.
+    before, after : means of the runs before and after the change.
+    size : after − before or, for costs, the ratio of geometric means.
     """
 
     first: int
@@ -308,15 +307,15 @@ class LevelChange(NamedTuple):
 
 @dataclass(frozen=True)
 class RunSeries:
-    """The runs of one setup: the metric of each run, its changes, and the effect of the run.
+    """The runs of one setup, with the metric per run, the changes, and the run effect.
 
-    facts : one result per run.  changes : in the order of the runs.
-    effect_start : the first run that the effect of the run is estimated from.
-    effect : the effect of the run; None for one run and for costs.
-    detectable_change : the smallest change that the runs could show; for costs a logarithm.
-    p_error : the standard error of the drawn p-value of the effect.
-    p_adjusted : p-value of no effect of the run, adjusted for the number of setups (Holm).
-    verdict : whether the newest runs are worse; None without --fail.
+    facts : one result per run.  changes : changes of the metric, in the order of the runs.
+    effect_start : index of the first run from which the run effect is estimated.
+    effect : the run effect, or None for one run and for costs.
+    detectable_change : smallest change that the runs can show.  For costs, its logarithm.
+    p_error : Monte-Carlo standard error of the p-value of the run effect.
+    p_adjusted : p-value of the run effect, adjusted for the number of setups (Holm).
+    verdict : whether the newest runs are worse, or None without --fail.
     """
 
     setup: Setup
@@ -331,10 +330,10 @@ class RunSeries:
     verdict: GateCheck | None = None
 
     def worse_since(self, time: str) -> LevelChange | None:
-        """The change for the worse that the newest runs still show, among the changes after a time.
+        """The change for the worse after `time` that the newest runs still show, or None.
 
-        None if there is none, or if at least half of it is gone. Its first run is that of the first
-        change for the worse, and its size is that of all changes since then together.
+        The result is None if at least half of the change is gone. The first run is the first run of
+        the first change for the worse, and the size is the total size of all changes since then.
         """
         later = [change for change in self.changes if self.setup.runs[change.first].at > time]
         for place, change in enumerate(later):
@@ -348,9 +347,9 @@ class RunSeries:
         return None
 
     def with_verdict(self, metric: Metric, run: RunLabel | None) -> RunSeries:
-        """The same series with its verdict: whether the newest runs are worse than earlier runs.
+        """Set the verdict, which fails if the newest runs are worse than earlier runs.
 
-        run : changes up to this run are acknowledged; None if none are.
+        run : the user has acknowledged changes up to this run.  None if there is no such run.
         """
         less = metric.kind.quantity
         since = f" since {_short_name(run)}" if run else ""
@@ -366,9 +365,8 @@ class RunSeries:
                 "factor": None if share else Estimate(size, unit="ratio"),
                 "run": _short_name(first), "date": first.at[:10],
             }  # fmt: skip
-            verdict = replace(
-                verdict, verdict=FAIL, failing=True, finding=BECAME_WORSE.sentence_about(fields)
-            )
+            finding = BECAME_WORSE.sentence_about(fields)
+            verdict = replace(verdict, verdict=FAIL, failing=True, finding=finding)
         elif not self.changes and self.detectable_change >= (math.inf if less else 1.0):
             finding = TOO_FEW_RUNS.sentence_about({**fields, "runs": len(self.setup.runs)})
             verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
@@ -379,43 +377,42 @@ class RunSeries:
 
     @property
     def name(self) -> str:
-        """The model and its groups, for people."""
         return SeriesName(self.series)
 
     @property
     def effect_runs(self) -> Setup:
-        """The runs that the effect of the run is estimated from."""
+        """The runs from which the run effect is estimated."""
         return self.setup.with_last_runs(len(self.setup.runs) - self.effect_start)
 
     @cached_property
     def is_all_copies(self) -> bool:
-        """Whether all its runs are copies of one run, which cannot differ."""
+        """Whether all runs are copies of one run, so that they cannot differ."""
         return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
 
     @property
     def p(self) -> float | None:
-        """The p-value of no effect of the run, before the adjustment; None without an effect."""
+        """The unadjusted p-value of the run effect, or None if it was not estimated."""
         return None if self.effect is None else MonteCarloP(self.effect.p, self.p_error)
 
     @property
     def deviation(self) -> Estimate:
-        """The standard deviation of the effect of the run, with its interval."""
+        """The standard deviation of the run effect, with its interval."""
         if self.effect is None:
             return Estimate(None, reason="one run")
-        value, low, high = (
-            math.sqrt(v) for v in (self.effect.variance, self.effect.low, self.effect.high)
-        )
+        value, low, high = map(
+            math.sqrt, (self.effect.variance, self.effect.low, self.effect.high)
+        )  # fmt: skip
         return Estimate(value, low=low, high=high)
 
     @property
     def noise(self) -> float:
-        """The standard deviation of one run: chance within tasks and the effect of the run."""
+        """The standard deviation of a single run, from chance within tasks and the run effect."""
         assert self.effect is not None
         return math.sqrt(self.effect.variance + float(self.effect.variances.mean()))
 
 
 def _short_name(run: RunLabel) -> str:
-    """The name of a run; for a long name such as a hash, only its first ten characters."""
+    """The name of a run, or the first ten characters of a long name such as a hash."""
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
@@ -428,7 +425,7 @@ def _last_change(course: RunSeries) -> Phrase | str:
 
 
 _NUMBER = Column(
-    "{0.name}", meaning="On the tasks that all runs have.", example=_PASSES,
+    "{0.name}", meaning="{0.name} on the tasks that all runs have.", example=_PASSES,
     across=lambda section: section.study.metrics, units=lambda section, metric: metric.unit,
     cell=lambda fact, _: fact.estimate,
 )  # fmt: skip
@@ -443,7 +440,7 @@ def _seeks_changes(section: Section[Any]) -> bool:
 
 
 class RunSeriesTable(Section[RunSeries]):
-    """One row per suite and model: the last run, the effect of the run, and the last change."""
+    """One row per suite and model, with the last run, the run effect and the last change."""
 
     columns = (
         MODEL, GROUPS,
@@ -451,24 +448,24 @@ class RunSeriesTable(Section[RunSeries]):
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell=lambda course, _: course.facts[-1].estimate),
         Column("run effect", "share", cell=lambda course: course.deviation, where=_is_pass_rate,
-               meaning="Standard deviation of the effect of the run on pass@1, which chance within"
-               " tasks does not explain, with its interval. It counts runs since the last change."),
+               meaning="Standard deviation of pass@1 between runs since the last change, without"
+               " the variation that chance within tasks explains, with its interval."),
         Column("its p", "p", joined=True, cell=lambda course: course.p_adjusted,
                where=_is_pass_rate,
-               meaning="p-value of no effect of the run: attempts are permuted over runs within"
-               " tasks. It is adjusted for the number of models (Holm)."),
+               meaning="p-value of the run effect. The test permutes attempts over runs within"
+               " tasks, and is adjusted for the number of models (Holm)."),
         Column("change", cell=_last_change, where=_seeks_changes,
-               meaning="Size of the last change (for costs the ratio of geometric means), and the"
-               " first run after it."),
+               meaning="Size of the last change (for costs, the ratio of geometric means), and the"
+               " first run after the change."),
         Column("runs", "count", cell=lambda course: len(course.setup.runs),
                meaning="Number of runs."),
         Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
-               meaning="Attempts at the tasks that all runs have."),
-        data_field("suite", "The suite."),
-        data_field("run", "The run; empty in rows about all runs."),
+               meaning="Number of attempts at the tasks that all runs have."),
+        data_field("suite", "Name of the suite."),
+        data_field("run", "Name of the run; empty in rows about all runs."),
         data_field("at", "Time of the run, in UTC."),
         data_field("revision", "Revision of the run."),
-        data_field("runs", "Number of runs that the value is computed from."),
+        data_field("runs", "Number of runs from which the value is computed."),
     )  # fmt: skip
 
     def facts_of(self, record: RunSeries) -> Iterator[Result]:
@@ -479,12 +476,8 @@ class RunSeriesTable(Section[RunSeries]):
             yield replace(blank, name="change" if change.size.is_share else "change-ratio",
                           estimate=change.size, more=record.facts[change.first].more)  # fmt: skip
         if _is_pass_rate(self):
-            of_all = {
-                "run": None,
-                "at": None,
-                "revision": None,
-                "runs": len(record.effect_runs.runs),
-            }
+            of_all = dict.fromkeys(("run", "at", "revision"))
+            of_all |= {"runs": len(record.effect_runs.runs)}
             yield replace(
                 blank, name="run effect", estimate=record.deviation, p=record.p,
                 p_adjusted=record.p_adjusted, level=self.study.confidence.level, method="q-profile",
@@ -500,7 +493,7 @@ class RunSeriesTable(Section[RunSeries]):
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """The verdicts, the latest change, the last value, and the smallest p of a run effect."""
+        """The fields of the answers, for example the latest change."""
         metric, records = self.study.metrics[0], self.records
         verdicts = [course.verdict for course in records if course.verdict]
         failing = [check for check in verdicts if check.failing]
@@ -537,7 +530,7 @@ class RunSeriesTable(Section[RunSeries]):
         return fields
 
     def _change_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
-        """The fields of the latest change, with the other models that changed."""
+        """The fields of the latest change, with the names of all other models that changed."""
         (course, *other_courses), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
         first, size = course.setup.runs[change.first], change.size.value or 0.0
@@ -600,11 +593,11 @@ class RunSeriesTable(Section[RunSeries]):
             effect, p = course.effect, course.effect.p_tasks
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
-                # If a run moves all tasks a little, runs differ, although single tasks don't show
-                # it. "By chance" would then mislead.
+                # If a run shifts all tasks a little, runs differ, although single tasks do not show
+                # the difference. The message about chance would then be misleading.
                 continue
             tasks = len(course.setup.tasks)
-            # The two numbers get enough digits to look different.
+            # Both numbers are printed with enough digits to look different.
             between, within = next(
                 pair for digits in range(1, 13)
                 if (pair := (f"{effect.between:.{digits}f}", f"{effect.within:.{digits}f}"))
@@ -627,11 +620,11 @@ class RunSeriesTable(Section[RunSeries]):
         since = {course.name: len(course.effect_runs.runs) for course in self.records}
         runs = {course.name: len(course.setup.runs) for course in self.records}
         minimums = (
-            *[(2, "effect of the run", since)] * passes,
+            *[(2, "run effect", since)] * passes,
             *[(5, "change", runs)] * _seeks_changes(self),
         )
         for least, noun, numbers in minimums:
-            # For one run, the message about the effect of the run already covers changes.
+            # If there is one run, the message about the run effect is enough.
             excluded = 1 if passes and noun == "change" else 0
             if few := [name for name, number in numbers.items() if excluded < number < least]:
                 column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
@@ -646,9 +639,10 @@ class RunSeriesTable(Section[RunSeries]):
             yield OLD_RUNS(runs=HORIZON, models=old)
 
     def _aliases(self) -> list[str]:
-        """Values NEW=OLD of --alias for models that may be one model under several names.
+        """Values NEW=OLD of --alias, for models that may be one model under several names.
 
-        Empty unless each model has exactly one run, no two share a run, and all share some task.
+        The list is empty unless every model has one run, all runs are different, and all models
+        share a task.
         """
         setups = [course.setup for course in self.records]
         names, runs = [s.series[0] for s in setups], [run.run for s in setups for run in s.runs]
@@ -659,7 +653,7 @@ class RunSeriesTable(Section[RunSeries]):
         return [f"{name}={last}" for _, name in earlier]
 
     def _fold_copies(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """The messages, with all messages about copied runs joined into one that counts them."""
+        """Join all messages about copied runs into one message with their number."""
         copied = []
         for message in messages:
             if message.name != COPIED_RUN.name:
@@ -677,7 +671,7 @@ class RunSeriesTable(Section[RunSeries]):
             for course in self.records
             for place, fact in enumerate(course.facts, 1)
         ]
-        # Changes at one run share a line. The line names the model if there is only one.
+        # Changes of several models at one run share a line, which shows the number of models.
         changes: dict[int, dict[str, Estimate]] = {}
         for course in self.records:
             for change in course.changes:
@@ -713,7 +707,7 @@ class RunSeriesTable(Section[RunSeries]):
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MAX_POINTS)),
         )  # fmt: skip
-        # Runs are named by their days if all models ran on the same days, once per day.
+        # If all models ran on the same days, once per day, runs are named by their days.
         days: dict[float, set[str]] = {}
         for course in self.records:
             for place, label in enumerate(course.setup.runs, 1):
@@ -724,7 +718,7 @@ class RunSeriesTable(Section[RunSeries]):
 
 
 class RunTable(Section[Result]):
-    """One row per run: its value, and the change at it."""
+    """One row per run, with the metric and the change at this run."""
 
     title = "Runs"
     shown = FULL
@@ -736,7 +730,7 @@ class RunTable(Section[Result]):
                cell=lambda fact: fact.more["revision"]),
         _NUMBER,
         Column("change", "share", cell=lambda fact: fact.more["change"], where=_seeks_changes,
-               meaning="Change from this run on; for costs a ratio."),
+               meaning="Size of a change that begins at this run. For costs, a ratio."),
     )  # fmt: skip
 
 
@@ -752,23 +746,22 @@ class TrendQuestion(Question, TrendOptions):
         _ = confidence.method
         refuse_if_any("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            OptionValue("--acknowledge"), "it works only if changes fail the command",
+            OptionValue("--acknowledge"), "this option works only if changes fail the command",
             (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse_metric(self.metrics).kind.ratio:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
-                "only changes fail the command, and passk does not look for changes of a ratio",
+                "only changes fail the command, and passk does not look for changes of ratios",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _LEVELS:
             raise ParameterError(
                 OptionValue("--level", f"{confidence.level:g}"),
                 "passk trend supports only the levels 0.9, 0.95 and 0.99", name="invalid-method",
-                settles=[
-                    SuggestedFix({"--level": min(_LEVELS, key=lambda level: abs(level
-                    - confidence.level))})
-                ],
+                settles=[SuggestedFix({
+                    "--level": min(_LEVELS, key=lambda level: abs(level - confidence.level)),
+                })],
             )  # fmt: skip
         metric = parse_metric(self.metrics)
         attempts = (metric.kind.required_attempt_data,) if metric.kind.required_attempt_data else ()
@@ -829,7 +822,7 @@ class TrendQuestion(Question, TrendOptions):
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged(self, counts: Counts) -> RunLabel | None:
-        """The run of --acknowledge; None without the option. For several, it is the newest.
+        """The newest run that --acknowledge names, or None without this option.
 
         Errors: ParameterError if the history has no such run.
         """
@@ -847,7 +840,7 @@ class TrendQuestion(Question, TrendOptions):
 
 
 def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
-    """The series with the p-values of their run effects adjusted for all tested effects (Holm)."""
+    """Adjust the p-values of the run effects of all series for their number (Holm)."""
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
         replace(course, p_adjusted=MonteCarloP(p, course.p_error))
@@ -859,7 +852,7 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
 def _priced_setups(
     all_setups: Sequence[Setup], attempts: Attempts, metric: Metric
 ) -> tuple[list[Setup], tuple[Diagnostic, ...]]:
-    """The setups without the runs in which every amount is 0, and messages about these runs.
+    """Remove the runs in which every amount is 0, and return messages about these runs.
 
     Errors: DataError if no run remains.
     """
@@ -878,7 +871,7 @@ def _priced_setups(
     if not priced:
         raise DataError(
             "history", f"the {noun} of every attempt is 0",
-            "check that the agent reports it, or record the runs with prices",
+            f"check that the agent reports the {noun}, or record the runs with prices",
             name="missing-cost",
         )  # fmt: skip
     return priced, tuple(messages)
@@ -887,7 +880,7 @@ def _priced_setups(
 def _run_series(
     setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis
 ) -> RunSeries:
-    """The series of a setup, with its changes and the effect of the run since the last change."""
+    """Find the changes of a setup and the run effect since the last change."""
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
@@ -900,9 +893,8 @@ def _run_series(
     edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
     steps = []
     for point, begin, end in zip(points, edges, edges[2:], strict=False):
-        before, after = (
-            float(v.mean()) for v in np.split(values[begin:end], [point.first - begin])
-        )
+        levels = np.split(values[begin:end], [point.first - begin])
+        before, after = (float(level.mean()) for level in levels)
         size = Estimate(after - before, signed=True)
         if metric.kind.quantity:
             size = Estimate(math.exp(point.after - point.before), unit="ratio")
@@ -921,8 +913,9 @@ def _run_series(
 def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """The input of the search for changes of costs.
 
-    Returns the two arrays of `log_means`, and (runs, tasks) numbers of amounts and of amounts above
-    the middle of their task. Amounts of 0 have no logarithm and are left out.
+    Returns the two arrays of `log_means`, and two (runs, tasks) arrays: the number of amounts, and
+    the number of amounts above the middle amount of a task. Amounts of 0 are left out, because they
+    have no logarithm.
     """
     positive = (attempts.value > 0) & np.isin(attempts.cell, setup.cells)
     cell, count = attempts.cell[positive], attempts.count[positive]
