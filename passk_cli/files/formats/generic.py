@@ -548,7 +548,7 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         if key == WHOLE_DOCUMENT:
             return RECORD.read_contents(file)
         if file.form not in ("object", "array", "lines"):
-            problem = f"--records {key} needs a JSON document, but the file is not JSON"
+            problem = f"records below {key} need a JSON document, but the file is not JSON"
             raise NoResultsError(file.source.name, problem, name="unknown-format")
         # If the document has a key that contains dots, passk does not split this key.
         is_one_key = (
@@ -649,7 +649,7 @@ def _records_of_members(
     if without and not has_records:
         place = f"{file.source.name}: {without[0]}"
         problem = f"the key {shortened(key)!r} is missing"
-        raise BadRecordError(place, problem, "give a key that exists with --records")
+        raise BadRecordError(place, problem, "give a key that the document contains")
     if without:
         message_fields = {"keys": len(without), "key": key, "names": first_few(without)}
         request.messages.append(KEYS_WITHOUT_RECORDS(**message_fields))
@@ -672,7 +672,7 @@ def _records_below(
     if keys and isinstance(value, dict):
         key_column = _KEY_COLUMN.fullmatch(keys[0])
         if key_column is None and keys[0] not in value:
-            remedy = did_you_mean_or_list(keys[0], value, "give a key that exists with --records")
+            remedy = did_you_mean_or_list(keys[0], value, "give a key that the document contains")
             raise BadRecordError(place, f"the key {shortened(keys[0])!r} is missing", remedy)
         members = value.items() if key_column else [(keys[0], value[keys[0]])]
         siblings = {**siblings, **{name: value[name] for name in {*requested} & {*value}
