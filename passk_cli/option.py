@@ -54,7 +54,7 @@ class Option:
         release.
     low, high : the range of a number.  between : whether the range excludes these two limits.
     parse : a function that converts the given text (or Python value) to the value of the field, or
-        the "module:name" of the function.  It gets a list if the option is repeatable.
+        the "module:name" of the function.  The function gets a list if the option is repeatable.
     several : whether the option is repeatable although its field is not a tuple.
     file : "read" or "written" if the value can name a file.
     of_models : whether the value names models in the data, which a shell can complete.

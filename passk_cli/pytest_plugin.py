@@ -342,7 +342,7 @@ class AttemptCollector:
         self.unwritten = ""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Keep the session, because its number of tests includes the verdicts."""
+        """Store the pytest session, because passk adds the verdicts to its number of tests."""
         self.session = session
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:

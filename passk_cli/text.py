@@ -15,9 +15,9 @@ _LONG_LIST = 80
 # Unicode categories of characters that move the cursor, end a line, are invisible, or change the
 # direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-# Words of a name.
+# A word in the name of a model or task.
 _WORDS = re.compile(r"[^-_/ ]+")
-# What a further gap in a short name costs; words without value cost 0.01 and others up to 3.3.
+# Cost of an additional gap in a short name.  Removing a word costs between 0.01 and 3.3.
 _GAP = 0.25
 # These invisible characters are safe, because they join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
@@ -35,7 +35,7 @@ _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 
 def printable(text: str) -> str:
-    """The text with unprintable characters as codes, for example "\\\\n" for a line break.
+    """The text with unprintable characters as codes, for example "\\n" for a line break.
 
     Codes replace control characters (C0 and C1), U+2028 and U+2029, marks of direction, further
     invisible characters, single surrogates and noncharacters.  Letters of any script, combining
@@ -194,10 +194,10 @@ def shortened(text: str, most: int = 80) -> str:
 def short_names(
     names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of
 ) -> list[str]:
-    """Names without some words, no wider than the room unless a name could then be another one.
+    """The names in a short form that is at most `room` wide, if they then stay different.
 
-    The words that tell least about a name are removed first.
-    extent : a function that returns the width of a text.
+    The least distinctive words of a name are removed first.
+    extent : function that returns the width of a text.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
@@ -222,14 +222,11 @@ def short_names(
 def _shorten(
     name: str, words: Mapping[str, Counter[str]], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The name without its least telling words, which no other name can be taken for.
-
-    words : name → its words.
-    """
+    """The name without its least distinctive words, so that it still matches no other name."""
     weights, spans = _word_weights(name, words), [m.span() for m in _WORDS.finditer(name)]
     kept, text = [*range(len(spans))], name
     while extent(text) > room and len(kept) > 1:
-        # A gap next to another gap leaves more of the name in one piece.
+        # Removing neighbouring words makes only one gap, so the name stays readable.
         costs = {at: weights[at] + _GAP * ({at - 1, at + 1} <= {*kept}) for at in kept}
         for gone in sorted(kept, key=lambda at: (costs[at], -at)):
             candidate = _with_words(name, spans, [at for at in kept if at != gone])
@@ -242,11 +239,11 @@ def _shorten(
 
 
 def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
-    """How much each word of a name tells.
+    """How distinctive the words of a name are.
 
-    A word tells more the more of the similar names lack it, and a word with letters tells more than
-    a date.  Words that are repeated, or with which all names begin or end, tell little.  Similar
-    names share a third of the words.
+    A word is distinctive if few similar names contain it, and more distinctive with letters than as
+    a number.  Repeated words, and words with which all names begin or end, have little weight.
+    Similar names share at least a third of the words.
     """
     own, weights = words[name], list[float]()
     similar = [
@@ -270,7 +267,7 @@ def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
 
 
 def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]) -> str:
-    """The name with only these words, and an ellipsis for each gap."""
+    """The name with only some of its words, and an ellipsis for each gap."""
     text, previous = "", -1
     for at in (*kept, len(spans)):
         begin, end = spans[at] if at < len(spans) else (len(name), len(name))
@@ -281,7 +278,7 @@ def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]
 
 
 def _is_only_name(text: str, names: Iterable[str]) -> bool:
-    """Whether a shortened text can stand for only one of the names."""
+    """Whether a shortened name matches exactly one of the full names."""
     pattern = re.compile(".*".join(map(re.escape, text.split("…"))), re.DOTALL)
     return sum(bool(pattern.fullmatch(name)) for name in names) == 1
 
@@ -289,7 +286,7 @@ def _is_only_name(text: str, names: Iterable[str]) -> bool:
 def _without_middle(
     text: str, names: Iterable[str], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The text without its middle, no wider than the room unless it could be another name."""
+    """The text without its middle, at most `room` wide if it then still matches only one name."""
     for length in range(len(text) - 1, 1, -1):
         cuts = (
             f"{text[:head].rstrip('…')}…{text[len(text) - length + 1 + head :].lstrip('…')}"

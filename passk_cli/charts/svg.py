@@ -644,7 +644,7 @@ class _ForestDrawer(_RowDrawer):
 
 @dataclass
 class _RankingDrawer(_ForestDrawer):
-    """Draws a ranking: places at the left, and numbers with their letters at the right."""
+    """Draws a ranking of models: ranks at the left, and numbers with letters at the right."""
 
     def measure(self) -> None:
         extent = partial(text_width, size=_SMALL)
@@ -671,7 +671,7 @@ class _RankingDrawer(_ForestDrawer):
         return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
 
     def _grid(self, axis: Axis) -> str:
-        """Light lines at ticks, and a band behind the models that tie for the first place."""
+        """Light lines at ticks, and a band behind the models that tie for first."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
         tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]

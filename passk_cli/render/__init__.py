@@ -1,6 +1,7 @@
 """Writes a report as text: a table for a terminal, Markdown, LaTeX, CSV, JSON, JUnit and more.
 
-Only this folder rounds numbers (in `style.py`).  It does not depend on how a report was computed.
+Only this folder rounds numbers (in `style.py`).  This folder does not depend on how a report was
+computed.
 """
 
 # Format → the "module:name" of the function that writes a report in the format.

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 
 from passk_cli.report.model import Cell, Estimate
 
-# Least and greatest width of a drawn column, in characters.
+# Minimum and maximum width of a column of drawn intervals, in characters.
 NARROWEST_STRIP, _WIDEST = 20, 44
+# Possible distances of the numbers on the scale.
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
 def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str, str]]]:
-    """The column's heading, which is the scale, and one bar per row.
+    """A column of drawn intervals: its heading, which is a scale, and one bar per row.
 
-    cells : estimates with limits; other cells stay empty.  room : the greatest width.
+    cells : estimates with limits; any other cell stays empty.  room : maximum width.
 
     >>> heading, bars = strip_column([Estimate(0.3, low=0.2, high=0.4), None], 21)
     >>> heading
@@ -29,7 +30,7 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
     if not numbers or not all(map(math.isfinite, numbers)):
         return "", [("", "")] * len(cells)
     low, high = min(numbers), max(numbers)
-    # A label per ten characters leaves room between labels.
+    # One label per ten characters leaves enough space between labels.
     step = next((s for s in _STEPS if (high - low) / s <= width / 10), _STEPS[-1])
 
     def column(value: float) -> int:
@@ -52,7 +53,7 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
 
 
 def _limits_and_value(cell: Cell) -> tuple[float, float, float] | None:
-    """The lower limit, the value and the upper limit of an estimate; None if one is missing."""
+    """The lower limit, the value and the upper limit of an estimate, or None if one is missing."""
     if not isinstance(cell, Estimate):
         return None
     low, value, high = cell.low, cell.value, cell.high

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Maximum number of rows of a ranking in a terminal.
 _SCREEN = 18
-# Minimum width of a terminal, in characters, for columns that are drawn.
+# Minimum width of a terminal, in characters, for tables with drawn intervals.
 _WIDE_SCREEN = 110
 # The typographic minus sign, and a translation of "+" and "-" to marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")

@@ -1,8 +1,8 @@
 """Writes a report for a terminal, with tables that fit its width.
 
-If a table is too wide, its numbers lose one decimal, and a table with few rows has its intervals
-below their estimates.  Then the columns that the answer does not mention are left out, and only if
-the others need it, long names are shortened.  --full splits the table into blocks instead.
+If a table is too wide, its numbers lose one decimal, and intervals move below their estimates if
+there are few rows.  Then columns that the answer does not mention are left out, and at last long
+names are shortened.  With --full, a table that is too wide is split into blocks of columns instead.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _INSIDE = re.compile(
 # Trailing blanks and colour codes of a line, and a colour code that applies to no text.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
-# The answer up to the end of its first clause.
+# Matches the first clause of an answer, which is printed in bold.
 _MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
 # Verdict → its colour.
 _VERDICTS = {
@@ -54,7 +54,7 @@ _FEW = 10
 
 
 def table(report: Report, style: Style) -> str:
-    """The answer, tables, context and signature as text for a terminal."""
+    """A report as text for a terminal: answer, tables, context and signature."""
     width, style = style.width or 80, style.for_print
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
@@ -80,7 +80,7 @@ def table(report: Report, style: Style) -> str:
     if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
-        # The signature stays on one line, which the terminal folds, so that you can copy it.
+        # passk does not wrap the signature, so that you can copy it as one line.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
         console.print("\n" + _unbreakable(parts.methods.plain_text))
@@ -101,12 +101,11 @@ Cells = list[tuple[str, list[tuple[str, str]]]]
 def _fit_table(
     table: Table, style: Style, width: int, answer: str
 ) -> Iterator[tuple[RichTable, list[str]]]:
-    """The table in the first shape that fits, and the headings of the columns that are left out.
+    """The table in the widest form that fits, and the headings of columns that are left out.
 
-    With --full no column is left out: if no shape fits, the table is split into blocks of columns.
+    With --full, no column is left out, and a table that does not fit is split into blocks.
     """
     fewer = replace(style, digits=style.decimals - 1)
-    # If --digits sets the decimals, all of them stay.
     less = style if style.digits is not None or not style.decimals else fewer
     drawn = next((i for i, column in enumerate(table.columns) if column.shown == WIDE), None)
     all_places = [i for i in range(len(table.columns)) if i != drawn]
@@ -139,10 +138,9 @@ def _fit_table(
 
 
 def _columns(table: Table, style: Style, stacked: bool) -> Cells:
-    """The cells of all columns; if they are stacked, intervals are below their numbers."""
+    """The columns of a table; if stacked, intervals are below their numbers."""
     columns = aligned_columns(table, style)
     if stacked:
-        # Numbers in a column with ranges are aligned left.
         columns = [
             (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
                      else error, "") if "]" in error else (value, error) for value, error in cells])
@@ -152,10 +150,10 @@ def _columns(table: Table, style: Style, stacked: bool) -> Cells:
 
 
 def _important_columns(table: Table, columns: Cells, width: int, answer: str) -> list[int]:
-    """The places of the columns that are shown if not all columns fit with their full names.
+    """The indices of the columns to show if a table is too wide for all of its columns.
 
-    These are the columns that identify a row, verdicts, the columns that the answer mentions, and
-    then as many others as fit.  Names are shortened only for the sake of the former.
+    The result contains the columns that identify a row, verdicts, columns that the answer mentions,
+    and as many further columns as fit.  Names are not shortened to make room for further columns.
     """
     keys, groups = _key_columns(table), _column_groups(table)
     headers = [[table.columns[i].header for i in group] for group in groups]
@@ -178,13 +176,13 @@ def _important_columns(table: Table, columns: Cells, width: int, answer: str) ->
 
 
 def _mentions(answer: str, header: str) -> bool:
-    """Whether an answer contains a heading that is more than one common word."""
+    """Whether an answer contains the heading of a column, unless the heading is a common word."""
     pattern = rf"(?<![\w@^]){re.escape(header)}(?![\w@^])"
     return bool(re.search(r"[\W_]", header) and re.search(pattern, answer))
 
 
 def _columns_with_shortest_names(columns: Cells, table: Table, width: int) -> Cells:
-    """The columns with names as short as the table allows."""
+    """The columns with names and texts at their minimum widths."""
     copies = [*columns]
     for i in range(len(columns)):
         if table.columns[i].kind == "text":
@@ -194,7 +192,7 @@ def _columns_with_shortest_names(columns: Cells, table: Table, width: int) -> Ce
 
 
 def _is_too_broken(table: Table, columns: Cells) -> bool:
-    """Whether a text other than a verdict or the subject of a row needs more than two lines."""
+    """Whether any text, other than a verdict or a key of a row, needs more than two lines."""
     keys = _key_columns(table)
     return any(
         value.count("\n") > 1 for i, column in enumerate(table.columns)
@@ -203,9 +201,9 @@ def _is_too_broken(table: Table, columns: Cells) -> bool:
 
 
 def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) -> None:
-    """Shorten names, the widest column first, as far as these columns need.
+    """Shorten the names in the widest columns until the table fits.
 
-    Names keep at least `_SHORTEST` cells, and as many as it takes to tell them apart.
+    Names keep at least `_SHORTEST` characters, and stay different.
     """
     name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
     texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
@@ -216,7 +214,7 @@ def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) 
         over = _total_width(columns, places) - width
         if over <= 0:
             break
-        # If all rows have the same name, as for a baseline, it must differ from other columns.
+        # A name that all rows share, like a baseline, must differ from names in other columns.
         column_names = all_names if len({*names[i]}) == 1 else names[i]
         room = max(_column_width(name, cells) - over, _SHORTEST)
         short = dict(zip(column_names, short_names(column_names, room), strict=True))
@@ -262,7 +260,7 @@ def _key_columns(table: Table) -> list[int]:
 
 
 def _column_groups(table: Table) -> list[list[int]]:
-    """The places of the columns that appear together, without the columns that identify a row.
+    """The indices of columns that stay together, without the columns that identify a row.
 
     A verdict or a joined column stays with the column before it.
     """
@@ -276,7 +274,7 @@ def _column_groups(table: Table) -> list[list[int]]:
 
 
 def _column_blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
-    """The places of the columns of each block: those that identify a row, and as many as fit."""
+    """The indices of the columns of each block, which begins with the key columns of the table."""
     keys = _key_columns(table)
     blocks: list[list[int]] = [[]]
     for group in _column_groups(table):
