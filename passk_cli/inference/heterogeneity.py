@@ -259,7 +259,7 @@ def sd_and_skewness_of_rates(
 
 def _too_few_reason(n: Ints, setting: IntervalSetting, least: int) -> str:
     if n.min() < least:
-        return f"needs {least} attempts on every task"
+        return f"needs {least} attempts at every task"
     unit = "tasks" if setting.clusters is None else "clusters"
     units = len(n) if setting.clusters is None else int(setting.clusters.max()) + 1
     if setting.population == NEW_TASKS and units < least:
@@ -350,4 +350,4 @@ def _limits(
 
 
 def _missing_error_reason(se: float) -> str:
-    return "no attempt can be left out: n = k on some task" if math.isnan(se) else ""
+    return "no attempt can be left out, because n = k at some task" if math.isnan(se) else ""

@@ -384,7 +384,8 @@ def _remark_without_spread(
         which_tasks = f"all but {off} of" if off else "all"
         return (
             f"{which_tasks} {len(sample.values_near_bound)} labelled tasks have the value"
-            f" {bound:g}: the interval is as wide as that of their labels; label more tasks"
+            f" {bound:g}, so the interval is as wide as the interval of their labels;"
+            " label more tasks"
         )
     if not sample.all_equal:
         return ""
@@ -540,7 +541,7 @@ def _bca(sample: IntervalData, tail: float) -> Limits:
         below = float((law < mean).mean() + (law <= mean).mean()) / 2
     if not 0.0 < below < 1.0:
         raise _UndefinedLimitsError(
-            "BCa has no value: all bootstrap means are on one side of the estimate"
+            "BCa has no limits, because all bootstrap means are on one side of the estimate"
         )
     bias, skew = NORMAL.inv_cdf(below), acceleration(sample)
     limits = []
@@ -614,7 +615,8 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
     """Normal limits with the jackknife variance over attempts, cut off at the bounds."""
     if sample.within is None or np.isnan(sample.within).any():
         raise _UndefinedLimitsError(
-            "no attempt can be left out: n = k on some task (it needs n > k), or order matters"
+            "no attempt can be left out: the jackknife needs n > k at every task, and a metric that"
+            " does not depend on the order of attempts"
         )
     reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(sample.within.sum())) / len(sample.values)
     return max(sample.mean - reach, sample.low), min(sample.mean + reach, sample.high)

@@ -196,14 +196,14 @@ class JudgeLabels(NamedTuple):
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
-        'labels are scattered over attempts; k = 8 needs 8 in each of 15 tasks or more'
+        'labels are scattered over attempts; k = 8 needs 8 labels in each of 15 tasks or more'
         """
         k, label_count = metric.k, int(self.label_counts.sum())
         if verdict := self.unlabelled_verdict:
             return f"no attempt that the judge {verdict} has a label"
         if label_count < FEWEST_LABELS and not self.is_complete:
             return f"{label_count} labels are too few; at least {FEWEST_LABELS} are needed"
-        several = f"k = {k} needs {k} in each of {FEWEST_TASKS} tasks or more"
+        several = f"k = {k} needs {k} labels in each of {FEWEST_TASKS} tasks or more"
         if self.labels_per_task:
             tasks = int(np.count_nonzero(self.label_counts))
             if tasks < FEWEST_TASKS:
@@ -215,7 +215,7 @@ class JudgeLabels(NamedTuple):
         if k == 1:
             return ""
         if self.label_pairs < FEWEST_PAIRS:
-            return f"{self.label_pairs} pairs of labels of one task; {several}"
+            return f"only {self.label_pairs} pairs of labels are at the same task; {several}"
         complement = metric.family == "pass@"
         share = correct_scattered(metric, self).values.mean()
         if (1 - share if complement else share) < RAREST:

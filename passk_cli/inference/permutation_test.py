@@ -68,7 +68,7 @@ def permutation_test_within_tasks(
     0.005
     """
     if metric.kind.required_attempt_data:
-        raise ValueError(f"{metric.name} needs more of the attempts than their counts")
+        raise ValueError(f"{metric.name} needs more data of the attempts than counts of passes")
     observed = float((metric.values(*first) - metric.values(*second)).sum())
     return _test_of_sum(differences_from_counts(metric, first, second), observed, resamples, seed)
 

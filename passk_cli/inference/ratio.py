@@ -126,7 +126,7 @@ class TaskCosts:
         """The reason why there are no limits; "" if there are limits."""
         if population == THESE_TASKS:
             if self.within is None or self.attempts is None:
-                return "unknown for these tasks, since it is not a mean of attempts"
+                return "unknown for these tasks, because the cost is not a mean of attempts"
             return "needs two attempts at every task" if np.isnan(self.within).any() else ""
         noun = "tasks" if self.clusters is None else "clusters"
         return f"needs at least 2 {noun}" if self.unit_count < 2 else ""

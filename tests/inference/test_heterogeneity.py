@@ -76,10 +76,10 @@ def test_both_together_equal_both_separately(population: str) -> None:
 def test_reasons_of_moments() -> None:
     first = np.ones(5, dtype=np.int64)
     for result in sd_and_skewness_of_rates(first, np.array([0, 1, 1, 0, 1]), IntervalSetting()):
-        assert (result.value, result.reason) == (None, "needs 2 attempts on every task")
+        assert (result.value, result.reason) == (None, "needs 2 attempts at every task")
     sd, skewness = sd_and_skewness_of_rates(2 * first, np.array([0, 1, 2, 0, 2]), IntervalSetting())
     assert sd.value is not None
-    assert skewness.reason == "needs 3 attempts on every task"
+    assert skewness.reason == "needs 3 attempts at every task"
     sd, skewness = sd_and_skewness_of_rates(4 * first, 2 * first, IntervalSetting())
     assert (sd.value, sd.low) == (0.0, 0.0)
     assert sd.reason == skewness.reason == "no spread beyond the noise of the attempts"

@@ -132,7 +132,7 @@ def test_labels_know_how_they_were_drawn() -> None:
     ("metric", "observed", "reason"),
     [
         ("pass@1", lambda rows: rows < FEWEST_LABELS - 1, "labels are too few"),
-        ("pass@3", lambda rows: rows % 3 == 0, "k = 3 needs 3 in each of 15 tasks"),
+        ("pass@3", lambda rows: rows % 3 == 0, "k = 3 needs 3 labels in each of 15 tasks"),
         ("pass@2", lambda rows: rows % 10 == 0, "pairs of labels"),
         ("gpass@2:0.5", lambda rows: rows % 3 == 0, "scattered over attempts"),
     ],
