@@ -15,7 +15,7 @@ from typing import Any
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError, no_such_model
 from passk_cli.report.model import Report
-from passk_cli.report.plot import Plot, Row, model_of
+from passk_cli.report.plot import Plot, Row, distinct_values, model_of
 from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
@@ -97,6 +97,8 @@ class PictureSize:
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
+# Maximum number of models with several kinds of lines in one panel.
+_MOST_WITH_KINDS = 4
 # Size of a picture without --chart-size.
 ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
@@ -146,6 +148,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
         raise no_such_model(option, problem, wrong[0], chart_models, option.option, remaining)
     if appearance.panel:
         plots = [_split_into_panels(plot, appearance.panel) for plot in plots]
+    plots = [_separate_kinds(plot) for plot in plots]
     highlighted = tuple(dict.fromkeys(model for models in matches.values() for model in models))
     plots = [_grey_out_followers(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
@@ -224,6 +227,26 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
         map(move_to_panel, sorted(group, key=setting)) for group in (plot.rows, plot.points)
     )
     return replace(plot, rows=tuple(rows), points=tuple(points), names=names)
+
+
+def _separate_kinds(plot: Plot) -> Plot:
+    """The plot with one panel per kind of line, if one panel would contain too many lines."""
+    kinds = distinct_values(plot.rows, "kind")
+    crowded = len(_models(plot)) > _MOST_WITH_KINDS and len(kinds) > 1
+    if plot.kind != "curves" or plot.scattered or plot.has_roles("panel") or not crowded:
+        return plot
+    names = {role: name for role, name in plot.names.items() if role != "kind"}
+    rows, points = (
+        tuple(
+            {role: value for role, value in {**row, "panel": row.get("kind")}.items()
+             if role != "kind"}
+            for row in group
+        )
+        for group in (plot.rows, plot.points)
+    )  # fmt: skip
+    return replace(
+        plot, rows=rows, points=points, names={**names, "panel": plot.names["kind"]}, y_title=""
+    )
 
 
 def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:

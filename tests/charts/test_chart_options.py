@@ -50,9 +50,9 @@ def test_the_best_five_of_many_lines_are_coloured(count: int) -> None:
     strokes = re.findall(
         r'fill="none" stroke="([^"]+)" (?:stroke-opacity="0.5" )?stroke-width="(.*?)"', svg
     )
-    # Each model has two lines, pass@k and pass^k. The grey lines are drawn below the coloured ones.
-    thin = [width == "0.8" for _, width in strokes][-2 * count :]
-    assert thin == [True] * 2 * (count - coloured) + [False] * 2 * coloured
+    # pass@k and pass^k have a panel each, in which grey lines are drawn below the coloured ones.
+    lines = [width == "0.8" for paint, width in strokes if paint != THEMES["light"].grid]
+    assert lines[-2 * count :] == 2 * ([True] * (count - coloured) + [False] * coloured)
     # Only models without a colour of their own are grey.
     paints = {paint for paint, width in strokes if width != "0.8"}
     assert THEMES["light"].faint not in paints
@@ -180,12 +180,13 @@ def test_a_lone_model_is_named_once() -> None:
     assert subtitles == ["60 tasks", "agent · 60 tasks"]
 
 
-@pytest.mark.parametrize(("models", "bands"), [(2, 4), (4, 4), (8, 4), (25, 4)])
+@pytest.mark.parametrize(("models", "bands"), [(2, 4), (4, 4), (8, 6), (25, 6)])
 def test_bands_of_many_lines_do_not_hide_each_other(models: int, bands: int) -> None:
     [plot] = prepare_plots([curve(models)], Appearance())
     svg = picture([plot], THEMES["light"], False)
     assert svg.count('fill-opacity="0.14"') == bands
-    assert ("bands of 2 models" in plot.subtitle) == (models > 2)
+    assert ("bands of 2 models" in plot.subtitle) == (models == 4)
+    assert ("bands of 3 models" in plot.subtitle) == (models > 4)
     rows = [row for row in curve(8).rows if row["kind"] == "pass@k"]
     [plot] = prepare_plots([replace(curve(8), rows=tuple(rows))], Appearance())
     assert plot.series_with_bands == ("model-7", "model-6", "model-5")
@@ -202,3 +203,10 @@ def test_leaders_keep_their_colours_if_further_models_are_named() -> None:
         prepare_plots([few], Appearance())[0].hues
         == prepare_plots([curve(8)], Appearance())[0].hues
     )
+
+
+@pytest.mark.parametrize(("models", "panels"), [(4, [None]), (5, ["pass@k", "pass^k"])])
+def test_each_kind_of_line_of_many_models_has_a_panel(models: int, panels: list[object]) -> None:
+    [plot] = prepare_plots([curve(models)], Appearance())
+    assert list(dict.fromkeys(row.get("panel") for row in plot.rows)) == panels
+    assert len(plot.rows) == len(curve(models).rows)
