@@ -38,16 +38,15 @@ LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 _NEGLIGIBLE = 2.0**-60
 # Step of log T in the scan for the best temperature. A maximum is wider than this step.
 _SCAN_STEP = 0.4
-# If the share of failures is smaller, T* would depend on tasks beyond the cutoff.
+# Minimum share of failures for which T* is reported. Below it, left-out tasks would matter.
 _ALL_PASS = 1e-12
 
 
 @dataclass(frozen=True)
 class ToyTasks:
-    """An eval set of the toy model: the values |c| of its tasks, and their weights.
+    """An eval set of the toy model: the values |c| of its tasks, increasing, and their weights.
 
-    c : whole numbers ≥ 0 as floats, increasing. c and −c are equally hard and share one entry.
-    weights : floats ≥ 0 that sum to 1.
+    The tasks c and −c are equally hard and share one entry. The weights sum to 1.
     """
 
     c: Floats
@@ -62,8 +61,8 @@ class ToyTasks:
 class BestTemperature(NamedTuple):
     """The temperature T* with the highest pass@k, and pass@k at this temperature.
 
-    temperature : T* ≥ 0. It is 0 if the likeliest answer is best, and NaN if all tasks pass except
-        for a share of 1e-12, because T* would then depend on tasks that are left out.
+    T* is 0 if the likeliest answer is best. It is NaN if all tasks pass except for a share of
+    1e-12, because it would then depend on tasks that are left out.
     """
 
     temperature: float
@@ -71,10 +70,7 @@ class BestTemperature(NamedTuple):
 
 
 class PowerLawFit(NamedTuple):
-    """The fitted power law T* = factor · k^k_exponent · s^s_exponent.
-
-    r2 : explained share of the variance of log T*.  points : number of fitted points, if known.
-    """
+    """The fitted power law T* = factor · k^k_exponent · s^s_exponent, with R² of log T*."""
 
     factor: float
     k_exponent: float
@@ -234,8 +230,7 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
-    # If c = 0 is a task, the lower limit of T is 0. Below this T, no other task passes: k·p(1|T) <
-    # 1e-18.
+    # If c = 0 is a task, T starts below the T at which other tasks pass: k·p(1|T) < 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
     points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
     scan = np.exp(np.linspace(math.log(low), math.log(high), points))
@@ -274,8 +269,8 @@ def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLa
 class BestTemperaturePoint(NamedTuple):
     """T*(k) of one set of tasks, and pass@k at T*.
 
-    gamma, largest : exponent and largest |c| of a power law of tasks; None for other families.
-    temperature : T*; None if every task passes at the best temperatures.
+    T* is None if every task passes at the best temperatures. The exponent `gamma` and the largest
+    |c| are None if the family is not a power law.
     """
 
     family: str
@@ -341,8 +336,8 @@ def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
 def _log_sum(t: float) -> tuple[float, float]:
     """log Σ_g exp(−g²/2T) over the integers, and E g² with these weights.
 
-    For T < 1/2π, it is a sum of terms, otherwise a Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In
-    both cases, the fourth term is below exp(−16π) = 1.5e-22.
+    For T ≥ 1/2π, it uses Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In both cases, the fourth
+    term is below exp(−16π) = 1.5e-22.
     """
     m = np.arange(1.0, 5.0)
     if t < 1 / (2 * math.pi):

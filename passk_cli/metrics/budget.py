@@ -62,7 +62,7 @@ def pass_within_budget(
     in tests.
     Errors: ValueError for a negative cost; ParameterError for an invalid budget.
     Source: order of attempts as in Chen et al. 2021; success over cost as in Brown et al. 2024;
-    2024; coverage at cost as in arXiv 2601.21522.
+    coverage at a cost as in arXiv 2601.21522.
 
     >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
     >>> low, high = pass_within_budget(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
@@ -110,10 +110,7 @@ def _solved_range(
 
 
 class _SubsetSums(NamedTuple):
-    """Sums of the costs of sets of failures, in increasing order, with the sizes of the sets.
-
-    share : share of these sets among all sets of the same size.
-    """
+    """Sums of the costs of sets of failures, and their share among all sets of equal size."""
 
     total: Ints
     size: Ints
@@ -123,11 +120,9 @@ class _SubsetSums(NamedTuple):
 class _Cell(NamedTuple):
     """One cell, with costs and budgets as whole numbers of a common unit.
 
-    n : number of attempts.
-    failures, failed : costs of failing attempts that may fit, in increasing order, and their
-        numbers.
-    passes, passed : the same for passing attempts.  limits : the budgets.
-    left_over : for each budget, whether it exceeds the total cost of all attempts.
+    The distinct costs of failing and of passing attempts are in increasing order, with the number
+    of attempts per cost. Costs above all budgets are left out. `left_over` is true for budgets
+    above the total cost of all attempts.
     """
 
     n: int
@@ -223,8 +218,7 @@ class _Cell(NamedTuple):
     def _grid(self, remaining: Ints) -> tuple[Floats, Floats]:
         """Approximate `_fitting` with costs rounded down to a grid.
 
-        The rounding error of j failures is between the sums of their smallest and largest
-        remainders, which gives both limits.
+        The sums of the smallest and of the largest remainders of j failures give both limits.
         """
         costs = np.repeat(self.failures, self.failed)
         costs = costs[costs <= remaining.max()]
@@ -240,8 +234,7 @@ class _Cell(NamedTuple):
         table = np.zeros((fit + 1, top // step + 1))
         table[0, 0] = 1.0
         for number, place in enumerate(places.tolist(), start=1):
-            # A random set of j of the first `number` failures contains the last with chance j /
-            # number.
+            # A random set of j of `number` failures contains the last one with chance j / number.
             deep = min(number, fit)
             moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / number)
             table[: deep + 1] *= np.maximum(number - size[: deep + 1, None], 0) / number
@@ -298,7 +291,7 @@ def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
-        # `more` copies are added to a set. The share is relative to all sets of the same size.
+        # Each set is extended by 0 to `copies` failures with this cost.
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:

@@ -68,9 +68,8 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
-    """P(X ≥ least), where X is the number of passes among k attempts drawn from n with c passes.
-
-    n, c, k : as in `gpass_pairs`, with the same accuracy.  least : whole number from 1 to k.
+    """P(at least `least` of k attempts pass), drawn from n attempts with c passes; see
+    `gpass_pairs`.
     """
     if least == 1:
         return pass_at_k_pairs(n, c, k)
@@ -86,8 +85,7 @@ def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
 def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
 
-    Products of ratios of neighbouring probabilities keep their digits. Logarithms of factorials
-    would lose digits.
+    Products of ratios keep their digits. Logarithms of factorials would lose digits.
     """
 
     def credit(x: Ints) -> Ints:

@@ -34,11 +34,9 @@ _BLOCK_TERMS = 1 << 20
 
 @dataclass(frozen=True)
 class RateCurves:
-    """Curves of tasks with known success rates, with one entry per k in each array.
+    """pass@k, pass^k, Δ_k and the coverage deficit of tasks with known success rates, at each k.
 
-    at, hat : pass@k and pass^k.
-    delta, deficit : Δ_k and the coverage deficit, both ≥ 0.
-    delta_bound, deficit_bound : largest possible Δ_k and deficit at this mean success rate.
+    The bounds are the largest possible Δ_k and deficit at this mean success rate.
     """
 
     at: Floats
@@ -102,7 +100,7 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     means = np.zeros(last + 1)
     means[0] = 1.0
     for count, value in enumerate(values.tolist(), 1):
-        # The share k/count of all sets of k values contains the last value.
+        # A random set of k of `count` values contains the last value with chance k / count.
         means[1:] = ((count - k) * means[1:] + (k * value) * means[:-1]) / count
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
@@ -135,10 +133,7 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
 
 
 def _chances_given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
-    """P(all attempts pass
-
-    Σ K_t = k) for independent K_t ~ Poisson(rate / tasks), at each k.
-    """
+    """P(all attempts pass | Σ K_t = k) for independent K_t ~ Poisson(rate / tasks), at each k."""
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)
     j = np.arange(min(last, math.ceil(most + 12 * math.sqrt(most) + 30)) + 1)

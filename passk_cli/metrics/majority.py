@@ -20,10 +20,9 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     The k attempts are drawn without replacement from the n that were made. If j answers are tied
     for the lead, each wins with probability 1/j. Attempts without an answer (code −1) are drawn
     like all others but never win. If all k attempts have no answer, this is a failure. An answer is
-    correct with probability passed / count. This is 0 or 1 if all attempts with this answer have
-    the same verdict.
+    correct with probability passed / count.
 
-    start, value, count, passed : a ragged multiset, as in `graded`; `value` contains answer codes.
+    start, value, count, passed : rows of cells, as in `graded`; `value` contains answer codes.
     Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
 
     The calculation uses generating functions and is exact. If attempts are drawn independently with
@@ -99,7 +98,7 @@ class _Block:
             cut = self.votes >= v
             leaders = cut.sum(axis=1)
             uncut = self.n - np.where(cut, self.votes, 0).sum(axis=1)
-            # If no answer has more than v votes, the attempts must still add up to k.
+            # A cell is skipped if at most v votes per answer add up to fewer than k attempts.
             cells = np.flatnonzero((leaders > 0) & (v * leaders + uncut >= self.k))
             if len(cells) == 0:
                 continue
@@ -113,10 +112,7 @@ class _Block:
         return result
 
     def _won(self, cells: Ints, leaders: Ints, v: int) -> Floats:
-        """Coefficients (x^0 … × cells) of "a correct answer leads with v votes", with ties split.
-
-        leaders : number of answers with at least v attempts, decreasing over the cells.
-        """
+        """Coefficients (x^0 … × cells) of "a correct answer leads with v votes", ties split."""
         points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
         t = (points[:, None] + 1) / 2
         # Two polynomials in x: index 0 has no winner so far, and index 1 has a correct winner.

@@ -16,7 +16,7 @@ from passk_cli.metrics.pass_k import pass_hat_k
 
 
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Whether one of the first k attempts passes, for each task: 0 or 1, or between for ties.
+    """Whether one of the first k attempts at each task passes: 0 or 1, or a share for ties.
 
     Attempts with an equal value have no order among themselves. If such attempts are at position k,
     the result is the share of their orders in which one of the first k attempts passes.

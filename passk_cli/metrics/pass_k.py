@@ -19,7 +19,7 @@ _BLOCK_TERMS = 1 << 22
 _CACHED_TERMS = 1 << 15
 # Values are cached for sets of at most _FEW_PAIRS pairs, and for at most _SETS sets.
 _FEW_PAIRS, _SETS = 256, 1024
-# If the logarithm of a probability is below this, 1 minus the probability is 1.0.
+# Logarithm of a negligible probability: 1 minus this probability is 1.0.
 _NEVER = -40.0
 
 
@@ -62,8 +62,7 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
     """The distinct pairs (un, uc) of (n, c), and `index` with n == un[index] and c == uc[index].
 
-    If all n are equal and not much larger than the number of cells, the pairs are all c from 0 to
-    n, which needs no sorting.
+    If all n are equal and small, the pairs are all c from 0 to n, which needs no sorting.
     Errors: ValueError for n above 10⁹, because keys would not fit into 64 bits.
     """
     if n.size and int(n.max()) > MOST_ATTEMPTS:
@@ -76,10 +75,7 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
-    """The result of function(of, n, c), read-only and from a cache if there are few pairs.
-
-    Thousands of models with the same number of attempts have equal `unique_pairs`.
-    """
+    """The result of function(of, n, c), read-only and from a cache if there are few pairs."""
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
     return _cached(function, of, n.tobytes(), c.tobytes())
@@ -171,15 +167,14 @@ def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
 def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
     """pass@k and pass^k of each cell at many k's, in blocks that limit the memory.
 
-    Cumulative products run over all k up to the largest, so many k's cost as much as the largest
-    k.
+    Cumulative products run over all k, so many k's cost as much as the largest one.
 
     n, c : (cells,).  ks : increasing, at least 1.
     Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN if n < k.
     The relative error is at most 1e-12 up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)
-    # Each pair is a row over all k, so pairs that do not occur are left out.
+    # Pairs (n, c) that do not occur are left out, because each pair needs a row over all k.
     present = np.bincount(index, minlength=len(un)) > 0
     un, uc, index = un[present], uc[present], (np.cumsum(present) - 1)[index]
     logs, product = np.zeros(len(un)), np.ones(len(un))
@@ -205,8 +200,7 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
     integers = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
-        # This check precedes the conversion to 64-bit integers, in which larger numbers would
-        # overflow.
+        # Converting larger numbers to 64-bit integers would overflow silently.
         if name != "c" and np.any(array > MOST_ATTEMPTS):
             raise ValueError(f"{name} must be at most {MOST_ATTEMPTS:,}")
         if array.dtype.kind not in "iub":

@@ -86,7 +86,7 @@ def all_fail_polynomial(k: int) -> Polynomial:
     return Polynomial(((0.0, 1.0, 0, k),))
 
 
-# Maximum number of terms, because squares of longer polynomials take too long.
+# Maximum number of terms of a polynomial, because squares of longer ones take too long.
 _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
 

@@ -42,23 +42,18 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric, share_me
 class MetricDefinition:
     """A family of metrics, with one metric per k.
 
-    meaning : one sentence, with {k}, and {share} for τ.
-    values : for metrics of counts, a function (n, c, k) → values; for all other metrics, a function
-        (start, value, count, passed, k) → values (see Attempts).
-    required_attempt_data : what the metric needs in addition to counts: "score", "answer",
-        "solution", "attempt" (order of the attempts), or one of AMOUNTS; otherwise "".
-    bounds : k → lowest and highest possible value; None if the bounds depend on the scores.
-    has_k : whether there is one metric per k; otherwise k is 1 and not in the name.
-    has_share : whether the name contains a share τ, for example gpass@16:0.75.
-    exchangeable : whether the order of attempts does not matter.
-    monotone : for metrics of counts, whether one more pass never decreases the value.
-    quantity : the unit if the metric measures cost, time or tokens, for which less is better;
-        otherwise "".
-    ratio : whether the metric is a ratio of two means, which has no value per task; `values` then
-        computes the contributions of tasks.
-    ranged : whether counts determine only a range, for example for cover@0.8; `values` then
-        computes the pass rates from which the range is computed.
-    cites : keys in study/references.bib for the estimator, separated by blanks.
+    The meaning is one sentence with {k}, and with {share} for τ. For metrics of counts, `values` is
+    a function (n, c, k) → values. For all other metrics, it is a function (start, value, count,
+    passed, k) → values (see Attempts).
+    `required_attempt_data` names what the metric needs in addition to counts: "score", "answer",
+    "solution", "attempt" (order of the attempts), or one of AMOUNTS. `bounds` computes the lowest
+    and highest possible value for k. It is None if they depend on the scores.
+    If `has_k` is false, k is 1 and not in the name. If `has_share` is true, the name contains a
+    share τ, for example gpass@16:0.75. A metric is monotone if one more pass never decreases its
+    value. `quantity` is the unit of a metric of cost, time or tokens, for which less is better.
+    A ratio of two means has no value per task, so `values` computes the contributions of tasks. If
+    counts determine only a range (`ranged`), for example for cover@0.8, `values` computes pass
+    rates. `cites` contains keys of study/references.bib.
     """
 
     values: Callable[..., Floats]
@@ -219,10 +214,7 @@ class Metric:
 
     @property
     def expectation(self) -> Expectation | None:
-        """The expectation as a polynomial in the success rate; see `expectation_of_metric`.
-
-        It is None for a metric that needs more than counts, or if it has too many terms.
-        """
+        """The expectation as a polynomial in the success rate; None if unknown or too long."""
         if self.family in ("pass@", "pass^"):
             complement = self.family == "pass@"
             return (all_fail_polynomial if complement else pass_hat_k_polynomial)(
@@ -274,9 +266,8 @@ class MetricChange(Metric):
 
     @classmethod
     def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
-        """The change from `start` to `end`.
-
-        Errors: ParameterError for equal metrics, or metrics with different units.
+        """The change from `start` to `end`; a ParameterError if the metrics are equal or
+        incompatible.
         """
         if start == end:
             raise ParameterError(
@@ -357,8 +348,7 @@ class MetricChange(Metric):
 def parse_change(text: str) -> MetricChange:
     """Parse a change between two metrics, for example "pass@1:pass@100".
 
-    Errors: ValueError for a text that does not contain two metrics. ParameterError for two metrics
-    between which no change is defined.
+    Errors: ValueError for a text that does not contain two metrics.
     """
     # The name of a metric may itself contain a colon: "gpass@8:0.5:pass@8".
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())

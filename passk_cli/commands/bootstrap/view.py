@@ -326,7 +326,6 @@ class BootstrapQuestion(Question, BootstrapOptions):
                 (SuggestedFix({"--interval": None}),),
             ))  # fmt: skip
             methods = (LOGIT_T,)
-        # The signature contains all methods, so these results are computed without a method.
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()
         lines = [plain.result(model_values) for model_values in values]

@@ -12,7 +12,7 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
 from passk_cli.inference.weights import bootstrap_means
 
-# Costs and rates are equal if their relative difference is at most this.
+# Maximum relative difference between costs or rates that count as equal.
 _TIE = 1e-12
 # Maximum number of values per block of resamples, to limit memory.
 _TOGETHER = 1 << 22
@@ -147,7 +147,7 @@ def lead_crossings(
     """
     tops = (first, second) if highest is None else highest
     ends = [first - tops[1], tops[0] - second]
-    # If the lowest and highest curves are equal, only one of them is resampled.
+    # Curves with equal lowest and highest values are resampled only once.
     ranged = (tops[0] != first).any(axis=1) | (tops[1] != second).any(axis=1)
     end_curves = np.concatenate([ends[0], ends[1][ranged]])
     draws = bootstrap_means(end_curves.T, resamples, seed, clusters=clusters)

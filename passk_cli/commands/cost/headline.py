@@ -19,7 +19,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import group_words, name_with_groups
 from passk_cli.study.values import Series
 
-# For each amount, the words about the model with the least of it per solved task.
+# Words about the model with the lowest amount per solved task, by amount.
 _LEAST = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",

@@ -28,9 +28,9 @@ from passk_cli.study.result import Result, range_between, ratio_estimate
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
 FRONTIER = "frontier"
-# Usual budgets are these multiples of a power of ten.
+# Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
-# The largest usual budget is at least _REACH times the smallest usual budget.
+# Minimum ratio of the largest default budget to the smallest default budget.
 _REACH = 4.0
 # Number of budgets at which leads are computed, and maximum number of models in a group for which
 # the leads of all pairs are computed.
@@ -195,7 +195,6 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
     high = max(high, _REACH * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
-        # The nearest round amount is the one with the smallest ratio to this amount.
         power = 10.0 ** math.floor(math.log10(amount))
         nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
         budgets.append(float(f"{nearest * power:.3g}"))

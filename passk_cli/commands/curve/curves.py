@@ -39,13 +39,12 @@ from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
-# Suffix of the name of the gain that pass@k would have if all tasks had the model's pass@1.
+# Ending of the name of a gain that is computed as if all tasks were equally hard.
 EVEN = " if all tasks were equally hard"
-# Interval methods of Δ_k, the coverage deficit and the moments. For the same tasks, the interval of
-# the skewness is a jackknife interval.
+# Interval methods of Δ_k, the coverage deficit and the moments, by population.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS = "jackknife"
-# Value of Result.flaw for a number that has no sampling error.
+# Mark of results from exact success rates, which have no sampling error.
 EXACT = "exact"
 # Largest k that `--points all` accepts.
 _MOST_POINTS = 100_000
@@ -283,8 +282,6 @@ class CurveComputation:
         ks_by_series = [
             {k for k_range in several for k in k_range.ks.tolist()} for several in stretches
         ]
-        # `shared` contains the k's that all models have, `complete_ks` the k's that no task is too
-        # short for.
         shared = sorted(set.intersection(*ks_by_series))
         complete_ks = sorted(
             set.intersection(*(set(ranges[0].ks.tolist()) for ranges in stretches))
@@ -410,8 +407,7 @@ class CurveComputation:
                 if name not in self.names:
                     continue
                 if bare:
-                    # These results equal those of `Analysis.result`, which is too slow for
-                    # thousands of k's.
+                    # Creating thousands of results with `Analysis.result` would be too slow.
                     errors: list[float | None] = [None] * len(ks)
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
@@ -485,8 +481,7 @@ class CurveComputation:
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Coverage is lower if tasks differ in difficulty. Equally hard tasks would gain more by the
-        # difference of this loss between the two k's.
+        # Differences in difficulty lower pass@k. Equally hard tasks would not lose this part.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

@@ -118,8 +118,7 @@ class OneCurve:
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)
         self.fewer = self.last.size.tasks != self.first.size.tasks
-        # The start of the curve is computed from the tasks at its end. Otherwise a change of the
-        # tasks could look like a change of the metric.
+        # Only the tasks at the end of the curve show the change of the metric from start to end.
         last = self.last.estimate.value
         gains = (step.gain.estimate.value for step in model.step_gains
                  if (step.start, step.gain.k) == (self.first.k, self.last.k))  # fmt: skip

@@ -64,10 +64,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import __version__
 
-# Which tasks the estimate of μ^k (pass^k of equally hard tasks) uses, by population.
+# How μ^k, the pass^k of equally hard tasks, is estimated, by population.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
-# If there are more than _MOST_ACROSS k's, tables with one column per k show only round k's. A chart
-# shows at most _MOST_DRAWN k's.
+# Maximum number of columns for k in a table, and maximum number of k's in a chart.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _EQUAL = 1e-12
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
@@ -294,7 +293,7 @@ class CurveTable(Section[Curves]):
         if not gains:
             return
         if not where and gain.name != AT and any(lacking_tasks_message(self.study.counts)):
-            # Only the change of pass@k can be computed again for the shared tasks.
+            # Only changes of pass@k can be computed again on the shared tasks.
             where = "each model's own tasks"
         curve_gains = ModelGains(
             in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),

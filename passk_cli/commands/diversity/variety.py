@@ -17,8 +17,7 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# A gain has little variety if its variety is at most _LITTLE above the least variety of a gain. The
-# limit is relative to the least variety, or to the distance to the largest possible variety.
+# Variety is little if it is at most this share above the smallest possible variety.
 _LITTLE = 0.1
 FLAG = "little variety"
 

@@ -59,8 +59,7 @@ NOISY_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-# Maximum number of attempts per task for the check of noisy attempts. With more attempts, one more
-# attempt hardly matters, and the variance takes long to compute.
+# Maximum number of attempts per task for this check, because the variance is slow to compute.
 _FEW_ATTEMPTS = 1_000
 
 

@@ -11,7 +11,7 @@ from passk_cli.report.model import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import all_series
 
-# Numbers that differ by less look equal after rounding.
+# Minimum difference between two numbers that look different after rounding.
 _ALIKE = 0.0005
 
 

@@ -54,7 +54,7 @@ from passk_cli.study.notes import lacking_tasks_message
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 
-# If `--to` is not set, the prediction is for this multiple of the number of attempts.
+# Default of `--to`, as a multiple of the number of attempts.
 _TIMES = 10
 # Number of points of a line in the chart.
 _DRAWN = 24

@@ -66,7 +66,7 @@ CHOSEN_LABELS = DiagnosticType(
 )  # fmt: skip
 _ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
-# If the p-value of random selection is smaller, the labels were probably not drawn at random.
+# Below this p-value, passk warns that labels were probably not drawn at random.
 _CHANCE_LIMIT = 1e-3
 # Default number of attempts to label per model.
 _FIRST_LABELS = 100

@@ -45,9 +45,8 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Maximum number of positions. More positions are grouped into ranges of equal length.
 _POSITIONS = 20
-# If outcomes never vary within a task, attempts look like copies. This verdict needs at least
-# _TASKS tasks with at least _ATTEMPTS attempts, and at least _MIN_CONSTANT tasks each that always
-# pass and that always fail.
+# Minimum numbers of tasks, of tasks that always pass (and that always fail), and of attempts per
+# task, for the verdict that constant outcomes look like copies.
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: first@k and pass@k are equal"

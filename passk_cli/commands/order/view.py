@@ -49,10 +49,10 @@ from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
-# The attempts that have a point in the chart.
+# Numbers of the attempts that have a point in the chart.
 _MARKED = range(1, 21)
 _P = "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
-# Verdict of a test → the reason that the answer names.
+# Reason that the answer names, for each significant verdict of a test.
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",

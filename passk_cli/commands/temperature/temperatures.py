@@ -281,7 +281,7 @@ def _fit_power_law(
     """Fit one model.  shared : its temperatures in increasing order, on their shared tasks."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
-    values = np.stack(curves, axis=1)  # tasks × temperatures × k's
+    values = np.stack(curves, axis=1)
     temperatures = np.array([_temperature_value(rates) for rates in shared])
     means = values.mean(axis=0)
     best = [temperature_text(shared[i]) for i in np.unique(best_temperature_by_k(means))]
