@@ -50,9 +50,8 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
 
-    If you reject tests with an adjusted value of at most q, the expected share of false rejections
-    among all rejections (the false discovery rate) is at most q, for independent or positively
-    dependent tests.
+    If you reject tests with an adjusted value of at most q, the false discovery rate (the expected
+    share of false rejections) is at most q. The tests must be independent or positively dependent.
 
     p : as for `holm`.  smallest : not used. Every test is counted in m.
     Returns floats in [p, 1] in the shape and order of p.

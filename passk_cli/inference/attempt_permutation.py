@@ -1,7 +1,7 @@
 """Distribution of a task's difference between two models if attempts are dealt to them at random.
 
-A deal of a task assigns the attempts of both models at random to the two models, so that each model
-has as many attempts as before.
+A deal assigns the attempts of both models at a task to the models at random. Each model gets as
+many attempts as it made.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
     """Exact limits (Clopper–Pearson) of each task's pass rate p if c of n attempts passed.
 
     P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 for X ~ Binomial(n, p). If c = n, the upper
-    limit is 1, and if c = 0, the lower limit is 0. For every p, the interval misses p with
-    probability at most 1 − level.
+    limit is 1, and if c = 0, the lower limit is 0. The coverage is at least `level`.
 
     n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
     Returns low and high, floats in [0, 1] of the broadcast shape; low ≤ c/n ≤ high.

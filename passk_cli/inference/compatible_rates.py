@@ -231,7 +231,7 @@ class CompatibleRates:
         """The minimum mean of a function of the rate over all compatible distributions.
 
         For any slope w > 0 the minimum is at least  min [mean − (log likelihood − floor) / w]  over
-        all distributions. Both are equal if the log likelihood reaches its floor.
+        all distributions. It is equal if the log likelihood reaches its floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:
@@ -264,8 +264,7 @@ class CompatibleRates:
         # Pass counts in a wide bin are replaced by the middle of the bin.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
-            # With thresholds, rates far from 0 matter too, so bins are narrower than a standard
-            # error.
+            # With thresholds, rates far from 0 matter too, so every bin is narrow.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)

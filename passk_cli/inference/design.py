@@ -28,8 +28,7 @@ from passk_cli.metrics.registry import Metric
 
 # Maximum number of elements in a matrix of probabilities, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# Relative tolerance for the largest possible spread √(m(1−m)), which a user can rarely write
-# exactly.
+# Relative tolerance for the largest possible spread √(m(1−m)), which is rarely a round number.
 _AT_MOST = 1e-6
 # Largest share of a variance that can be a rounding error.
 _NO_LUCK = 1e-9
@@ -155,8 +154,7 @@ class PilotEstimate:
 
     From n₀ to larger n, `within_variance` shrinks in the same ratio as in a Beta model with the
     pilot's mean and spread. If n₀ < 2k, `between_variance` is the model's share of the variance
-    measured at n₀. For k = 1 and n₀ ≥ 2 this is not an assumption, because `within_variance` is
-    proportional to 1/n for any rates.
+    measured at n₀. For k = 1 and n₀ ≥ 2, `within_variance` is proportional to 1/n for any rates.
 
     n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two attempts, `between_variance`
         is NaN, and so are all variances at n > 1.
@@ -438,8 +436,8 @@ def true_difference_variance(
     0, so that identical models are not excluded.
 
     The variance at a task is v² minus the mean product of the values of two separate groups of k
-    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, the variance is the mean
-    variance of the Beta model.
+    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, it is the mean variance of the
+    model.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])

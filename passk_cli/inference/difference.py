@@ -67,13 +67,10 @@ class DifferenceDistribution:
         (2 · 1.25 · spread_error)². The true log variances differ between rows by a variance τ²
         (DerSimonian and Laird). The moderated log variance of a row is the mean of y + v/2 and the
         weighted mean of all rows, with weights from τ² and v. The moderated log variance is used
-        only if it is larger than the row's own log variance. Pairs of models with truly different
-        spreads keep their spreads.
+        only if it is larger than the row's own log variance. Truly different spreads are kept.
 
-        Rows with one value, one unit or an unknown spread are excluded. At least three rows are
-        needed.
-        Source: Smyth 2004, for the idea; DerSimonian & Laird 1986. Coverage:
-        benchmarks/families.md.
+        Rows without a known spread are excluded. With fewer than three rows, nothing changes.
+        Source: Smyth 2004; DerSimonian & Laird 1986. Coverage: benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_distribution(rows, reach=1.0)
@@ -120,8 +117,7 @@ class DifferenceDistribution:
     def equivalence_p(self, margin: float) -> Floats:
         """The larger p of the two one-sided tests of mean ≤ −margin and of mean ≥ margin.
 
-        p ≤ α if and only if the limits of level 1 − 2α are within ±margin, and p is 1 with one
-        unit.
+        p ≤ α if and only if the limits of level 1 − 2α are within ±margin. p is 1 with one unit.
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
@@ -175,8 +171,7 @@ def difference_distribution(
     1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal, g is 1.
 
     differences : (tasks,) or (rows × tasks), finite numbers.
-    reach : largest possible |d|. With an infinite reach, L is the largest |d| of the row. Otherwise
-        L is the reach.
+    reach : largest possible |d|. L is the reach, or the largest |d| if the reach is infinite.
     floor : smallest variances of d̄, one for all rows or one per row.
     clusters : a code 0 … G−1 per task. The units are then clusters: d̄ is a ratio of totals, its
         spread is the spread of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.

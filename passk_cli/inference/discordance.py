@@ -1,6 +1,6 @@
 """Exact unconditional test for differences of −1, 0 and 1, and the interval that agrees with it.
 
-b is the number of tasks that only the first model passes, and c that only the second passes.
+Only the first model passes b of the tasks, and only the second model passes c of the tasks.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.inference.roots import find_root, parabola_peaks
 
 # The unknown rate of disagreement is π = sin²(θ/2) on a grid in θ, so that the number of discordant
-# tasks has the standard error 1/√T at every π. It has _STEPS points per standard error, and at
-# least _FEWEST.
+# tasks has the standard error 1/√T at every π. _STEPS is the number of points per standard error,
+# and _FEWEST the minimum number of points.
 _STEPS, _FEWEST = 10, 64
-# Number of standard deviations, plus number of tasks, beyond which the probability of a number of
-# discordant tasks is negligible.
+# Number of standard deviations, plus number of tasks, beyond which probabilities are negligible.
 _REACH, _BEYOND_POISSON = 7.0, 40
 # Number of rates π in a block.
 _BLOCK = 64
 # Position of the critical value between the largest z that is not significant (0) and the smallest
-# significant z (1). If no z is significant, the critical value is at least _BEYOND normal
+# significant z (1). Without a significant z, the critical value is at least _BEYOND normal
 # quantiles.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
@@ -37,8 +36,7 @@ _FEW_TASKS = 20_000
 _EXACT = 100_000
 # Maximum number of array elements in a block.
 _CELLS = 1 << 21
-# Number of values of z that are tried per step, and width of an interval that cannot contain two
-# attainable values of z.
+# Number of values of z per step, and width of an interval that contains only one attainable z.
 _TRIED, _NARROW = 16, 1e-10
 
 
@@ -151,8 +149,8 @@ def critical_z(tasks: int, level: float) -> float:
     """The critical value c: z > c if and only if `suissa_shuster` gives p ≤ 1 − level.
 
     The critical value is between two attainable values of z and closer to the higher value, which
-    is the smallest significant z. If no z is significant (2^(1−T) > 1 − level), the critical value
-    is larger than any z of T tasks.
+    is the smallest significant z. If no z is significant (2^(1−T) > 1 − level), it exceeds any z of
+    T tasks.
 
     >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
     (2.049, 2.281)

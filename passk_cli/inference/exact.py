@@ -30,8 +30,7 @@ _HALVINGS = 10
 _AGREE = 1e-9
 # Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
 _NEGLIGIBLE = 36.0
-# First position on an integration path at which the integrand is checked, and multiples of this
-# position that are checked next.
+# First position on an integration path at which the integrand is checked, and multiples of it.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 # Maximum number of array elements while the step is halved.
 _CELLS = 1 << 21
@@ -82,14 +81,13 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. If they
     differ, q is a quantile of a ratio, which is needed for clusters of unequal size.
 
-    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms). Atoms of weight 0 are
-        ignored.
+    totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms).
     p : in (0, 1), one for all distributions or one per distribution.
     Returns floats (distributions,) at which the distribution function differs from p by less than
         1e-11, or by as little as doubles allow. If all a_i/b_i of a row are equal, q is their
         value.
-    The number of distributions in a call changes q only by rounding, and the number of threads does
-    not change q.
+    The number of distributions in a call changes q only by rounding, and the number of threads
+    never changes q.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])

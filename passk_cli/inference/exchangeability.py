@@ -4,8 +4,7 @@ The null hypothesis of each test is that the outcomes of a task are in random or
 number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
 of the tasks, so neither a mixture of easy and hard tasks nor clusters of tasks can make a test
 significant. The distribution of each statistic is computed without simulation, so there is no seed
-and no Monte-Carlo error. Absolute errors of probabilities are below 1e-12 (1e-10 at a million
-tasks).
+and no Monte-Carlo error. Probabilities are accurate to 1e-12 (1e-10 at a million tasks).
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ def trend_score_variance(n: Ints, c: Ints) -> Floats:
 def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     """Mean and variance of the number of neighbours that differ, over all orders of c passes in n.
 
-    The moments are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)). The statistic is the number of
-    runs of equal outcomes minus one.
+    The moments are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)).
     Source: Wald & Wolfowitz 1940.
 
     >>> moments = neighbour_change_moments(np.array([4]), np.array([2]))
@@ -213,8 +211,7 @@ class OrderTest:
 
     mean, sd : mean and standard deviation over all orders.
     p : two-sided; NaN if no task is informative.
-    tasks : number of informative tasks, with passes and failures (and 3 attempts to compare
-        neighbours).
+    tasks : number of informative tasks, with passes, failures and (for neighbours) 3 attempts.
     """
 
     statistic: float
@@ -230,7 +227,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often. p
     = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, the test is about the
     position of this pass. With many passes, the test is a stratified Wilcoxon test (van Elteren
-    1960, with different weights).
+    1960).
 
     start, passed : as in `metrics.order`.  Returns `OrderTest` with a mean of 0.
     Source: Cox 1958, "The regression analysis of binary sequences".

@@ -15,13 +15,12 @@ from passk_cli.metrics.choice import binomial_probabilities
 # The unknown common pass rate is sin²(θ/2) on a grid in θ, with _STEPS points per standard error of
 # a pass rate and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# Maximum number of pairs of pass counts for Boschloo's test. With more pairs, Fisher's test gives
-# nearly the same p-values.
+# Maximum number of pairs of pass counts for Boschloo's test. With more, Fisher's test is nearly
+# equal.
 MOST_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9
-# Width factor: pass counts farther from their mean than this number times the root of the attempts
-# have a probability below 10⁻³⁰⁰.
+# Pass counts this many roots of the attempts away from their mean have probabilities below 10⁻³⁰⁰.
 _REACH = 19.0
 
 

@@ -4,8 +4,7 @@ For new tasks, limits come from a Bayesian bootstrap over tasks (or clusters). L
 interval of a mean, the bootstrap adds a guard atom with half a task's weight at the worst possible
 value. The draws are shifted by the difference between the bias-corrected and the plain estimate.
 For these tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean.
-The skewness then has normal limits with the jackknife over attempts. Coverage:
-benchmarks/heterogeneity.md.
+The skewness then has normal limits with the jackknife over attempts.
 """
 
 from __future__ import annotations
@@ -172,7 +171,7 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # A task that always or never passes raises Δ_k most, and a task with the mean rate lowers Δ_k
+    # A task that always or never passes raises Δ_k most, and a task with the mean rate lowers it
     # most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
@@ -228,8 +227,7 @@ def sd_and_skewness_of_rates(
     """Standard deviation and skewness of the true success rates over tasks, without attempt noise.
 
     n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
-        needs 3 attempts at every task, 3 tasks, and a standard deviation that is significantly
-        above 0.
+        needs 3 attempts at every task, 3 tasks, and a significant standard deviation.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
     >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())

@@ -159,8 +159,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     probability that the rate is in this lump, otherwise Beta(a + c, b + n − c).
 
     n, c : (tasks,), 0 ≤ c ≤ n, n ≥ 1.  Returns floats in [0, 1].
-    Edge case: with one attempt at every task, the counts determine only the mean of the rates, and
-        the spread comes from the prior.
+    Edge case: with one attempt at every task, the spread of the rates comes only from the prior.
 
     >>> rates = draw_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
     >>> rates.shape, round(float(rates.mean()), 1)

@@ -190,7 +190,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
     every attempt, and the remaining tasks have the rates of `success_rates` with a new ability
     (EM). The statistic is √(2 log likelihood ratio) against π = 0. The statistic is compared with
     the statistics of all submissions, like in `closest_partners`. Tasks with one attempt are
-    excluded.
+    ignored.
 
     n, c : as in `success_rates`.
     """

@@ -231,8 +231,8 @@ def intervals(
 ) -> list[Interval]:
     """The intervals of several samples; see `interval`.
 
-    Vectorised methods compute many intervals at once. The number of samples in a call changes a
-    limit only by rounding, 1e-12.
+    Vectorised methods compute many intervals at once. Other samples change a limit only by
+    rounding, 1e-12.
 
     >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
     >>> samples = [IntervalData(one, low=-1.0) for one in values]
@@ -747,8 +747,7 @@ def _require_one_attempt(sample: IntervalData) -> None:
 class IntervalMethod:
     """An interval method: its function, its description and what it needs.
 
-    limits : function of a sample and a tail probability. It raises _UndefinedLimitsError without
-        limits.
+    limits : function of a sample and a tail probability. It may raise _UndefinedLimitsError.
     description : its name in a sentence about methods.  cites : keys of study/references.bib.
     populations : the populations that it is valid for.
     vectorised : whether `limits` takes many samples at once; errors are then in its result.

@@ -26,8 +26,7 @@ FEWEST_COMPARED = 30
 # Minimum number of labelled tasks with a value other than the bound. With fewer tasks, intervals
 # that rely on the judge cover only 90 %.
 FEWEST_OFF = 5
-# Minimum probability that two attempts at a task both pass, or both fail. Below this probability,
-# pairs of labels are too rare.
+# Minimum probability that two attempts at a task both pass, or both fail.
 RAREST = 0.07
 # Minimum difference between a judge's pass rates of true and of false attempts.
 _HARDLY = 0.1
@@ -120,8 +119,7 @@ class JudgeLabels(NamedTuple):
         """Number of attempts that each label represents, by task and verdict: (tasks × 2).
 
         The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` drew labels at
-        a different rate in each stratum. Without labels in a stratum, the rate of the verdict is
-        used.
+        a different rate in each stratum.
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
@@ -354,10 +352,10 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
     """pass@1 from a judge's error rates on other models or tasks; None if both rates are similar.
 
     p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
-    errors in r attempts is (x + ½)/(r + 1).
-    hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p.
-    errors : numbers of wrong verdicts and of all verdicts, for attempts that truly fail and then
-        for attempts that truly pass.
+    errors in r attempts is (x + ½)/(r + 1). hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
+    f)/(r_f + 1)) / (s − f)² at the mean p.
+    errors : numbers of wrong verdicts and of all verdicts, for truly failing and for truly passing
+    attempts.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
@@ -495,8 +493,7 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
     """A permutation test of whether a judge's errors occur together within tasks.
 
     Errors are dealt at random to the labelled attempts of each truth. The test at 5 % is
-    significant in at most 5 % of cases without clustering. A test that is not significant does not
-    prove that errors are independent.
+    significant in at most 5 % of cases without clustering.
     """
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):

@@ -131,8 +131,8 @@ def draw_min_p(
     the draws as in the data, so less power is lost than with Bonferroni's factor. A column with few
     effective tasks cannot have a small p, so it does not raise the p-values of other columns.
 
-    alpha : significance level. While an adjusted p is within 3 Monte-Carlo errors of it, more draws
-        are made, up to 16 × resamples.
+    alpha : significance level. More draws, up to 16 × resamples, are made while an adjusted p is
+    close to alpha.
     resamples : number of draws. With 13 units or fewer, all sign patterns are enumerated instead.
     seed : integer ≥ 0. Families with the same number of units have the same signs.
     The signs of a unit depend only on its differences, never on its name or position. The

@@ -31,8 +31,7 @@ _STEPS = 80
 _INFORMATION = 25.0
 # Distance within which the logits of two counts are treated as equal.
 _NEARLY = 0.1
-# Weights of the variance in the search for a distribution with more variance, and the largest
-# decrease of the log-likelihood.
+# Weights of the variance in the search for more variance, and largest loss of log-likelihood.
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6
@@ -197,8 +196,7 @@ class ErrorDistribution:
 def error_distribution(model: MixingDistribution, statistic: Statistic) -> ErrorDistribution:
     """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
-    The variance and the third moment are expectations under the mixing distribution with the most
-    variance that the counts allow.
+    Both moments are expectations under the mixing distribution with the most variance.
     """
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
     moments = np.empty((2, len(groups), len(model.rates)))

@@ -38,8 +38,8 @@ class SignFlipResult:
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
     exact : whether p comes from all sign patterns, so that it has no Monte-Carlo error.
-    smallest : smallest possible p for differences of these sizes: 2^(1−t) if t of them are not zero
-        (half of this for mid-p).
+    smallest : smallest possible p for differences of these sizes: 2^(1−t) if t are not zero (for
+    mid-p 2^−t).
     """
 
     p: Floats
@@ -75,8 +75,7 @@ def sign_flip_test(
 
     The random signs depend on the task's position, the number of tasks and the seed. Other columns
     and threads do not change p. Sums that differ by at most 1e-9 of Σ|d| are treated as equal.
-    Edge cases: p is 1 and exact if all differences are 0 or if there are no tasks. p is NaN for a
-        column with NaN or infinity.
+    Edge cases: p is 1 and exact if all differences are 0, and NaN if a column has NaN or infinity.
     Errors: ValueError if there are not 1 or 2 dimensions, or if a parameter is out of its range.
     Source: Fisher 1935; Pagano & Tritchler 1983 (convolution); Dwass 1957 (random patterns);
     Phipson & Smyth 2010, "Permutation p-values should never be zero" ((b+1)/(m+1)); Hoeffding 1963

@@ -102,8 +102,7 @@ def rank_limits(better: Bools) -> Ints:
     The best rank is 1 + the number of significantly better models. The worst rank is M − the number
     of significantly worse models. A model that ties with all M − 1 models has the ranks 1 and M.
 
-    better : (models × models), True if the row's model is significantly better than the column's
-        model.
+    better : (models × models), True if the row's model is significantly better.
 
     >>> rank_limits(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
     [[1, 2], [1, 3], [2, 3]]

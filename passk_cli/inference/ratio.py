@@ -87,8 +87,7 @@ class TaskCosts:
     def effective_tasks_if_few(self) -> int:
         """Effective number of tasks, (Σx)² / Σx², if it is too small for the limits; otherwise 0.
 
-        The number is too small if it is below 10 and below a quarter of the tasks
-        (benchmarks/cost.md).
+        The number is too small if it is below 10 and below a quarter of the tasks.
 
         >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
         2
@@ -197,13 +196,12 @@ def cost_per_success(
 
     The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
     The limits of ȳ come from the default interval of pass@1 (`guard`, or `hull` for these tasks),
-    which is valid near 0. Without a pass there is no value, and only a lower limit. The limits of
-    x̄ come from `amount_reach`.
+    which is valid near 0. Without a pass there is only a lower limit. The limits of x̄ come from
+    `amount_reach`.
 
     Limits are None with one task (cluster). For these tasks, each task needs two attempts.
     Coverage: benchmarks/cost.md.
-    Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
-    Taleban 2009 (lognormal means).
+    Source: Fieller 1954; Donner & Zou 2012; Land 1972; Zou, Huo & Taleban 2009.
 
     >>> spent = TaskCosts(np.array([0.1, 0.3, 0.2, 0.4, 0.1]), np.array([1.0, 0.0, 0.5, 0.0, 1.0]))
     >>> answer = cost_per_success(spent)

@@ -18,8 +18,7 @@ HORIZON = 365
 # False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
 # change exceeds with this probability. Source: quantiles of 20,000 histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# Largest correlation between neighbouring runs that passk assumes. With a larger correlation, no
-# change could be detected.
+# Largest correlation between neighbouring runs that passk assumes.
 _MOST_CORRELATED = 0.95
 # Number of runs before and after a change that replace the test of ranks if they do not overlap.
 _FEWEST_APART = 4
@@ -181,8 +180,7 @@ def run_variances(values: Floats) -> tuple[float, float]:
 def run_variance(values: Floats) -> float:
     """Variance of the effect of a run on the mean over its tasks, at least 0.
 
-    The effect of a run is common to all its tasks. Random outcomes and effects on single tasks are
-    excluded.
+    The effect of a run is common to all its tasks.
 
     values : as for `run_variances`.
 
@@ -215,8 +213,7 @@ def run_difference_reach(variance: float, runs: int, history: int, level: float 
 def widen_limits(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
     """Limits of a difference, widened by the effect of the run.
 
-    The distance of each limit from the estimate and the reach of runs are combined as squares
-    (variances recovered from limits).
+    The distance of each limit from the estimate and the reach of runs are combined as squares.
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
     >>> low, high = widen_limits(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
@@ -324,17 +321,15 @@ def change_points(
     After each run r, the runs since the last change are split at the s with the largest t = (mean
     after − mean before) / (sd √(1/s + 1/(r−s))). sd is pooled, with r − 2 degrees of freedom, and t
     is converted to a normal deviate. A split is a change if its deviate exceeds the 1 − α quantile
-    of the largest deviate over all splits and all runs of a history of `HORIZON` runs without a
-    change, and if four checks agree:
+    of the largest deviate in a history of `HORIZON` runs without a change, and if four checks
+    agree:
 
     - sd is at least the standard deviation due to chance within tasks. Runs that are nearly equal
       by accident therefore show no change.
-    - Runs may be correlated with earlier runs and drift, so `correlated_t` must exceed the
-      threshold too.
+    - Runs may be correlated and drift, so `correlated_t` must exceed the threshold too.
     - Means of runs near 0 or 1 are skewed, and a few low means are not a change. Therefore the
       normal scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the
-      same split. If there are too few runs for this, four or more runs on each side must not
-      overlap.
+      same split. With too few runs, four runs on each side must not overlap.
     - A few attempts may cause the whole change. Therefore the exact p of the counts before and
       after (`exact_change_p`) must be as small as the threshold implies.
 

@@ -87,8 +87,8 @@ def bootstrap_means(
 
     values : (tasks × columns).
     clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
-    Memory, in addition to the result: 64 MB of weights, cached for the next call, or a few blocks
-        of 2 MB if there are more weights.
+    Memory, in addition to the result: 64 MB of cached weights, or a few blocks of 2 MB if there are
+    more.
     Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
@@ -121,7 +121,7 @@ def repeated_attempt_means(
 
     c* ~ Binomial(n, c/n) in every task. The values are shifted by the bias of resampling with
     replacement, so that the draws are centred on the estimate. Models with equal counts have equal
-    draws, whatever their names.
+    draws.
 
     n, c : (tasks,).
     tables : for each metric, its values at c = 0 … n for each distinct n, in increasing order.
