@@ -86,8 +86,7 @@ class Attempts:
     def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
         """The attempts with new cell indices; cells with the same new index are merged.
 
-        new_cell : new index of each cell, or −1 to drop the cell.
-        cells : the new number of cells.
+        new_cell : new index of each cell, or −1 to drop the cell.  cells : the new number of cells.
         """
         keep = new_cell[self.cell] >= 0
         cell, value = new_cell[self.cell[keep]], self.value[keep]

@@ -45,8 +45,7 @@ class Counts:
     A series is one line of a report: a model, or a model with one value of each `by=` column.
 
     series : sorted tuples (model, group values …), one per series.
-    group_names : names of the `by=` columns.
-    tasks : sorted names of the tasks.
+    group_names : names of the `by=` columns.  tasks : sorted names of the tasks.
     series_codes, task_codes : for each cell, the index of its series and the index of its task.
         Cells are sorted by series and then by task.
     n, c : number of attempts and of passes per cell; n ≥ 1, 0 ≤ c ≤ n.
@@ -500,7 +499,6 @@ def _concatenate_names(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[li
 
 
 def _sum_by_cell(values: Ints, cell: Ints, cells: int) -> Ints:
-    """The sum of the values of each cell."""
     totals = np.zeros(cells, dtype=np.int64)
     np.add.at(totals, cell, values)
     return totals

@@ -60,8 +60,7 @@ class ColumnChoice(NamedTuple):
 
     role : role that the column could have; "" if no role fits.
     option : option that gives the column this role; None without a role.
-    values : description of the values in the column.
-    used : whether the column has this role.
+    values : description of the values in the column.  used : whether the column has this role.
     pooled : whether the column has different values for attempts at the same task.
     """
 
@@ -77,12 +76,10 @@ class ColumnChoice(NamedTuple):
 class ReadFacts:
     """How the data was read, so that passk can report every decision.
 
-    inputs : how each file was read.
-    missing : number of attempts without an outcome.
+    inputs : how each file was read.  missing : number of attempts without an outcome.
     missing_policy : value of --missing.
     missing_outcomes : missing outcomes by model and task; None if no outcome is missing.
-    duplicates : number of rows that repeat an attempt.
-    duplicates_policy : value of --duplicates.
+    duplicates : number of rows that repeat an attempt.  duplicates_policy : value of --duplicates.
     duplicates_checked : whether attempts have numbers, which the check for duplicates needs.
     unnumbered : number of attempts without a number, if other attempts have numbers.
     skipped : number of lines that are not records, which --skip-bad leaves out.

@@ -37,8 +37,7 @@ class MetricView(NamedTuple):
     """A metric as the template shows it.
 
     ticks : positions of the ticks of the axis, in percent, and their labels.
-    lower : whether lower values are better.
-    tested : whether tests rank the models by this metric.
+    lower : whether lower values are better.  tested : whether tests rank the models by this metric.
     percent : whether the values are shown as percentages.
     """
 

@@ -73,7 +73,6 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:
-    """The charts of a panel in both themes, with names such as "curves-1-dark.svg"."""
     images = {}
     for place, plot in enumerate(view.plots, 1):
         for theme, look in THEMES.items():

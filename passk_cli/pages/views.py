@@ -20,8 +20,7 @@ class CellView:
     """A cell of a table as the template shows it.
 
     value, error : text of the value, and text of its interval or standard error.
-    key : sort key of a number; "" for a text.
-    why : text that appears under the mouse.
+    key : sort key of a number; "" for a text.  why : text that appears under the mouse.
     """
 
     value: str
@@ -44,8 +43,7 @@ class TableView:
 class PanelView:
     """A panel as the template shows it, with printable texts.
 
-    anchor : anchor of the panel on the page.
-    finding : answer of the panel, with rounded numbers.
+    anchor : anchor of the panel on the page.  finding : answer of the panel, with rounded numbers.
     context : the line below the tables.
     end : suffix of the anchor if the page has several sections, for example "-2".
     """

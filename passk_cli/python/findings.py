@@ -41,10 +41,8 @@ STYLE = Style(spelling=spell_for_python)
 class Chart:
     """A chart of results, which a notebook shows and `save` writes to a file.
 
-    report : the report that the chart shows.
-    look : size, title, bands and highlighted models.
-    theme : "light" or "dark".
-    percent : whether shares are shown as percentages.
+    report : the report that the chart shows.  look : size, title, bands and highlighted models.
+    theme : "light" or "dark".  percent : whether shares are shown as percentages.
     """
 
     report: Report
@@ -82,7 +80,6 @@ class Chart:
         return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        """The chart as SVG for a notebook, and as text for other programs."""
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
 
@@ -90,8 +87,7 @@ class Chart:
 class PrintedMessage:
     """A note or warning about results.
 
-    name : name of the message, for example "pooled-settings".
-    severity : "note" or "warning".
+    name : name of the message, for example "pooled-settings".  severity : "note" or "warning".
     text : the message as a sentence.
     fields : name → value of everything that the sentence contains.
     remedies : Python calls that you can run to fix the problem; several calls are alternatives.
@@ -186,8 +182,7 @@ class Findings:
 
         name : kind of the chart ("curves", "forest", …), if there are several charts.  The
             beginning of the name is enough.  For `report`, you must name a section.
-        theme : "light" or "dark".
-        percent : whether shares are shown as percentages.
+        theme : "light" or "dark".  percent : whether shares are shown as percentages.
         size : size of the chart, for example "3.25in", "8cmx5cm" or "800x500" (pixels).
         title : whether the chart has a title.
         bands : whether lines have bands for their intervals.
@@ -236,8 +231,7 @@ class Findings:
         path : .csv, .tsv, .json, .jsonl and .parquet contain one row per result.  .md, .tex and
             .txt contain the tables.  .png, .svg, .pdf and .html are charts.  For `report`, .html
             and .md contain the whole page.
-        digits : number of decimals in tables.
-        percent : whether shares are shown as percentages.
+        digits : number of decimals in tables.  percent : whether shares are shown as percentages.
         theme, size, title, bands, highlight, panel : options of a chart; see `chart`.
         stacked : for .tex, whether intervals are below their estimates, for a narrow column.
         safe_csv : whether texts that begin with =, +, - or @ get an apostrophe, so that a
@@ -314,7 +308,6 @@ class Findings:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        """The tables as HTML for a notebook, and as text for other programs."""
         return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
 
 

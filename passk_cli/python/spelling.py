@@ -35,8 +35,7 @@ Options = Mapping[str, DeclaredOption]
 class PythonCall:
     """A call of a public function of passk, as the user wrote it.
 
-    name : name of the function.
-    data : first argument.
+    name : name of the function.  data : first argument.
     options : keyword arguments.
     """
 
@@ -225,7 +224,6 @@ def _quoted(value: str) -> str:
 
 
 def _flags(options: Options) -> Options:
-    """Flag → option, from the given options or else from any command."""
     return {**_flags_of_all(), **by_flag(options.values())}
 
 

@@ -28,8 +28,7 @@ class Estimate:
 
     value : the estimate, or None.  If missing outcomes make the estimate a range, its lower end.
     upper : upper end of the range; None if the estimate is not a range.
-    se : standard error, or None.
-    low, high : limits of the interval, or None.
+    se : standard error, or None.  low, high : limits of the interval, or None.
     reason : why the value or a limit is missing or of limited use.
     signed : whether a plus sign is shown before a positive value, for example a difference.
     marked : whether the value is significantly the best, and therefore shown in bold.
@@ -406,8 +405,7 @@ class ChangedTasks:
 class Panel:
     """A part of a report page: the report of one command, and how to read it.
 
-    name : anchor of the panel on the page.
-    title : heading of the panel.
+    name : anchor of the panel on the page.  title : heading of the panel.
     instructions : how to read the panel, in two sentences.
     is_in_page_answer : whether the answer at the top of the page contains the panel's answer.
     board : a leaderboard that the page shows instead of tables and charts.
@@ -462,8 +460,7 @@ class Reference(NamedTuple):
 class MethodsText:
     """Sentences for a paper about how results were computed.
 
-    text : sentences with citations such as "[@key1; @key2]".
-    references : key → reference.
+    text : sentences with citations such as "[@key1; @key2]".  references : key → reference.
     """
 
     text: str

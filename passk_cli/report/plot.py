@@ -48,8 +48,7 @@ class Plot:
     title : what the chart shows.
     subtitle : what was counted, and how certain the estimates are, in parts joined by " · ".
     answer : sentences of the report that the chart illustrates.
-    x_title, y_title : titles of the axes.
-    x_names : value of x → label of the tick.
+    x_title, y_title : titles of the axes.  x_names : value of x → label of the tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
     log_x, log_y : whether an axis is logarithmic; None if the values decide this.
     y_limits : ends of the y-axis; None to fit the values.
@@ -183,8 +182,7 @@ def forest(
     colour : key of the series, if the label is not the name of a series.
     head, tail : keys of both models of a difference head − tail.  The chart shows each head once,
         above its tails.
-    unit : key of the unit of differences.
-    rules : vertical reference lines.
+    unit : key of the unit of differences.  rules : vertical reference lines.
     titles : title, subtitle and x_title.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
@@ -225,8 +223,7 @@ def ranking(
 def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     """A chart of horizontal bars that begin at zero.
 
-    rows : one row per bar.
-    value : key of the length of a bar.
+    rows : one row per bar.  value : key of the length of a bar.
     names : further keys and titles; see `forest`.
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
@@ -238,8 +235,7 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
 def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
     """A chart of the density of random draws, with the estimate and its interval.
 
-    rows, names : rows, keys and titles; see `forest`.
-    draws : key of the array of draws.
+    rows, names : rows, keys and titles; see `forest`.  draws : key of the array of draws.
     within : key of the smallest and the largest possible value.
     """
     points = forest(rows, rules=(), **names)
@@ -294,7 +290,6 @@ def _plot(
     kind: str, rows: tuple[Row, ...], names: Mapping[str, str], titles: Mapping[str, str],
     rules: Iterable[ReferenceLine] = (), **further: Any,
 ) -> Plot:  # fmt: skip
-    """A plot with printable texts and titles."""
     further |= {name: printable(text) for name, text in titles.items()}
     safe = tuple(replace(rule, text=printable(rule.text)) for rule in rules)
     return Plot(kind, rows, names, rules=safe, **further)
@@ -312,7 +307,6 @@ def _rows_by_role(
 
 
 def _plain_value(value: Any, positive: bool = False) -> Any:
-    """A value as a type that can be written as JSON; infinite numbers become None."""
     if isinstance(value, SeriesName):
         return SeriesName([printable(part) for part in value.parts], value.joint)
     if isinstance(value, str):

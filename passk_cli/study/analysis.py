@@ -19,13 +19,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import SeriesName, count_range, plural, tasks_and_attempts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import allowed_ks, usual_k
-from passk_cli.study.notes import (
-    MORE_ATTEMPTS,
-    ODD_K,
-    OF_STOPPING,
-    reading_notes,
-    result_notes,
-)
+from passk_cli.study.notes import MORE_ATTEMPTS, ODD_K, OF_STOPPING, reading_notes, result_notes
 from passk_cli.study.result import Result, SampleSize, range_between, ratio_estimate
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import (
@@ -45,8 +39,7 @@ if TYPE_CHECKING:
 class Analysis:
     """Counts, the metrics to compute from them, and the options that commands share.
 
-    metrics : the metrics to compute.
-    rules : test, adjustment and margin of comparisons.
+    metrics : the metrics to compute.  rules : test, adjustment and margin of comparisons.
     short_tasks : what happens to a metric if some tasks have too few attempts, "empty" or "drop".
     hint : a sentence about metrics that need more attempts than the data has.
     metrics_requested : whether the caller named the metrics.
@@ -237,8 +230,7 @@ class Analysis:
         """The mean of any value per task, with its interval.
 
         values : one value per task, within the bounds; tasks with NaN are left out.
-        tasks : indices of the tasks.
-        n : number of attempts of each task.
+        tasks : indices of the tasks.  n : number of attempts of each task.
         attempts : number of attempts of which each value is a share, if values are pass rates.
         within : variance of each value over repeated attempts, for the population these-tasks.
         mixed : number of tasks with both passes and failures, which `within` may not show.
@@ -293,7 +285,6 @@ class Analysis:
         return notes
 
     def _larger_k_note(self) -> Iterator[Diagnostic]:
-        """A note about models that have enough attempts for a larger k than most models."""
         allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
         k = default_ks(max(allowed))[-1]
         if most and most < k > usual_k(self.counts):

@@ -30,8 +30,7 @@ BASELINE_LEFT_OUT = DiagnosticType(
     " baseline. passk uses this file only as the baseline, and the other files as the new run.",
     why="Otherwise the baseline would be compared with itself.",
     advice="If the file is the baseline that you want, you do not need to do anything.",
-    example="note[baseline-left-out]: runs/main.csv is the baseline, and left out of the new"
-    " run",
+    example="note[baseline-left-out]: runs/main.csv is the baseline, and left out of the new run",
 )  # fmt: skip
 
 

@@ -72,15 +72,13 @@ class Comparison:
     """Two models compared by one metric, on the tasks that both models have.
 
     first, second : the task values of both models; the difference is first − second.
-    tasks : indices of the shared tasks.
-    values : the values of both models at the shared tasks.
+    tasks : indices of the shared tasks.  values : the values of both models at the shared tasks.
     at : indices of the shared tasks in `first` and in `second`, or slice(None) if both models have
         the same tasks.
     only_first, only_second : number of tasks that only one model has, which are left out.
     interval : interval of the mean difference.
     p, adjusted : p-value of no difference, and the adjusted p-value; NaN if there is no test.
-    smallest : the smallest p-value that the test can give.
-    test : name of the test.
+    smallest : the smallest p-value that the test can give.  test : name of the test.
     adjustment : the adjustment of p: "min-p", "holm", "bh", "none"; "" without p.
     alpha : the largest p that is significant after the adjustment.  The level of the interval is
         1 − alpha.
@@ -259,7 +257,6 @@ class Comparison:
 
     @property
     def _same_tasks(self) -> bool:
-        """Whether both models have the same tasks."""
         return isinstance(self.at[0], slice)
 
     @property
@@ -440,7 +437,6 @@ def _batches(
     plain: Sequence[Comparison], places: Iterable[int], levels: Sequence[float],
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
-    """Indices of comparisons with the same interval method and level."""
     together = group_by(places, lambda at: (_interval_method(plain[at], confidence), levels[at]))
     for (method, level), members in together.items():
         size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in members))

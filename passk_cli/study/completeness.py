@@ -41,8 +41,7 @@ DROPPED_TASKS = DiagnosticType(
     "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}",
     meaning="With `--attempts N --short-tasks drop`, passk leaves out a model's tasks that do"
     " not have exactly N attempts.",
-    why="The remaining tasks are rarely a random choice, so the rate may be too high or too"
-    " low.",
+    why="The remaining tasks are rarely a random choice, so the rate may be too high or too low.",
     advice="Complete the run, so that every task has N attempts.",
     example="warning[dropped-tasks]: left out tasks without exactly 4 attempts: alpha has 3 at"
     " 2 tasks (t4, t9)",
@@ -110,7 +109,6 @@ def uneven_models(counts: Counts) -> list[MissingAttempts]:
 
 
 def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
-    """The mean pass rate of these models at each task; NaN at a task that none of them has."""
     cells = np.concatenate([np.r_[rows] for rows in models])
     tasks = counts.task_codes[cells]
     size = len(counts.tasks)

@@ -70,7 +70,6 @@ def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diag
 
 
 def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
-    """The warning about dependent attempts, with the smallest p-value of all series."""
     significant, tests = list[tuple[float, str, str]](), 2 * len(order.names)
     edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
     for place, series in enumerate(order.names):
@@ -118,7 +117,6 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
 
 
 def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
-    """The note about possible clusters, for the column with the smallest p-value."""
     from passk_cli.inference.task_groups import group_p
 
     tests = len(groups.columns)

@@ -53,9 +53,8 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     why="passk treats both names as separate models. `passk compare` and a leaderboard stop with"
     " an error about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
-    example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164"
-    " tasks, and each of them counts as a model; --exclude-model alpha-rerun leaves out the"
-    " possible copy;"
+    example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164 tasks,"
+    " and each of them counts as a model; --exclude-model alpha-rerun leaves out the possible copy;"
     " --exclude-model alpha leaves out the other model",
 )  # fmt: skip
 
@@ -65,8 +64,7 @@ class DuplicateRun(NamedTuple):
 
     name, original : the possible copy, and the model or run that it equals.
     tasks : number of shared tasks at which the outcomes are equal.
-    shared_tasks : number of shared tasks.
-    changed : number of attempts with a different outcome.
+    shared_tasks : number of shared tasks.  changed : number of attempts with a different outcome.
     """
 
     name: str
@@ -157,8 +155,7 @@ def find_copies(
     """The duplicates among several runs or models with the same tasks and numbers of attempts.
 
     n : number of attempts per task, with the shape (tasks,).
-    passes : number of passes, with the shape (names × tasks).
-    pairs, models : see `detect_copy`.
+    passes : number of passes, with the shape (names × tasks).  pairs, models : see `detect_copy`.
     """
     firsts: dict[bytes, int] = {}
     same = [firsts.setdefault(row.tobytes(), place) for place, row in enumerate(passes)]
@@ -235,8 +232,7 @@ def copies_between(
 ) -> Iterator[DuplicateRun]:
     """The series of other counts of which a series is a copy.
 
-    place : index of the series in `counts`.
-    rivals : name → index of a series in `other_counts`.
+    place : index of the series in `counts`.  rivals : name → index of a series in `other_counts`.
     name : name of the series.
     """
     cells = counts.rows_of(place)
@@ -269,7 +265,6 @@ def renamed_models(
 
 
 def _counts_by_task(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
-    """(task, groups …) → attempts and passes of a model."""
     return {
         (task, *series[1:]): (n, c)
         for (series, task), n, c in zip(

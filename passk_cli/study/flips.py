@@ -43,8 +43,7 @@ class NamedSeries(NamedTuple):
 class Flips:
     """The outcomes of a series and of its baseline at the tasks that both have.
 
-    series : the series.
-    name, against : printed names of the series and of its baseline.
+    series : the series.  name, against : printed names of the series and of its baseline.
     tasks : names of the shared tasks.
     n, c : number of attempts and passes of the series at each task.
     n_base, c_base : number of attempts and passes of the baseline at each task.

@@ -304,8 +304,7 @@ def _add_amounts(
 ) -> Counts:  # fmt: skip
     """The counts of all runs, with the amounts of the attempts if a run contains amounts.
 
-    request : a request for one amount.
-    all_runs : counts of all runs.
+    request : a request for one amount.  all_runs : counts of all runs.
     columns : unused columns of the history, which may contain lists of amounts.
     """
     (role,) = request.attempts
@@ -528,8 +527,7 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
 class PastRuns(NamedTuple):
     """The runs of a history that are used for one amount, for example only runs with costs.
 
-    history : counts with one series per run.
-    setups : series → all runs of the series.
+    history : counts with one series per run.  setups : series → all runs of the series.
     recent : series → the cells of each pooled run, at the tasks that at least half of the pooled
         runs have.
     """
@@ -587,8 +585,7 @@ class PooledBaseline:
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
         """A history with simulated outcomes, and the passes of its last runs together.
 
-        base : counts of the last runs together.
-        rates : success rate of each cell of `base`.
+        base : counts of the last runs together.  rates : success rate of each cell of `base`.
         scales : series → standard deviation of the effect of a run, in logits.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
@@ -732,7 +729,6 @@ def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
 def _short_runs_message(
     history: Counts, setup: Setup, runs: Sequence[Ints]
 ) -> Iterator[Diagnostic]:
-    """The note about last runs that do not have all tasks of the baseline."""
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]
     short = [

@@ -54,8 +54,7 @@ _STOPPED = {
 class SubmissionBoard:
     """The submissions to one benchmark, with the results of the integrity checks.
 
-    counts : counts of the submissions.
-    texts : see `submission_boards`.
+    counts : counts of the submissions.  texts : see `submission_boards`.
     """
 
     counts: Counts

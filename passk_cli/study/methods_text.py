@@ -162,7 +162,6 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
 
 
 def _missing_outcomes_sentence(counts: Counts) -> str:
-    """The sentence about the treatment of missing outcomes."""
     facts = counts.facts
     if not facts.missing:
         return ""
@@ -170,7 +169,6 @@ def _missing_outcomes_sentence(counts: Counts) -> str:
 
 
 def _labels_sentence(counts: Counts) -> str:
-    """The sentence about how labels or error rates correct the verdicts of a judge."""
     if rates := counts.facts.judge_errors:
         (passed, false), (failed, true) = rates
         return (
@@ -199,7 +197,6 @@ def _labels_sentence(counts: Counts) -> str:
 
 
 def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> str:
-    """The sentences about an extrapolation: its range, models and priors."""
     metric = str(entries.get("extrapolate") or "")
     if not metric:
         return ""

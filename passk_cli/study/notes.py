@@ -91,8 +91,7 @@ MODELS_IN_COLUMNS = DiagnosticType(
 POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
     SuggestedFix({"--by": ("run",)}, "keeps runs apart"),
-    meaning="Attempts of several runs of a model at the same task count as attempts of one"
-    " model.",
+    meaning="Attempts of several runs of a model at the same task count as attempts of one model.",
     why="Pooling is right if the runs repeat the same experiment. It is wrong if something changed"
     " between the runs.",
     advice="If you want one estimate per run, use `--by run`.",
@@ -116,8 +115,7 @@ LEFT_FILES = DiagnosticType(
     " it would count the same runs twice.",
     advice="Correct --field or --path, or move the files to a different folder. If you want to see"
     " the runs of a history, use `passk trend HISTORY`.",
-    example="warning[left-files]: left out 2 files that may contain results: old/a.csv,"
-    " old/b.csv",
+    example="warning[left-files]: left out 2 files that may contain results: old/a.csv, old/b.csv",
 )  # fmt: skip
 FILES_WITHOUT_OUTCOME = DiagnosticType(
     "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}",
@@ -540,13 +538,11 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def _may_name_models(column: str) -> bool:
-    """Whether the name of an unused column looks like a model or a setting."""
     is_setting = spelled_last_key(column) in SETTING_NAMES or spelled_last_key(column) in SETTINGS
     return is_setting or name_strength("model", column) > 0
 
 
 def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about a model with different numbers of attempts per task and only passes."""
     for s, series in enumerate(counts.series):
         n = counts.n[counts.rows_of(s)]
         if n.min() < n.max():
@@ -678,6 +674,5 @@ def result_notes(
 
 
 def _up_to_1(fact: Result) -> bool:
-    """Whether all scores behind a result are between 0 and 1."""
     attempts = fact.values.attempts if fact.values else None
     return attempts is not None and attempts.value.min() >= 0.0 and attempts.value.max() <= 1.0

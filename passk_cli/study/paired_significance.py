@@ -21,14 +21,7 @@ from passk_cli.option import load_object
 from passk_cli.report.words import number_range
 from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import (
-    GUARDED_T,
-    MID_P,
-    SIGN_FLIP,
-    SUISSA_SHUSTER,
-    TESTS,
-    WITHIN,
-)
+from passk_cli.study.rules import GUARDED_T, MID_P, SIGN_FLIP, SUISSA_SHUSTER, TESTS, WITHIN
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 MCNEMAR = "mcnemar"
@@ -39,8 +32,7 @@ _NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
 class PairedTestResult(NamedTuple):
     """The result of a paired test.
 
-    test : name of the test; "" for the requested test.
-    p : p-value; NaN if it cannot be computed.
+    test : name of the test; "" for the requested test.  p : p-value; NaN if it cannot be computed.
     smallest : the smallest p-value that the test can give.
     distribution : the distribution of the mean difference, and the row of this test in it; None if
         the test has no distribution.
@@ -86,7 +78,6 @@ def _choose_test(comparison: Comparison, confidence: Confidence, test: str | Non
 
 
 def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
-    """Raise ParameterError if a test is not valid for a comparison."""
     settles: tuple[SuggestedFix, ...] = (_VALID,)
     problem = ""
     fixed = confidence.population == THESE_TASKS

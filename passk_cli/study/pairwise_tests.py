@@ -132,7 +132,6 @@ def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
 
 
 def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
-    """The fix that compares the groups of the only model, for example its temperatures."""
     models, *groups = map(set, zip(*counts.series, strict=True))
     if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
         return
@@ -218,7 +217,6 @@ def test_pairs(
 def _families(
     tested: Sequence[Comparison], rules: Rules
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
-    """The names of the families of tests, each with the comparisons that are adjusted together."""
     if rules.family == ALL:
         yield from [(ALL, tested)] * bool(tested)
         return

@@ -38,8 +38,7 @@ def resampled_means(
 
     The result has the shape (resamples × models).
 
-    rivals : values of models with the same tasks.
-    kind : kind of weights; see `bootstrap_means`.
+    rivals : values of models with the same tasks.  kind : kind of weights; see `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
     if ratio := rivals[0].metric.kind.ratio:

@@ -35,16 +35,13 @@ class Result:
 
     series : the model and its groups.
     against : the model with which the series is compared; "" for none.
-    name : name in tables and in csv, for example "pass@10".
-    k : the k of the metric, or None.
-    estimate : value and limits, or the reason why the value is missing.
-    se : standard error.
+    name : name in tables and in csv, for example "pass@10".  k : the k of the metric, or None.
+    estimate : value and limits, or the reason why the value is missing.  se : standard error.
     size : number of tasks and attempts.
     method, level : method and level of the interval; the level is None without an interval.
     flaw : why the interval is missing or is of limited use.
     p, p_adjusted, verdict : results of the test, if there is one.
-    more : further columns of the command.
-    values : values per task, if the number is their mean.
+    more : further columns of the command.  values : values per task, if the number is their mean.
     """
 
     series: Series
@@ -77,8 +74,7 @@ class Result:
     def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
         """The result as a point of a chart.
 
-        y : key of the estimate in the point.
-        more : further keys of the point.
+        y : key of the estimate in the point.  more : further keys of the point.
         """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
         return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
@@ -133,7 +129,6 @@ def _largest(first: float | None, second: float | None, agree: bool) -> float | 
 
 
 def _finite(end: float | None) -> float | None:
-    """The limit of an interval or range; None if it is infinite."""
     return None if end is None or math.isinf(end) else end
 
 

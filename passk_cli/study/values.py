@@ -49,8 +49,7 @@ class TooFewAttempts(str):
 
     condition : text of the condition, for example "k=5".
     least, most : minimum and maximum number of attempts of these tasks.
-    few : number of these tasks.
-    tasks : number of all tasks.
+    few : number of these tasks.  tasks : number of all tasks.
 
     >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
@@ -385,7 +384,6 @@ def compute_values(
 def _ranges(
     counts: Counts, metrics: Sequence[Metric], short_tasks: str, only: Sequence[int] | None
 ) -> list[TaskValues]:
-    """The values per task if missing outcomes fail, with the values if they pass."""
     require_monotone(metrics)
     failing, passing = (
         compute_values(counts.with_missing_as(passing=end), metrics, short_tasks, only)
