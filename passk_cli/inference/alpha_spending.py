@@ -27,7 +27,7 @@ SMALLEST_ALPHA = 1e-6
 # Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
 # Number of quadrature nodes per standard deviation of an increment, rounded up to a multiple of
-# _FEWEST. This makes the integral exact to 1e-12.
+# _FEWEST. With these nodes the integral is exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 

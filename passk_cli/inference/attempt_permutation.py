@@ -47,7 +47,7 @@ class PossibleDifferences:
 
     strata : tasks with more than one possible difference.
     fixed : sum of the differences of the tasks that have only one possible difference.
-    complete : whether `strata` contain every deal of every task. False if some tasks have a sample.
+    complete : whether `strata` contain every deal of every task.
     """
 
     strata: list[DifferenceStratum]

@@ -93,7 +93,7 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
 def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
     """Lower bound for the variance of a mean difference V_A − V_B: the variance due to attempts.
 
-    The bound is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². Here w is the mean variance of V_A − V_B over
+    The bound is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². The variance w is the mean variance of V_A − V_B over
     repeated attempts if both models had the same rate at each task. The factor z / t is needed
     because limits of the difference use quantiles of Student's t distribution. a = 1 if the models'
     numbers of attempts differ: the differences are then skewed, and a few tasks show too little
@@ -126,7 +126,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
     if most is None:
         low = high = _shrunk_rates(total_attempts, passes, share, tasks)
     else:
-        # These are the smallest and the largest rates for any numbers of passes between c and most.
+        # Smallest and largest estimated rates for any numbers of passes between c and most.
         ends = [
             [(x + s * overall[:, None]) / (total_attempts + s) for s in (_WEAKEST, 1.0)]
             for x in (passes, most.sum(axis=0))

@@ -231,7 +231,7 @@ class CompatibleRates:
         """The minimum mean of a function of the rate over all compatible distributions.
 
         For any slope w > 0 the minimum is at least  min [mean − (log likelihood − floor) / w]  over
-        all distributions. It is equal if the log likelihood reaches its floor.
+        all distributions. Equality holds if the log likelihood reaches its floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:

@@ -29,7 +29,7 @@ class DataNeeded(NamedTuple):
 
     attempts : number of attempts per task.  tasks : number of tasks with unchanged attempts per
         task.
-    One of the two numbers is None. Both are None if neither more attempts nor more tasks suffice.
+    One number is None, or both numbers if neither more attempts nor more tasks suffice.
     """
 
     attempts: int | None

@@ -367,7 +367,7 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters of similar tasks add to the value of a task.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g. This excess is the clustered variance minus the variance of
+    and m_g tasks in cluster g. The excess is the clustered variance minus the variance of
     independent tasks. Tasks in a cluster have similar true values but independent random outcomes,
     so the excess does not depend on the number of attempts.
 

@@ -1,6 +1,6 @@
 """Exact unconditional test for differences of −1, 0 and 1, and the interval that agrees with it.
 
-Only the first model passes b of the tasks, and only the second model passes c of the tasks.
+b tasks are passed only by the first of two models, and c tasks only by the second model.
 """
 
 from __future__ import annotations
@@ -179,12 +179,12 @@ def score_limits(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Limits of the mean difference p_b − p_c: a score interval that agrees with `suissa_shuster`.
 
-    The interval contains δ if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). Here s²(δ)
-    is the maximum-likelihood variance of a task's difference with mean δ, and c = `critical_z`. At
-    δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and only if the test is
-    significant. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the skewness of a task's
-    difference in the direction of the limit. Without w the interval covers only 86 % near ±1,
-    because the distribution of z is skewed there.
+    The interval contains δ if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). In this
+    formula, s²(δ) is the maximum-likelihood variance of a task's difference with mean δ, and c =
+    `critical_z`. At δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and
+    only if the test is significant. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the
+    skewness of a task's difference in the direction of the limit. Without w the interval covers
+    only 86 % near ±1, because the distribution of z is skewed there.
 
     tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
     Returns low and high in [−1, 1], of the broadcast shape.

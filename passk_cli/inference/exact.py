@@ -4,8 +4,7 @@
   computes one integral along a path through the saddle point. The absolute error of the
   distribution function is below 1e-11 (see `_upper_tails` for the reason).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
-  lattice. The result is exact to 1e-12 if the values are on a lattice. Otherwise the values are
-  rounded to a lattice with 4,096 steps per standard error.
+  lattice. The result is exact to 1e-12 if the values are on a lattice. Other values are rounded to a lattice with 4,096 steps per standard error.
 """
 
 from __future__ import annotations
@@ -361,8 +360,8 @@ class BootstrapDistribution:
     """The distribution of the mean of T draws with replacement from T values.
 
     Accuracy: 1e-12 if the values are on a common lattice (0/1 values, or c/n with equal n).
-    Otherwise they are rounded to a lattice with 4,096 steps per standard error, without a change of
-    their mean. The rounding moves a quantile by less than 1e-3 standard errors.
+    Other values are rounded to a lattice with 4,096 steps per standard error, with an unchanged
+    mean. The rounding moves a quantile by less than 1e-3 standard errors.
 
     >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)

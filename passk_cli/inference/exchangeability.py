@@ -29,7 +29,7 @@ from passk_cli.metrics.order import (
 # Maximum number of attempts per task that are compared in pairs (half a million pairs).
 MOST_POSITIONS = 1000
 # Two attempts look like copies if they differ on at most this share of the expected number of
-# tasks. Their pass rates must lead to differences on at least _ENOUGH tasks.
+# tasks. Their pass rates must also imply differences on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # Smallest p-value of a test. Smaller p-values are raised to this number.
 SMALLEST = 1e-12

@@ -15,8 +15,8 @@ from passk_cli.metrics.choice import binomial_probabilities
 # The unknown common pass rate is sin²(θ/2) on a grid in θ, with _STEPS points per standard error of
 # a pass rate and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# Maximum number of pairs of pass counts for Boschloo's test. With more, Fisher's test is nearly
-# equal.
+# Maximum number of pairs of pass counts for Boschloo's test. With more pairs, passk uses Fisher's
+# test.
 MOST_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9

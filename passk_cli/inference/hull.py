@@ -3,8 +3,8 @@
 Neither interval has enough coverage by itself. The posterior interval fails if the spread of the
 rates differs from the model, and more so with more tasks. The pivot interval fails near 0 and 1 if
 few tasks determine the value. Neither interval is wide enough for a few tasks that never pass among
-tasks that do. So the hull also includes the estimate at the most extreme rates that the attempts at
-these tasks permit. benchmarks/coverage.md contains the simulated coverage.
+tasks that do. The hull therefore includes the estimate at the most extreme rates that the attempts
+permit. Coverage: benchmarks/coverage.md.
 """
 
 from __future__ import annotations

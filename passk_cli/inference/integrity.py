@@ -260,9 +260,10 @@ def equal_texts(
     """A test of whether two submissions share texts beyond what third submissions explain.
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
-    expected probability 1 − (1 − f)^m. Here f = (h + ½) / (H + 1), and h of the H attempts by third
-    submissions with this verdict have the text. Short right answers are therefore expected in all
-    submissions, and long texts are not. p is a Poisson-binomial tail times the number of pairs.
+    expected probability 1 − (1 − f)^m. In this formula f = (h + ½) / (H + 1), and h of the H
+    attempts by third submissions with this verdict have the text. Short right answers are therefore
+    expected in all submissions, and long texts are not. p is a Poisson-binomial tail times the
+    number of pairs.
 
     submission, task, passed, text, times : one row per submission, task, verdict and text, with the
         number of times that the text occurs.

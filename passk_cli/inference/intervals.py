@@ -397,10 +397,10 @@ def _remark_without_spread(
 
 
 # Largest weight of a guard atom, for values that are concentrated at a few points such as 0 and 1.
-# The weight is ½ for values that vary smoothly. This largest weight is the smallest number for
-# which the exact coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99
-# %, for every number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A
-# weight of 1 would give the Clopper–Pearson interval.
+# The weight is ½ for values that vary smoothly. 0.93 is the smallest weight for which the exact
+# coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
+# number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
+# give the Clopper–Pearson interval.
 _HEAVIEST = 0.93
 _SMOOTHING = 8.0
 
@@ -747,7 +747,8 @@ def _require_one_attempt(sample: IntervalData) -> None:
 class IntervalMethod:
     """An interval method: its function, its description and what it needs.
 
-    limits : function of a sample and a tail probability. It may raise _UndefinedLimitsError.
+    limits : function of a sample and a tail probability. The function may raise
+    _UndefinedLimitsError.
     description : its name in a sentence about methods.  cites : keys of study/references.bib.
     populations : the populations that it is valid for.
     vectorised : whether `limits` takes many samples at once; errors are then in its result.

@@ -196,7 +196,7 @@ class ErrorDistribution:
 def error_distribution(model: MixingDistribution, statistic: Statistic) -> ErrorDistribution:
     """The distribution of estimate − truth for the mean of a statistic over these tasks.
 
-    Both moments are expectations under the mixing distribution with the most variance.
+    The moments are expectations under the mixing distribution with the most variance.
     """
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
     moments = np.empty((2, len(groups), len(model.rates)))

@@ -137,9 +137,9 @@ def _share_reached(
 def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
-    The test is for one attempt per task. Only the first model passes b of the tasks, and only the
-    second passes c. Tasks with equal outcomes contain no information. The result equals the exact
-    `sign_flip_test` of differences in {−1, 0, 1}.
+    The test is for one attempt per task. b tasks are passed only by the first model, and c tasks
+    only by the second model. Tasks with equal outcomes contain no information. The result equals
+    the exact `sign_flip_test` of differences in {−1, 0, 1}.
 
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of the broadcast shape, with
         a relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.

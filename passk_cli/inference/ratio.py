@@ -147,7 +147,8 @@ class RatioInterval:
     value : None if a model passed no attempt.
     upper : the largest possible value if costs are missing (infinite if there is none); or None.
     low, high : limits that include both `value` and `upper`. If there is no upper limit, high is
-        infinite ("at least low"). None with a reason if there are no limits.
+        infinite ("at least low"). Both limits are None if `reason` explains why there are no
+        limits.
     """
 
     value: float | None
@@ -316,7 +317,7 @@ def compare_costs(
 ) -> list[RatioComparison]:  # fmt: skip
     """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
 
-    Both limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
+    The limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
     x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the tasks'
     contributions, with Student's t. If the default limits of a pass rate are wider than Student's t
     limits, the excess is added, so that few passes do not seem certain. The statistics are equal at
