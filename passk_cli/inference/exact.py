@@ -4,7 +4,8 @@
   computes one integral along a path through the saddle point. The absolute error of the
   distribution function is below 1e-11 (see `_upper_tails` for the reason).
 - Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
-  lattice. The result is exact to 1e-12 if the values are on a lattice. Other values are rounded to a lattice with 4,096 steps per standard error.
+  lattice. The result is exact to 1e-12 if the values are on a lattice. Other values are rounded to
+  a lattice with 4,096 steps per standard error.
 """
 
 from __future__ import annotations

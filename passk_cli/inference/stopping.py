@@ -67,8 +67,8 @@ def detect_optional_stopping(
     Three bounds for the probability of the data are valid for any success rates:
 
     - Fisher: S of T tasks have a pass, and all s short tasks are among them: C(T−s, S−s) / C(T, S).
-      Fisher's bound is exact if n is unrelated to solved tasks. If n is fixed beforehand, the bound is
-      conservative, because more attempts solve more tasks.
+      Fisher's bound is exact if n is unrelated to solved tasks. If n is fixed beforehand, the bound
+      is conservative, because more attempts solve more tasks.
     - One pass at each solved task: Π (1 − 1/n)^(n−1), the largest probability with n attempts,
       times C(T−s, T−S), the number of ways to choose the unsolved tasks.
     - If the order is known, the only pass is the last attempt: Π 1/n, given n and c.
