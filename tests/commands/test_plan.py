@@ -813,7 +813,9 @@ def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
         assert (row["tasks"], row["n_min"], row["attempts_in_all"]) == (tasks, n, more)
         assert row["se"] == pytest.approx(math.sqrt(variance), rel=1e-9)
     assert not expected
-    assert str(actual).startswith("Next: 60 new tasks, 360 attempts. The standard error of pass@1")
+    assert str(actual).startswith(
+        "The best next step is to add 60 new tasks (360 attempts). The standard error of pass@1"
+    )
     assert [message.name for message in actual.messages if "never" in message.text] == [
         "tasks-by-outcomes"
     ]

@@ -38,9 +38,9 @@ class CompareOptions:
         detail="NAME is a model in the data. FILE contains the results of one model; several"
         " files are read together.")] = None
     crossings: Annotated[bool, Option(
-        "--crossings", help="Show the k at which one model overtakes another.")] = False
+        "--crossings", help="Show the k at which one model overtakes another model.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Count tasks that flip between models, also by chance.")] = False
+        "--flips", help="Count tasks that flip between models, and flips by chance.")] = False
     change: Annotated[str | None, Option(
         "--change", "FROM:TO", "Compare changes of models, e.g. pass@1:pass@100.",
         parse="passk_cli.commands.compare.view:parse_change_name",

@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
-# A difference is fragile if less than this share of its size is left without a few tasks.
+# A difference is fragile if less than half of its size is left without a few tasks.
 _LEFT = 0.5
 
 

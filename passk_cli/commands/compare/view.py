@@ -107,7 +107,7 @@ from passk_cli.study.section import (
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# Placeholder for a metric in the help, which describes columns without data.
+# The help describes columns without data and shows METRIC instead of the name of a metric.
 _METRIC = NumberColumn("METRIC", "A metric of -k or -m.", "share")
 # Maximum number of rows that the table of changes shows.
 _FIRST = 28
@@ -125,8 +125,8 @@ NOT_COMPARED = DiagnosticType(
     " no task, or one of the models has fewer than k attempts.",
     why="The ranking and the number of tests include only the pairs that are compared.",
     advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the"
-    " remaining tasks. If they share no task, check with `passk describe` that the files name"
-    " tasks in the same way.",
+    " remaining tasks. If the models share no task, check with `passk describe` that the files"
+    " name tasks in the same way.",
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
     "warning[pairs-not-compared]: 24 pairs at pass@1 not compared: no task that both models have",
 )  # fmt: skip
@@ -149,7 +149,7 @@ FEW_TASKS_DECIDE = DiagnosticType(
     why="If these tasks are mislabelled, or of a kind that is rare in the benchmark, the difference"
     " shows little about the models.",
     advice="Look at the attempts at these tasks before you report the difference."
-    " `--exclude-task TASKS` shows the result without them.",
+    " `--exclude-task TASKS` shows the result without these tasks.",
     example="warning[few-tasks-decide]: few tasks decide alpha against beta at pass@1: without"
     " t7 the difference is 0.012, not significant",
 )  # fmt: skip
@@ -167,8 +167,8 @@ POWERLESS = DiagnosticType(
     "powerless-tests", NOTE,
     "no result of {tests:test} at {metric} could be significant with so few tasks",
     meaning="Even the smallest p-value that these tests can have is above the significance level.",
-    why="Every pair is reported as tied, even if the models differ a lot. These ties do not show"
-    " that the models are equally good.",
+    why="Every pair is reported as tied, even if the models differ a lot. A tie is then not"
+    " evidence that the models are equally good.",
     advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
     example="passk compare sample_data/agents.jsonl -k 1 --only-task 01-interval-merge\n"
     "note[powerless-tests]: no result of 28 tests at pass@1 could be significant with so few"
@@ -212,7 +212,6 @@ _PLAIN = replace(
     cell=lambda standing, metric: _mean_number(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
-# When metrics after the first metric are shown (always or with --full) → these metrics.
 _FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...] = (
     (ALWAYS, lambda section: section.brief_metrics),
     (FULL, lambda section: section.full_metrics),

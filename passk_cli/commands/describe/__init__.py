@@ -29,7 +29,7 @@ class DescribeOptions:
 
     # fmt: off
     init: Annotated[str | None, Option(
-        "--init", "FILE", "Write a map of the columns, and ask if one is uncertain.",
+        "--init", "FILE", "Write a map of the columns and ask about uncertain columns.",
         file="written",
         detail="A map defines the meaning of columns. passk reads passk.toml next to the data, or"
         " the file of --map. If passk cannot ask, the map is a draft in which uncertain columns are"

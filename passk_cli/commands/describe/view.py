@@ -48,7 +48,7 @@ _GROUPS, _MODELS, _WIDE = 4, 8, 80
 _COLUMNS = 10
 
 
-# Field of the answer with a hint → option in this hint.
+# Placeholder in an answer → option that replaces the placeholder.
 _DECIDED_BY = {
     "by": "--by", "decide": "--missing", "threshold": "--threshold", "duplicates": "--duplicates",
 }  # fmt: skip

@@ -106,7 +106,7 @@ class FormatTable(Section[KnownFormat]):
     answers = (
         Answer("formats-read", lambda _: True,
                "passk reads {harness} formats of evaluation harnesses and {general} general"
-               " formats. It recognises and refuses {refused} more.",
+               " formats. passk recognises but refuses {refused} more.",
                lambda section: Counter(form.kind for form in section.records)),
     )  # fmt: skip
 

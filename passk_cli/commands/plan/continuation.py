@@ -152,8 +152,9 @@ class ContinuationTable(Section[ContinuationStep]):
                "The budget does not pay for a new task or for an attempt at all tasks.",
                lambda _: {}),
         Answer("new-tasks-next", lambda section: section.fields["new"],
-               "Next: {new:new task}, {more:attempt}." + _FALLS),
-        Answer("attempts-next", lambda _: True, "Next: {way}, {more:attempt}." + _FALLS),
+               "The best next step is to add {new:new task} ({more:attempt})." + _FALLS),
+               Answer("attempts-next", lambda _: True,
+                      "The best next step is to add {way} ({more:attempt})." + _FALLS),
     )  # fmt: skip
 
     @property

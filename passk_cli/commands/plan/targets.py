@@ -123,10 +123,11 @@ class PlanTargets:
         "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
         detail="Default: the correlation in the pilot if it has several models, else 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
-        "--tasks", "50,200", "Numbers of tasks. Default: around the pilot.", parse=parse_tasks,
+        "--tasks", "50,200", "Numbers of tasks. Default: based on the pilot.", parse=parse_tasks,
     )] = ()
     attempts: Annotated[tuple[int, ...], Option(
-        "--attempts", "1,10", "Attempts per task. Default: 1, k and more.", parse=parse_attempts,
+        "--attempts", "1,10", "Attempts per task. Default: based on k and the pilot.",
+        parse=parse_attempts,
     )] = ()
     budget: Annotated[str | None, Option(
         "--budget", "N", "Attempts or dollars ('$200') to split, per model.", parse=parse_budget,
@@ -150,19 +151,19 @@ class PlanTargets:
         )] = NEW_TASKS
     detect: Annotated[float, Option(
         "--detect", "X", "Difference to detect.", low=0, high=1, between=True,
-        detail="With --population these-tasks, the largest difference that chance may cause.",
+        detail="With --population these-tasks, X is the largest difference that chance may cause.",
         )] = 0.05
     power: Annotated[float, Option(
         "--power", "P", "Probability of detecting the difference.", low=0, high=1, between=True,
         )] = 0.8
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level; tests use 1 − P.", low=0, high=1,
+        "--level", "P", "Confidence level; tests use the level 1 − P.", low=0, high=1,
         between=True)] = 0.95
     next: Annotated[bool, Option(
         "--next", help="Compare ways to continue the run of the pilot.",
         detail="passk shows the standard error after spending the budget on new tasks, on more"
-        " attempts, or on more attempts of one model. --budget is then for all models together. Its"
-        " default is the cost of the pilot.")] = False
+        " attempts, or on more attempts of one model. With --next, --budget is for all models"
+        " together, and the default budget is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="pilot is the mean cost of an attempt in the pilot, and the default for a --budget"

@@ -35,9 +35,9 @@ USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 # Families of metrics with values m / C(n, k) for a whole number m.
 _COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
-# If a mean is closer to 0 or 1 than this, predicted power is rough (benchmarks/plan.md).
+# Predicted power is rough if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
 _ROUGH = 0.1
-# If a variance of values between 0 and 1 is smaller than this, it is only rounding.
+# Values are between 0 and 1, so a variance below 1e-15 is a rounding error.
 _NO_VARIANCE = 1e-15
 _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance from spread"
 

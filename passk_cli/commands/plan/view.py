@@ -56,11 +56,11 @@ _NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
 })  # fmt: skip
-# With fewer tasks than this, predicted power is rough (benchmarks/plan.md).
+# Predicted power is rough with fewer than 50 tasks (benchmarks/plan.md).
 _FEW_TASKS = 50
-# A larger relative uncertainty of planned standard errors causes a warning.
+# A warning appears if planned standard errors are uncertain by more than 20 %.
 _UNSURE = 0.2
-# A note appears if the limits of the correlation change the tasks needed by more than this factor.
+# A note appears if the limits of the correlation change the tasks needed by a factor above 1.5.
 _APART = 1.5
 _CURVE_POINTS = 20
 
@@ -117,7 +117,8 @@ MODELLED = DiagnosticType(
     meaning="A pilot does not determine the standard error of designs with more attempts per task,"
     " and with fewer than 2k attempts per task it does not determine differences. passk computes"
     " both from a Beta distribution with the pilot's mean and standard deviation.",
-    why="The computed numbers are wrong if the true success rates have another distribution.",
+    why="The Beta distribution gives wrong numbers if the true success rates have another"
+    " distribution.",
     advice="The column source of `--full` shows which numbers use the Beta distribution. If you"
     " make more attempts in the pilot, passk uses data instead of this assumption.",
     example="note[modelled-pilot]: with 4 attempts per task in the pilot, some planned numbers of"
@@ -127,7 +128,7 @@ NO_SPREAD = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: tasks of the pilot differ only by chance, so the plan treats them as equally hard",
     meaning="The estimated variance of true values over tasks is below 0, and the plan uses 0.",
-    why="If tasks do differ, you need more of them than the plan shows.",
+    why="If tasks do differ, you need more tasks than the plan shows.",
     advice="Use a pilot with more tasks or more attempts per task.",
     example="warning[no-spread]: pass@1: tasks of the pilot differ only by chance, so the plan"
     " treats them as equally hard",
@@ -150,7 +151,7 @@ UNSURE = DiagnosticType(
     meaning="A pilot with few tasks estimates only roughly how much values vary. The percentage is"
     " the relative standard error of the planned standard error. The message names the metric of"
     " the answer, and `--full` shows the percentages of all metrics.",
-    why="The number of tasks that you need is uncertain by twice this percentage.",
+    why="The number of tasks that you need is uncertain by twice the percentage in the message.",
     advice="Use a pilot with more tasks, or plan for more tasks than the answer names.",
     example="passk plan sample_data/counts.csv\n"
     "warning[uncertain-plan]: with 40 tasks in the pilot, planned standard errors of pass@1 are"
@@ -161,7 +162,7 @@ ROUGH = DiagnosticType(
     meaning="The plan predicts power by a normal approximation. In simulations, this approximation"
     " was inaccurate with fewer than 50 tasks, and if a mean is within 0.1 of 0 or 1.",
     why="A design may detect a somewhat larger or smaller difference than the table shows.",
-    advice="Plan with some reserve, or with at least 50 tasks.",
+    advice="Plan for more tasks than the table shows, or for at least 50 tasks.",
     example="passk plan sample_data/answers.csv\n"
     "note[rough-power]: power and detected differences are rough below 50 tasks",
 )  # fmt: skip
@@ -170,7 +171,7 @@ PILOT_MODELS = DiagnosticType(
     SuggestedFix({"--model": Placeholder("NAME")}, "chooses another model"),
     "If the pilot has several models, passk plans each metric for the model with the most variable"
     " values, and for the pair of models with the most variable differences.",
-    why="All other models and pairs need at most as many tasks.",
+    why="All other models and pairs of models need at most as many tasks.",
     advice="`--model NAME` plans for one model.",
     example="passk plan sample_data/evalplus.csv.gz\n"
     "note[pilot-models]: interval widths are for Meta-Llama-3-8B, the most variable model; --model"
@@ -202,7 +203,7 @@ SMALL_BUDGET = DiagnosticType(
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
     meaning="A split of the budget needs at least two tasks, and as many attempts per task as the"
     " k of the metric.",
-    why="There is no best split for these metrics.",
+    why="passk shows no best split of the budget for these metrics.",
     advice="Use a larger budget or a smaller k.",
     example="passk plan sample_data/tau_airline.csv --budget 3\n"
     "warning[small-budget]: pass@4, pass^4: 3 attempts are too few for 2 tasks × k attempts",
@@ -210,8 +211,9 @@ SMALL_BUDGET = DiagnosticType(
 NEW_TASKS_FIRST = DiagnosticType(
     "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
     SuggestedFix({"--max-tasks": Placeholder("N")}, "limits the tasks"),
-    "At k = 1, the best split of a budget is one attempt at each of as many tasks as it allows.",
-    why="You may not have that many tasks.",
+    "At k = 1, the best split of a budget has as many tasks as possible, with one attempt per"
+    " task.",
+    why="The best split may need more tasks than you have.",
     advice="If you have only N tasks, use `--max-tasks N`. passk then splits the rest of the budget"
     " into more attempts per task.",
     example="passk plan sample_data/tau_airline.csv --budget 5000\n"
@@ -228,7 +230,7 @@ BY_OUTCOMES = DiagnosticType(
     why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean is"
     " about different tasks. In simulations, estimates were then off by up to 5 points, and errors"
     " were 1.1 to 2.7 times as large.",
-    advice="Repeat all tasks or none.",
+    advice="Repeat all tasks of the pilot, or repeat none of them.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"
     " outcomes",

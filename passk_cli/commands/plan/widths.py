@@ -10,9 +10,9 @@ from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import distances_to_bound, guard_weights
 
-# Maximum number of distinct values in a distribution. Neighbouring values are merged above this.
+# Maximum number of distinct values. If there are more, neighbouring values are merged.
 _ATOMS = 64
-# If a variance or number of tasks is smaller than this, it is only rounding.
+# A variance or a number of tasks below 1e-12 is a rounding error.
 _ROUNDING = 1e-12
 
 
@@ -70,7 +70,7 @@ def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
     before = np.cumsum(shares) - shares
-    # Without the limits, rounding errors could create additional bins.
+    # Rounding errors below 0 or above 1 must not create additional bins.
     bins = np.clip((before + shares / 2) * _ATOMS, 0, _ATOMS - 1).astype(np.int64)
     mass = np.bincount(bins, shares).astype(np.float64)
     sums = np.bincount(bins, shares * values).astype(np.float64)

@@ -17,7 +17,7 @@ from passk_cli.study.flips import outcome_strips
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# If all strips have more characters, the grid shows "2/3" instead of "++-" to keep the page small.
+# A grid with more than 400,000 outcomes shows "2/3" instead of "++-" to keep the page small.
 _MOST_SIGNS = 400_000
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _FILLED_BY_PAGE = ("model", "task", "attempt")

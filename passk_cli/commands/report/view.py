@@ -49,7 +49,7 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 _COST = "cost"
 _RANKS = "rank: possible ranks"
-# `passk compare --by` adjusts over all groups, so the page mentions that it does not.
+# A page adjusts tests within each group, but `passk compare --by` adjusts over all groups.
 _ONE_GROUP = "tests adjusted within this group"
 # Commands that need passes and failures even if all metrics are about scores.
 _PASS_COMMANDS = ("curve", "order", "tasks")

@@ -36,8 +36,8 @@ class TasksOptions:
     always: Annotated[float | None, Option(
         "--always", "RATE", "Test which tasks pass above this rate.", low=0,
         high=1, between=True,
-        detail="For each other task, passk shows how many more attempts would be enough if all of"
-        " them passed.")] = None
+        detail="For tasks that are not shown to pass above the rate, passk shows how many more"
+        " passes would be enough.")] = None
     against: Annotated[DATA, Option(
         "--against", "FILE|NAME", "Show which tasks changed from another run or model.",
         file="read", of_models=True,

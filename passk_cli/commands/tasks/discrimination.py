@@ -14,7 +14,7 @@ from passk_cli.inference.ranking import tied_places
 
 # Minimum number of models for a correlation, and maximum number for a permutation test.
 FEWEST, MOST_ORDERED = 4, 7
-# Sums with a smaller difference than this are treated as equal.
+# Sums that differ by less than 1e-9 are treated as equal.
 _ROUNDING = 1e-9
 # Maximum number of values in memory at once.
 _CELLS = 1 << 22
@@ -123,7 +123,7 @@ def _correlation_tests(
             tails = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
             p[at] = np.maximum(tails, smallest[at])
             continue
-        # A model without attempts has the centred rank 0 in x and y. It is left out of the orders.
+        # Models without attempts have the centred rank 0 in x and y and are not permuted.
         absent = (x[:, at] == 0.0) & (y[:, at] == 0.0)
         places = np.argsort(absent, axis=0, kind="stable")[:models]
         present_x, present_y = (

@@ -366,7 +366,7 @@ BEYOND_CHANCE = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
            "Chance does not explain this number of flips."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
-           "More than chance explains: {model} against {against} ({repeated:flip}, {expected}"
+           "More flips than chance explains: {model} against {against} ({repeated:flip}, {expected}"
            " expected){?more| and {more:more pair}}.", lambda totals: totals.beyond_fields),
     Answer("no-pair-beyond-chance", lambda totals: len(totals.pairs) > 1,
            "No pair has more flips than chance explains."),
