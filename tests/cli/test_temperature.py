@@ -81,7 +81,7 @@ def test_wrong_options_are_refused(passk: Passk, options: list[object], message:
         ([CRUX, "--temperature", "heat"], "no column 'heat'; there are model"),
         (
             [CRUX, "--temperature", "task_id", "--pool", "temperature"],
-            "a temperature must be a number of at least 0; one is 'sample_0'",
+            "a temperature must be a number of at least 0; got 'sample_0'",
         ),
     ],
 )

@@ -68,26 +68,26 @@ PARTICULAR_INTERVALS = DiagnosticType(
 )  # fmt: skip
 FEWER_SHARED = DiagnosticType(
     "first-on-shared-tasks", WARNING,
-    "first in resamples for {metrics} uses only the {shared:task} that all models have"
+    "the column first in resamples uses for {metrics} only the {shared:task} that all models have"
     "{?group| in {group}}, of {every}",
     meaning="passk can compare models only on tasks that all of them attempted. The estimates and"
     " intervals use all tasks of each model.",
     why="The share of resamples and the estimates use different tasks, and may disagree.",
     advice="Run the missing tasks, or keep the models that have all tasks with `--model`.",
     example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
-    "warning[first-on-shared-tasks]: first in resamples for best@1 uses only the 136 tasks that all"
-    " models have, of 291",
+    "warning[first-on-shared-tasks]: the column first in resamples uses for best@1 only the 136"
+    " tasks that all models have, of 291",
 )  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
-    "first in resamples is empty because the number of attempts differs between models",
-    meaning="A model with fewer attempts has fewer possible values and more ties. It would be first"
-    " in too many or too few resamples.",
+    "the column first in resamples is empty, because the number of attempts differs between models",
+    meaning="A model with fewer attempts has fewer possible values and more ties. Such a"
+    " model would be first in too many or too few resamples.",
     why="The share of resamples would compare numbers of attempts, not models.",
     advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts. Or"
     " make the same number of attempts with each model.",
-    example="note[first-with-unequal-attempts]: first in resamples is empty because the number of"
-    " attempts differs between models",
+    example="note[first-with-unequal-attempts]: the column first in resamples is empty, because the"
+    " number of attempts differs between models",
 )  # fmt: skip
 
 _BIAS = "Mean of the resamples minus the estimate."

@@ -56,7 +56,7 @@ class CostOptions:
     at: Annotated[tuple[float, ...], Option(
         "--at", "B,…", "Budgets per task for pass@$b, e.g. 0.05,0.50,2.",
         parse=parse_budgets,
-        detail="In the unit of --of. By default, passk chooses three budgets from the data.")] = ()
+        detail="Budgets have the unit of --of. Default: three budgets chosen from the data.")] = ()
     # fmt: on
 
 

@@ -68,8 +68,8 @@ FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
     "about {fewest:task} of {tasks} {fewest:causes|cause} most of the cost of {models:and}",
     "limits of costs may be too narrow; add tasks",
-    "The effective number of tasks is (Σx)² / Σx², with x the mean cost of each task. This number"
-    " is below 10 and below a quarter of the tasks.",
+    "The effective number of tasks is (Σx)² / Σx², with x the mean cost of each task. This"
+    " effective number is below 10 and below a quarter of all tasks.",
     why="A sample may contain too few of the expensive tasks. In simulations, 1 in 20 or 1 in 50"
     " tasks cost 50 or 100 times as much as the other tasks. Limits of costs then contained the"
     " true cost in 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86 to 96 % with"

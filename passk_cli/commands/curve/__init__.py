@@ -47,7 +47,7 @@ class CurveOptions:
     rates: Annotated[tuple[Any, ...], Option(
         "--rates", "NAME=P,P,…", "Exact success rates of tasks, e.g. mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
-        detail="Use it instead of files. A file can also have a column rate. Repeatable.",
+        detail="This option replaces files. A file can also have a column rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
         "--points", "N|all", "Number of k's: all if at most N, else about N.", parse=parse_points,
@@ -63,13 +63,13 @@ class CurveOptions:
         "--delta", help="Show Δ_k, coverage deficit and moments.",
         detail="These numbers measure the effect of differences in difficulty.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
-        "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
+        "-m --metric", "NAMES", "Curves to show, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
         detail="passk always shows pass@k and pass^k, unless you name one of them. Write cover for"
         " the share of tasks that reach a true success rate, as a curve over that rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,2,5,10", "Compute only these k's.", parse=parse_k,
-        detail="Use it instead of --points.")] = ()
+        detail="This option replaces --points.")] = ()
     # fmt: on
 
 

@@ -150,9 +150,10 @@ class KGrid:
             return np.array([k for k in sorted(self.ks) if k <= last] or [last])
         if self.points is None and last > _MOST_POINTS:
             raise ParameterError(
-                OptionValue("--points", "all"), f"{last:,} k's are too many", settles=[
-                    SuggestedFix({"--points": None}, "spreads them"),
-                    SuggestedFix({"--max-k": _MOST_POINTS}, "ends there"),
+                OptionValue("--points", "all"),
+                f"a curve has at most {_MOST_POINTS:,} k's; got {last:,}", settles=[
+                    SuggestedFix({"--points": None}, "spreads the k's"),
+                    SuggestedFix({"--max-k": _MOST_POINTS}, "ends the curve there"),
                 ],
             )  # fmt: skip
         if self.points is None or last <= self.points:

@@ -96,8 +96,8 @@ SHORT_CURVE = DiagnosticType(
 )  # fmt: skip
 CHANGING_TASKS = DiagnosticType(
     "changing-tasks", WARNING,
-    "beyond k = {k}, the curves of {models} leave out tasks with too few attempts, so they may"
-    " change direction",
+    "beyond k = {k}, the curves of {models} leave out tasks with too few attempts, so the curves"
+    " may change direction",
     meaning="With `--short-tasks drop`, a point at a larger k uses only the tasks with at least k"
     " attempts.",
     why="The tasks with many attempts may be easier or harder than the tasks that are left out. A"
@@ -105,15 +105,15 @@ CHANGING_TASKS = DiagnosticType(
     advice="Look at the column tasks of `--full` or csv, or make more attempts at the tasks with"
     " few attempts.",
     example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
-    " few attempts, so they may change direction",
+    " few attempts, so the curves may change direction",
 )  # fmt: skip
 NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out because outcomes are missing",
     tuple(replace(settle, why="shows the gains") for settle in MISSING_FIXES),
-    "With `--missing bounds`, every number is a range. Its lower limit counts all missing outcomes"
-    " as failures, and its upper limit counts them as passes.",
-    why="A gain of pass@k need not be between its values at these two limits. It may be largest if"
-    " only some of the missing outcomes are passes.",
+    "With `--missing bounds`, every number is a range. The lower limit of this range counts all"
+    " missing outcomes as failures, and the upper limit counts them as passes.",
+    why="A gain of pass@k need not be between its values at these two limits. The gain may be"
+    " largest if only some of the missing outcomes are passes.",
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
@@ -561,7 +561,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
         if match is None and part.lower().startswith("cover"):
             raise ParameterError(
                 OptionValue("-m", part),
-                "the curve of cover is over all thresholds; write cover",
+                "the curve of cover shows all thresholds; write cover",
                 name="unknown-metric",
             )
         if match is None:
@@ -629,7 +629,7 @@ class CurveQuestion(Question, CurveOptions):
         families = exact_rates(self.rates, options.source, self.request(options))
         if not families:
             return None
-        sampling = "it is for outcomes; exact rates have no sampling error"
+        sampling = "it needs outcomes, and exact rates have no sampling error"
         refuse_if_any(
             "contradicting-options",
             (self.further_metrics, OptionValue("-m"), "exact rates contain nothing about attempts",
@@ -664,7 +664,7 @@ class CurveQuestion(Question, CurveOptions):
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
         refuse_if_any("contradicting-options", (
-            self.k and k_options, OptionValue("-k"), "it names every k", (without,),
+            self.k and k_options, OptionValue("-k"), "it already sets all k's", (without,),
         ))  # fmt: skip
         ranged = any(metric.kind.ranged for metric in self.metrics)
         of_k = [

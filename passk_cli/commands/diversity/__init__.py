@@ -41,7 +41,7 @@ class DiversityOptions:
         detail="The similarity is the share of common sequences of three tokens, e.g. 0.8.",
     )] = None
     k: Annotated[tuple[int, ...], Option(
-        "-k", "2,10,100", "distinct@k at these k's.", parse=parse_k,
+        "-k", "2,10,100", "Compute distinct@k at these k's.", parse=parse_k,
         detail="Default: 2, 10 and 100, as far as the data contain enough attempts. If these are"
         " fewer than three, half and all of the attempts are added.")] = ()
     # fmt: on

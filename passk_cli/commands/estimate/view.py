@@ -45,17 +45,17 @@ UNITS = {
 
 NOISY_ATTEMPTS = DiagnosticType(
     "noisy-attempts", NOTE,
-    "{numbers}: one more attempt at every task would narrow the interval more than new tasks would",
-    "",
+    "{numbers}: one more attempt at every task would narrow the interval more than as many attempts"
+    " at new tasks", "",
     "The uncertainty of this metric comes mostly from the attempts at each task, and less from"
     " the choice of tasks. This can happen if k is large compared with the number of attempts.",
     why="The variance of an estimate has two parts. New tasks reduce both parts, in proportion to"
-    " 1 / tasks. More attempts at the same tasks reduce only the second part. At a large k, they"
-    " reduce it faster than new tasks, and cost less.",
+    " 1 / tasks. More attempts at the same tasks reduce only the second part. At a large k, more"
+    " attempts reduce it faster than new tasks, and cost less.",
     advice="For a narrower interval, make more attempts at the same tasks. `passk plan` computes"
     " how many tasks and attempts a target needs.",
     example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task would narrow the"
-    " interval more than new tasks would",
+    " interval more than as many attempts at new tasks",
 )  # fmt: skip
 
 

@@ -79,7 +79,7 @@ class ExtrapolateOptions:
 
     # fmt: off
     to: Annotated[tuple[int, ...], Option(
-        "--to", "100,1000", "Predict at these k.", parse=parse_to,
+        "--to", "100,1000", "Predict at these k's.", parse=parse_to,
         detail="Default: 10 times the number of attempts.")] = ()
     target: Annotated[float | None, Option(
         "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", low=0,

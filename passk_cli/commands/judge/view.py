@@ -49,7 +49,7 @@ CONCENTRATED_LABELS = DiagnosticType(
     why="Corrected numbers and their intervals are correct only if the attempts with labels are"
     " random, or if random tasks have labels at k attempts or more. A few selected tasks do not"
     " show how often the judge errs in other tasks.",
-    advice="Label attempts that are drawn at random. `passk judge --list FILE` writes them.",
+    advice="Label randomly drawn attempts. `passk judge --list FILE` writes such attempts.",
     example="warning[concentrated-labels]: the labels of m1 are in fewer than half as many tasks as"
     " randomly drawn labels would be",
 )  # fmt: skip
@@ -60,7 +60,7 @@ CHOSEN_LABELS = DiagnosticType(
     " tasks that it often fails (p < 0.001).",
     why="If you label attempts because the judge looks wrong or the task looks easy, the labels do"
     " not show how often the judge errs in general.",
-    advice="Label attempts that are drawn at random. `passk judge --list FILE` writes them.",
+    advice="Label randomly drawn attempts. `passk judge --list FILE` writes such attempts.",
     example="warning[chosen-labels]: the share of labelled attempts of m1 depends on how often the"
     " judge passes the task",
 )  # fmt: skip

@@ -291,7 +291,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
             task = tasks[np.searchsorted(bag.start, tied[0], side="right") - 1]
             raise DataError(
                 SeriesName(series),
-                f"attempts at task {counts.tasks[task]} have the same time or number, and different"
+                f"attempts at task {counts.tasks[task]} have the same time or number, but different"
                 " outcomes",
                 settles=[
                     SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "orders them")

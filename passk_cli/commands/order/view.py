@@ -69,7 +69,7 @@ WOULD_BE_FOUND = DiagnosticType(
     meaning="With as many tasks and attempts, the tests find effects of this size in four of five"
     " runs, after the adjustment for all tests. If there are several models, the message contains"
     " the largest of their effects.",
-    why="A test that is not significant does not prove independence. There may be smaller effects.",
+    why="A test that is not significant does not prove independence. Smaller effects are possible.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
     "note[order-power]: a trend of 7.8 points per attempt would have been found with power 0.8;"
@@ -79,8 +79,8 @@ COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} look like copies: they differ on {tasks:task}, but {expected} are"
     " expected{?more| ({more:more pair} {more:looks|look} like copies)}",
-    meaning="The outcomes of the two attempts differ on few tasks. Their number is at most a tenth"
-    " of the number that is expected for independent attempts.",
+    meaning="The outcomes of the two attempts differ on few tasks. The number of these tasks is at"
+    " most a tenth of the number that is expected for independent attempts.",
     why="Copies contain no more information than one attempt, so pass@k is too low and intervals"
     " are too narrow.",
     advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
@@ -151,7 +151,8 @@ MOVED_ATTEMPTS = DiagnosticType(
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "unequal-attempts", NOTE,
     "pass rates by attempt use different tasks, because tasks have different numbers of attempts",
-    meaning="Only some tasks have a later attempt, so its pass rate includes fewer tasks.",
+    meaning="Only some tasks have a later attempt, so the pass rate of this attempt includes fewer"
+    " tasks.",
     why="Pass rates by attempt can rise or fall because the tasks change. The trend test compares"
     " attempts within tasks, so it is not affected. The attempts to the first success include each"
     " task until its last attempt (Kaplan–Meier).",

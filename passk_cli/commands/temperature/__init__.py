@@ -52,20 +52,20 @@ class TemperatureOptions:
         " the toy model, the default is 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",
-        detail="Default: temperature or temp. If file names contain the temperature, use for"
-        " example --path '{model}_T{temperature}.jsonl'.")] = None
+        detail="Default: the column temperature or temp. If file names contain the temperature,"
+        " use for example --path '{model}_T{temperature}.jsonl'.")] = None
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",
         detail="passk computes the best temperature T*(k) for these families of tasks, without"
         " data. Separate families by commas.")] = ()
     spread: Annotated[tuple[float, ...], Option(
-        "--spread", "S", "Toy: standard deviation of the tasks.", parse=parse_spreads,
+        "--spread", "S", "Standard deviation of the toy tasks.", parse=parse_spreads,
         detail="Separate several values by commas, e.g. 4,16. Default: 16.")] = ()
     gamma: Annotated[float | None, Option(
-        "--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2.")] = None
+        "--gamma", "G", "Exponent of the power law of toy tasks.", detail="Default: 2.")] = None
     fit: Annotated[bool, Option(
-        "--fit", help="Toy: regression of T* on k and spread.",
+        "--fit", help="Fit T* of the toy model over k and spread.",
         detail="The regression uses the grid of k's and spreads of the article.")] = False
     # fmt: on
 

@@ -62,7 +62,7 @@ def by_temperature(counts: Counts, column: str) -> Counts:
         settle = SuggestedFix({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
             OptionValue("--by", TEMPERATURE),
-            f"the output already has a column of this name, with the values of {column}",
+            f"the output already has a column of this name, which contains {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )  # fmt: skip
     other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
@@ -94,7 +94,7 @@ def _parse_temperature(column: str, text: str) -> float:
         keep_others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
         raise DataError(
             f"column {column}",
-            f"a temperature must be a number of at least 0; one is {value_text}", "correct it",
+            f"a temperature must be a number of at least 0; got {value_text}", "correct it",
             name="no-temperature", settles=[SuggestedFix(keep_others, "leaves its rows out")],
         )  # fmt: skip
     return value + 0.0

@@ -55,13 +55,13 @@ from passk_cli.suggestions import did_you_mean_or_list
 
 NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
-    "{models} has no best temperature, because no two temperatures share tasks with values",
+    "there is no best temperature for {models}, because no two temperatures share tasks",
     meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
     " share. This model has only one temperature, or its temperatures share no task.",
     why="The model has no row in the table of best temperatures.",
     advice="Run the model at a second temperature on the same tasks.",
-    example="note[no-best-temperature]: beta has no best temperature, because no two temperatures"
-    " share tasks with values",
+    example="note[no-best-temperature]: there is no best temperature for beta, because no two"
+    " temperatures share tasks",
 )  # fmt: skip
 PART_OF_TASKS = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
