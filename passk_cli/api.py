@@ -243,7 +243,6 @@ def python_function(name: str) -> Callable[..., Findings]:
 
 
 def _by_field(command: str) -> Options:
-    """Field → option, for all options of a command."""
     return {option.field: option for option in command_of(command).options()}
 
 
@@ -359,7 +358,6 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
 
 
 def _hint(declared: DeclaredOption) -> Any:
-    """The type annotation of an option in Python."""
     option, kind, base = declared.option, declared.kind, declared.base
     if kind is DATA or base in (bool, int, float):
         return kind
@@ -379,7 +377,6 @@ def _hint(declared: DeclaredOption) -> Any:
 
 
 def _help(declaration: Command, options: Options) -> str:
-    """The docstring of a command's Python function."""
     first, *more = (document_for_python(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
@@ -408,7 +405,6 @@ def _help(declaration: Command, options: Options) -> str:
 
 
 def _as_mapping(pairs: re.Match[str]) -> str:
-    """NAME=VALUE pairs of a command line as a Python dict."""
     return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
 
 

@@ -14,8 +14,6 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_patte
 from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
-# Maximum number of models that an error suggests for a name.
-_ALTERNATIVES = 3
 
 # Errors for a name that the data does not contain.  They are usage errors with exit code 2,
 # although passk finds them in the data.
@@ -168,7 +166,7 @@ def no_such_model(
         problem += f"; {did_you_mean_or_list(word, models)}"
         return ParameterError(place, problem, name="no-such-model")
     if other_values is None:
-        settles = [SuggestedFix({option: model}) for model in matches[:_ALTERNATIVES]]
+        settles = [SuggestedFix({option: model}) for model in matches[:3]]
     else:
         why = plural(len(matches), "model") if matches[1:] else ""
         settles = [SuggestedFix({option: [*other_values, pattern]}, why)]

@@ -143,7 +143,6 @@ def _rules_text(rules: Mapping[str, Any]) -> str:
 
 
 def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
-    """A marker as Python code."""
     return f"passk(attempts={attempts}, rules={json.dumps(rules, ensure_ascii=False)})"
 
 

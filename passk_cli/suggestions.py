@@ -12,8 +12,6 @@ from passk_cli.text import names_that_fit
 
 # Minimum likeness of a word and a suggested name, and maximum difference from the best likeness.
 _ALIKE, _CLOSE = 0.65, 0.12
-# Maximum number of letters in a list of known names.
-_LISTED = 98
 # Punctuation between the words of a name.
 _MARK = r"[\s_.:/\-]"
 # Maximum number of letters of a name that an error suggests in full, and not as a pattern.
@@ -194,7 +192,7 @@ def list_known_names(names: Iterable[str]) -> str:
     >>> list_known_names("abc"), list_known_names([]), list_known_names(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
     """
-    return f"there are {names_that_fit([*names], _LISTED, ', ') or 'none'}"
+    return f"there are {names_that_fit([*names], 98, ', ') or 'none'}"
 
 
 def _spelled(name: str) -> str:

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-# Maximum number of letters in a list of names in a sentence.
-_LONG_LIST = 80
 # Unicode categories of characters that move the cursor, end a line, are invisible, or change the
 # direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -388,7 +386,7 @@ def first_few(names: Sequence[str]) -> str:
     >>> first_few("abcde"), first_few("abcd")
     ('a, b, c and 2 more', 'a, b, c, d')
     """
-    return ", ".join(names) if len(names) <= 4 else names_that_fit(names, _LONG_LIST, ", ", 3)
+    return ", ".join(names) if len(names) <= 4 else names_that_fit(names, 80, ", ", 3)
 
 
 def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:

@@ -191,7 +191,6 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
-    """Value → label of its tick."""
     if axis.unit in _WORDS:
         return {v: _WORDS[axis.unit](v) for v in values}
     similar = axis.unit and max(values) < 10 * min(values)

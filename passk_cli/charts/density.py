@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-_ROUNDING = 1e-12
 # Minimum bandwidth, as a multiple of the gap between values, at which a density has no waves.
 _SMOOTH = 0.6
 
@@ -33,7 +32,7 @@ def density(
     """
     draws = np.asarray(draws)
     low, high = float(draws.min()), float(draws.max())
-    if high - low <= _ROUNDING * max(abs(low), abs(high)):
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
         return np.empty(0), np.empty(0)
     quarter, three = np.quantile(draws, (0.25, 0.75))
     spread = float(draws.std())

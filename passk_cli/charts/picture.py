@@ -199,7 +199,6 @@ def html_document(report: Report, percent: bool = False) -> str:
 
 
 def _figure(plot: Plot, percent: bool) -> str:
-    """A plot as an html figure with its title and subtitle."""
     below = f"<span>{html.escape(plot.subtitle)}</span>" if plot.subtitle else ""
     caption = f"<figcaption>{html.escape(plot.title)}{below}</figcaption>"
     name = html.escape(", ".join(filter(None, [plot.title, plot.subtitle])))

@@ -44,8 +44,6 @@ _GROWTH, _MOST_ENDS = 1.5, 0.48
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
 # Radius of a point and of its tooltip area, and stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
-# Opacity of the band around a line.
-_BAND = 0.14
 _RAISED = re.compile("[⁰⁴-⁹]+")
 # Share of the background colour in the colour of a model's last setting.
 _SHADE = 0.42
@@ -324,7 +322,6 @@ class _PlotDrawer:
         return line + words + title
 
     def axis_title(self, axis: Axis) -> list[str]:
-        """The lines of the title of an x-axis."""
         room = axis.length + _PANEL_GAP if self.columns == 1 else self.room - self.left_margin
         return chart_lines(axis.title, _NAME, room) if axis.title else []
 
@@ -444,7 +441,6 @@ class _CurveDrawer(_PlotDrawer):
         return self.axis.place(row["x"]), self.up.length - self.up.place(row[role])
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
-        """The bands and the lines of a panel."""
         lines = list(layout.rows_by_line(rows).values())
         for line in lines if self.plot.has_roles("low", "high") else ():
             if self.plot.series_with_bands and line[0]["series"] not in self.plot.series_with_bands:
@@ -453,7 +449,7 @@ class _CurveDrawer(_PlotDrawer):
                 edge = [self._place(row, "high") for row in run]
                 edge += [self._place(row, "low") for row in reversed(run)]
                 paint = self.colour_of(line[0])
-                yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{_BAND}"/>'
+                yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.14"/>'
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
@@ -486,7 +482,6 @@ class _CurveDrawer(_PlotDrawer):
         yield "</g>"
 
     def _labels(self) -> Iterator[str]:
-        """The names at the ends of lines."""
         for end in self.lines.labels:
             (x, y), (_, at) = self._place(end), self._place(end, "at")
             stroke = _path([(x + 2, y), (x + 8, at)])
@@ -527,7 +522,6 @@ class _CurveDrawer(_PlotDrawer):
             yield _text(left, bottom - 2, texts[name.place], paint, size=_SMALL)
 
     def _rule(self, rule: ReferenceLine) -> str:
-        """A reference line with its label."""
         width, height = self.width, self.up.length
         if rule in self.rule_labels:
             x, lines, level = self.rule_labels[rule]
@@ -806,7 +800,6 @@ class _HeatDrawer(_RowDrawer):
         return "".join([*parts, "</g>"])
 
     def _cell_attributes(self, share: float, words: str) -> str:
-        """The svg attributes for the colour and the tooltip of a cell."""
         tooltip = self.tooltip({"y": share, "words": words}, ("words", "y"))
         return f' fill="{_colour(share)}"{tooltip}'
 
@@ -863,7 +856,6 @@ def _reference_line(
 
 
 def _point(shape: int, x: float, y: float, attributes: str) -> str:
-    """A point with the shape of a given index."""
     corners = _CORNERS[shape % len(_CORNERS)]
     if corners is None:
         return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_POINT}"{attributes}/>'
@@ -880,7 +872,6 @@ def _dashes(dash: Sequence[int]) -> str:
 
 
 def _colour(share: float) -> str:
-    """The viridis colour of a share."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
     return mix_colours(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
@@ -890,7 +881,6 @@ def _text(
     x: float, y: float, text: str, paint: str, *, size: float = _NAME, anchor: str = "",
     weight: str = "",
 ) -> str:  # fmt: skip
-    """An svg text with its baseline at y."""
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
     place = f'x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{paint}"'

@@ -54,7 +54,6 @@ def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
 
 
 def _example(line: str, width: int) -> str:
-    """An example command, continued on the next line with a backslash if it is too wide."""
     first, *options = re.split(" (?=-)", line)
     lines = [f"  {first}"]
     for option in options:

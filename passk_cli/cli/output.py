@@ -54,10 +54,6 @@ from passk_cli.text import cut_long_words, is_github_runner, printable, shield_f
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# Number of messages that passk prints in full without --verbose.
-_MESSAGES = 3
-# Values of --chart with which earlier versions of passk drew charts in the terminal.
-_GONE = ("-", "terminal")
 # Severity of a message → escape code of its colour in a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
@@ -112,7 +108,7 @@ class ChartOptions:
                 OptionValue(choices[0]), "this option needs a chart", name="contradicting-options",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
             )  # fmt: skip
-        if gone := [chart for chart in self.chart if chart in _GONE]:
+        if gone := [chart for chart in self.chart if chart in ("-", "terminal")]:
             raise ParameterError(
                 OptionValue("--chart", gone[0]), "charts are no longer drawn in the terminal",
                 name="bad-output",
@@ -346,7 +342,7 @@ class OutputOptions:
             messages = [message for message in messages if message.name not in late]
         if self.quiet:
             messages = [message for message in messages if message.severity != NOTE]
-        room = len(messages) if self.verbose else _MESSAGES
+        room = len(messages) if self.verbose else 3
         style = self._style(False, False)
         for message in messages[:room]:
             print_message(message_line(message, style), message.severity)

@@ -11,8 +11,6 @@ from passk_cli.activity import activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
 PATIENCE = 1.0
-# Maximum number of seconds to wait until the progress line is removed.
-_SECONDS_TO_STOP = 0.5
 # Number of seconds between updates of the progress line.
 _SECONDS_BETWEEN = 0.2
 
@@ -37,7 +35,7 @@ def show_activity(text: str) -> Iterator[None]:
 
         def stop() -> None:
             stopped.set()
-            watcher.join(_SECONDS_TO_STOP)
+            watcher.join(timeout=0.5)
 
         with undo_at_end(stop):
             yield

@@ -64,7 +64,6 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
 
 
 def _print_table_file(path: str, form: str) -> None:
-    """Print the contents of a file that contains a table."""
     if form == "parquet" or not is_github_runner():
         with open(path, "rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)

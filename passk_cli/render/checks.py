@@ -164,7 +164,6 @@ def _finding_with_outcome(check: GateCheck, style: Style) -> str:
 
 
 def _outcome_text(check: GateCheck) -> str:
-    """The verdict of a check, or "undecided, counted as fail" if an undecided rule fails."""
     undecided = check.failing and check.verdict == "undecided"
     return f"{check.verdict}{', counted as fail' * undecided}"
 

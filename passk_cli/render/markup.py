@@ -266,7 +266,6 @@ def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:
 
 
 def _escape_html(text: str) -> str:
-    """The text on one line, with the special characters of HTML escaped."""
     return escape(printable(text))
 
 

@@ -9,8 +9,6 @@ from passk_cli.report.model import Report
 from passk_cli.text import cells_of, printable
 
 GAP = "  "
-# Maximum width of the paragraph about methods.
-_WIDEST = 100
 
 
 def plain(report: Report, style: Style) -> str:
@@ -28,5 +26,5 @@ def plain(report: Report, style: Style) -> str:
         blocks.append("\n".join([*title, *lines]))
     blocks.append("\n".join(filter(None, (parts.context, parts.signature))))
     if parts.methods:
-        blocks += ["\n".join(wrap(parts.methods.plain_text, _WIDEST)), parts.methods.bibtex]
+        blocks += ["\n".join(wrap(parts.methods.plain_text, 100)), parts.methods.bibtex]
     return "\n\n".join(filter(None, blocks)) + "\n"

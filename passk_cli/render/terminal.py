@@ -162,7 +162,7 @@ def _important_columns(table: Table, columns: Cells, width: int, answer: str) ->
         if "verdict" in names or any(_mentions(answer, name) for name in names)
     ]  # fmt: skip
     chosen = mentioned or groups[:1]
-    floors = _columns_with_shortest_names(columns, table, width)
+    floors = _columns_with_shortest_names(columns, table)
     while len(chosen) > 1 and _total_width(floors, [*keys, *chain(*chosen)]) > width:
         chosen = chosen[:-1]
     places = [*keys, *chain(*chosen)]
@@ -181,7 +181,7 @@ def _mentions(answer: str, header: str) -> bool:
     return bool(re.search(r"[\W_]", header) and re.search(pattern, answer))
 
 
-def _columns_with_shortest_names(columns: Cells, table: Table, width: int) -> Cells:
+def _columns_with_shortest_names(columns: Cells, table: Table) -> Cells:
     """The columns with names and texts at their minimum widths."""
     copies = [*columns]
     for i in range(len(columns)):
@@ -243,13 +243,11 @@ def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
 
 
 def _column_width(name: str, cells: Sequence[tuple[str, str]]) -> int:
-    """The width of a column in characters of the terminal."""
     lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
     return max(cells_of(name), *map(cells_of, lines), 0)
 
 
 def _total_width(columns: Cells, places: Sequence[int]) -> int:
-    """The total width of some columns of a table, including the gaps between them."""
     return sum(_column_width(*columns[i]) + 2 for i in places) - 2
 
 
