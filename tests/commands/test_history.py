@@ -363,8 +363,7 @@ def test_a_day_as_the_revision_is_asked_about(passk: Passk, tmp_path: Path) -> N
     result = passk("record", run, "--to", to, "--at", "2026-01-02")
     assert (result.code, to.exists()) == (2, False)
     problem = (
-        "--at 2026-01-02: this name of a revision looks like a date, but does not set the date of"
-        " the run\n"
+        "--at 2026-01-02: this revision looks like a date, but does not set the date of the run\n"
     )
     assert problem in result.err
     dated, today = re.findall(r"^  passk (.*)  # sets ", result.err, re.M)
@@ -549,7 +548,9 @@ def test_prices_are_recorded_with_the_costs_that_they_make(tmp_path: Path) -> No
     rows = [{"model": "m", "task": f"t{i}", "passed": 1, "tokens_in": 1e6, "tokens_out": 5e5}
             for i in range(3)]  # fmt: skip
     price = {"m*": {"input": 1.0, "output": 4.0}}
-    with pytest.raises(ParameterError, match=r"no costs are recorded; columns=.cost. records them"):
+    with pytest.raises(
+        ParameterError, match=r"no costs are recorded; columns=.cost. records costs"
+    ):
         passk_cli.record(rows, to=to, at="a", price=price)
     with pytest.raises(ParameterError, match="a history can record only cost"):
         passk_cli.record(rows, to=to, at="a", columns="answer")

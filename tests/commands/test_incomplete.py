@@ -36,15 +36,17 @@ def test_a_run_that_lacks_tasks_or_attempts_is_refused_or_marked(
     to = ["--to", "h.parquet", "--at"]
     assert passk("record", night(STEADY), *to, "r1", "--date", "2026-01-01").code == 0
     for n, passes, problem in (
-        (4, STEADY[:15], "it lacks 5 of 20 tasks that run r1 of m has (t15, t16, t17"),
-        (3, STEADY, "it lacks 20 of 80 attempts that run r1 of m has (t0, t1, t10"),
+        (4, STEADY[:15], "the run lacks 5 of 20 tasks that run r1 of m has (t15, t16, t17"),
+        (3, STEADY, "the run lacks 20 of 80 attempts that run r1 of m has (t0, t1, t10"),
     ):
         refused = passk("record", night(passes, n), *to, "r2", "--date", "2026-01-02")
         assert (refused.code, refused.error, refused.out) == (3, "run-lacks-attempts", "")
         assert problem in refused.err
     night(STEADY[:15])
     refused = passk("record", "night.csv", *to, "r2", "--date", "2026-01-02")
-    (line,) = re.findall(r"^  passk (.*)  # records it and keeps it out", refused.err, re.M)
+    (line,) = re.findall(
+        r"^  passk (.*)  # records the run, but not for baselines", refused.err, re.M
+    )
     marked = passk(*line.split())
     assert marked.code == 0
     assert "marked as incomplete" in marked.out
@@ -106,9 +108,7 @@ def test_a_model_of_another_name_is_said_when_it_is_recorded(passk: Passk, night
     assert passk("record", night(STEADY), *to, "r1").code == 0
     second = passk("record", night(STEADY, model="m2"), *to, "r2")
     assert second.code == 0
-    sentence = (
-        "warning[new-model]: suite all has no earlier run of m2; it has runs of m; --alias m2=m"
-    )
+    sentence = "warning[new-model]: suite all has no earlier run of m2, but runs of m; --alias m2=m"
     assert sentence in second.err
     assert passk("record", "night.csv", *to, "r3", "--alias", "m2=m").code == 0
 

@@ -71,11 +71,11 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     # A lost shard, marked; the next night it is lost again, which the marked run does not hide.
     night(tasks=600)
     is_(gate(), 1, "FAIL: agent has no attempts at 200 of the 800 baseline tasks")
-    is_(record(4), 3, "it lacks 200 of 800 tasks that run n3 of agent has")
+    is_(record(4), 3, "the run lacks 200 of 800 tasks that run n3 of agent has")
     is_(record(4, "--incomplete"), 0, "marked as incomplete")
     night(tasks=600)
     is_(gate(), 1, "FAIL: agent has no attempts at 200 of the 800 baseline tasks")
-    is_(record(5), 3, "it lacks 200 of 800 tasks that run n3 of agent has")
+    is_(record(5), 3, "the run lacks 200 of 800 tasks that run n3 of agent has")
     night()
     is_(gate(), 0, "1 run recorded as incomplete is left out: n4")
     is_(record(5), 0, "Recorded run n5")
@@ -97,7 +97,7 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     is_(gate("--missing", "fail"), 1, "FAIL")
     is_(gate("--missing", "drop"), 1, "FAIL")
     is_(record(8), 3, "missing-outcome]")
-    is_(record(8, "--missing", "drop"), 3, "it lacks 6 of 800 tasks that run n7 of agent has")
+    is_(record(8, "--missing", "drop"), 3, "the run lacks 6 of 800 tasks that run n7 of agent has")
     # A slow drift of 5 points, by one each night: one night is far off, then the gate forgets it.
     gates = []
     for day in range(8, 25):

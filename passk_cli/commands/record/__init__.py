@@ -1,4 +1,4 @@
-"""passk record: add the counts of a run to a history."""
+"""passk record: add a run to a history."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from passk_cli.option import Option
 class RecordOptions:
     """Add a run to a history, for trend and gate.
 
-    A history is one Parquet file with a row per run, model and task, and several jobs can add to it
-    at the same time. It can also be a folder with one file per run, which needs no locks and can be
-    in any object store. A run is added completely or not at all.
+    A history is a Parquet file with one row per run, model and task, and several jobs can add runs
+    at the same time. A history can also be a folder with one file per run, which needs no locks and
+    can be in any object store. A run is added completely or not at all.
 
     # add a run to a history file
     passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
@@ -33,17 +33,18 @@ class RecordOptions:
     to: Annotated[str | None, Option(
         "--to", "FILE|FOLDER/", "The history: a .parquet file, or a folder.",
         parse="passk_cli.files.history:parse_history",
-        detail="It is created if it does not exist. End the name of a new folder with /.",
+        detail="passk creates the history if it does not exist. End the name of a new folder with"
+        " a slash.",
     )] = None
     at: Annotated[str | None, Option(
         "--at", "REV", "The revision that was run, e.g. $GITHUB_SHA.",
     )] = None
     suite: Annotated[str, Option(
-        "--suite", "NAME", "The suite that was run.", detail="A history can contain several.",
+        "--suite", "NAME", "The suite that was run.", detail="A history can have several suites.",
     )] = "all"
     run: Annotated[str | None, Option(
         "--run", "NAME", "Name of the run. Default: the revision.",
-        detail="Give each further run of one revision another name.",
+        detail="If you record several runs of one revision, give them different names.",
     )] = None
     incomplete: Annotated[bool, Option(
         "--incomplete", help="Record a run that lacks tasks or attempts, and mark it.",
@@ -54,18 +55,18 @@ class RecordOptions:
     date: Annotated[str | None, Option(
         "--date", "TIME", "Time of the run, e.g. 2026-11-23T04:00Z. Default: now.",
         parse="passk_cli.commands.record.view:parse_date",
-        detail="It sets the order of the runs. A time without a zone is in UTC.",
+        detail="The time sets the order of the runs. A time without a zone is in UTC.",
     )] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also record cost, tokens, duration or turns.",
         parse="passk_cli.commands.record.view:parse_amounts",
-        detail="tokens_in and tokens_out work as well. Values are recorded per attempt, for example"
-        " for passk trend -m cost. Missing values stay missing. Repeatable.",
+        detail="You can also record tokens_in and tokens_out. passk records a value per attempt,"
+        " for example for passk trend -m cost. Missing values stay missing. Repeatable.",
     )] = ()
     # fmt: on
 
 
-_MISSING_COST = "a history records a missing cost as missing; use the option with passk trend"
+_MISSING_COST = "a history contains missing costs as missing; use this option with passk trend"
 COMMAND = Command(
     RecordOptions, (Request,), without=("missing_cost",),
     lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST),

@@ -47,12 +47,12 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import strict_json
 
-# The entries of the signature that are the settings of a run.
+# Entries of the signature that a history records as the settings of a run.
 _SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
 
 
 def parse_date(text: Any) -> str:
-    """The value of --date as ISO 8601 in UTC, to the millisecond; ParameterError for other text.
+    """Parse the value of --date to ISO 8601 in UTC; ParameterError if it is not a date.
 
     >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
     ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')
@@ -69,52 +69,50 @@ def parse_date(text: Any) -> str:
 
 
 def parse_amounts(value: Any) -> tuple[str, ...]:
-    """The value of --with as names of amounts; ParameterError for another name.
+    """Parse the value of --with, a list of amounts; ParameterError for an unknown amount.
 
     >>> parse_amounts(["cost,tokens"])
     ('cost', 'tokens')
     """
     names = split_at_commas(value)
     if wrong := [name for name in names if name not in AMOUNTS]:
-        raise ParameterError(
-            OptionValue("--with", wrong[0]),
-            f"a history can record only {', '.join(AMOUNTS)}",
-        )
+        problem = f"a history can record only {', '.join(AMOUNTS)}"
+        raise ParameterError(OptionValue("--with", wrong[0]), problem)
     return names
 
 
-# Series → its runs, with the place of each run among the series of the history.
+# Series → its runs, with the index of each run among the series of the history.
 RunSizes = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
-    "suite {suite} has no earlier run of {new:and}; it has runs of {old:and}",
+    "suite {suite} has no earlier run of {new:and}, but runs of {old:and}",
     SuggestedFix({"--alias": "{alias}"}, "counts both as one model, if it was renamed"),
     meaning="The history has complete runs of this suite, but none of the models of this run.",
     why="Runs belong together if their models have the same name. For a new name, a gate has no"
     " baseline and a trend has no earlier runs.",
     advice="If the model was renamed, use `--alias NEW=OLD`. If it is a new model, continue.",
-    example="warning[new-model]: suite all has no earlier run of m2; it has runs of m; --alias m2=m"
+    example="warning[new-model]: suite all has no earlier run of m2, but runs of m; --alias m2=m"
     " counts both as one model, if it was renamed",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class RecordedTable(WrittenTable):
-    """One row per model: the tasks and attempts that were added."""
+    """One row per model, with the numbers of recorded tasks and attempts."""
 
     to: str = ""
     run: tuple[str, str, str, str] = ("", "", "", "")
 
     answers = (
         Answer("recorded", lambda _: True,
-               "Recorded run {run}{?revision| of {revision}}, suite {suite}: {models:model},"
-               " {tasks:task}{?amounts| with the {amounts:and} of each attempt}"
-               "{?incomplete|, marked as incomplete}, in {to}."),
+               "Recorded run {run}{?revision| of revision {revision}} of suite {suite} in {to}:"
+               " {models:model} and {tasks:task}{?amounts|, with the {amounts:and} of each attempt}"
+               "{?incomplete|, marked as incomplete}."),
     )  # fmt: skip
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The run, the history, and the numbers of models and tasks that were recorded."""
+        """The fields of the answer, for example the name of the run."""
         (run, _, revision, suite), counts = self.run, self.study.counts
         return {
             "run": run, "revision": revision if run != revision else "", "suite": suite,
@@ -144,13 +142,13 @@ class RecordQuestion(Question, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
-            # If the last of several files is a .parquet file, it may be the history, as with cp.
+            # As with cp, the last of several files may be the destination, here a history.
             files = paths_of(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
                 "--to": self.to or (files[-1] if last else "history.parquet"),
                 "--at": self.at or str(datetime.now(UTC).date()),
-                # The file of -o is not a history, so the suggested command has no -o.
+                # -o is not the option for a history, so the suggested command has no -o.
                 **({} if self.to else {"--output": None}),
             }
             settles = [
@@ -164,17 +162,17 @@ class RecordQuestion(Question, RecordOptions):
             if (day := parse_date(self.at)[:10]) not in now:
                 raise ParameterError(
                     OptionValue("--at", self.at),
-                    "this name of a revision looks like a date, but does not set the date of the"
-                    " run",
+                    "this revision looks like a date, but does not set the date of the run",
                     settles=[
-                        SuggestedFix({"--date": day}, "sets that day"),
-                        SuggestedFix({"--date": max(now)}, "sets today"),
+                        SuggestedFix({"--date": day}, "sets this date"),
+                        SuggestedFix({"--date": max(now)}, "sets today's date"),
                     ],
                 )  # fmt: skip
         refuse_if_any("contradicting-options", (
             options.request.price and "cost" not in self.columns,
             OptionValue("--price"), "prices are used only for costs, but no costs are recorded",
-            (SuggestedFix({"--with": ("cost",)}, "records them"), SuggestedFix({"--price": None})),
+            (SuggestedFix({"--with": ("cost",)}, "records costs"),
+             SuggestedFix({"--price": None})),
         ))  # fmt: skip
         refuse_reserved(options.request.by, RESERVED, "a history")
         history_path = Path(self.to).resolve()
@@ -183,15 +181,16 @@ class RecordQuestion(Question, RecordOptions):
             if history_path == path or (path.is_dir() and history_path.is_relative_to(path)):
                 raise ParameterError(
                     OptionValue("--to", self.to),
-                    f"the history is in {argument}, so the next run would read it as results;"
-                    " choose another folder", name="bad-output",
+                    f"the history is in {argument}, so the next command would read the history as"
+                    " results; choose another folder", name="bad-output",
                 )  # fmt: skip
         # Costs at different prices are not comparable, so the history records the prices.
-        prices = (
-            f"{name}: {price.input:g}, {price.output:g}" + ("" if price.cached is None else
-            f", {price.cached:g} cached") for name, price in sorted(options.request.price.items())
-        )  # fmt: skip
-        decided = {"price": "; ".join(prices)} if options.request.price else {}
+        prices = [
+            f"{name}: {price.input:g}, {price.output:g}"
+            + ("" if price.cached is None else f", {price.cached:g} cached")
+            for name, price in sorted(options.request.price.items())
+        ]
+        decided = {"price": "; ".join(prices)} if prices else {}
         study = super().study(options, read)
         messages = list[Diagnostic]()
         if (history := self._history(study.counts, read)) is not None:
@@ -203,10 +202,9 @@ class RecordQuestion(Question, RecordOptions):
                     OptionValue("--at", self.at), "; ".join(losses), name="run-lacks-attempts",
                     settles=[
                         SuggestedFix({"--incomplete": True},
-                        "records it and keeps it out of baselines"),
+                                     "records the run, but not for baselines"),
                         SuggestedFix({"--suite": Placeholder("NAME")},
-                        "starts a new suite, if the benchmark"
-                               " was changed on purpose"),
+                                     "starts a new suite, if you changed the benchmark"),
                     ],
                 )  # fmt: skip
             messages += copied_runs_warning(self._copied_runs(study.counts, history, runs))
@@ -216,24 +214,20 @@ class RecordQuestion(Question, RecordOptions):
         return replace(study, decided=decided, reading=tuple(messages))
 
     def _history(self, counts: Counts, read: Read) -> Counts | None:
-        """The complete runs of the history; None if it does not exist or has none."""
-        files = (
-            glob.glob(f"{glob.escape(str(self.to))}/*.parquet")
-            if is_folder_history(str(self.to))
-            else [str(self.to)]
-        )
+        """The complete runs of the history, or None if it has no complete runs."""
+        path = str(self.to)
+        is_folder = is_folder_history(path)
+        files = glob.glob(f"{glob.escape(path)}/*.parquet") if is_folder else [path]
         if not any(map(os.path.isfile, files)):
             return None
         try:
-            return drop_incomplete_runs(
-                read_history(read, Request(by=counts.group_names), str(self.to))
-            )
+            return drop_incomplete_runs(read_history(read, Request(by=counts.group_names), path))
         except DataError:
-            # A file that is not a history is refused when the run is added.
+            # If the file is not a history, `append_run` raises an error later.
             return None
 
     def _missing_parts(self, counts: Counts, history: Counts, runs: RunSizes) -> list[str]:
-        """One clause per model that lacks tasks or attempts of its last complete run."""
+        """One problem per model that lacks tasks or attempts of its last complete run."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
@@ -245,17 +239,21 @@ class RecordQuestion(Question, RecordOptions):
             reference = f"that run {last.run} of {SeriesName(series)} has"
             if lost:
                 tasks = plural(len(previous), "task")
-                words.append(f"it lacks {len(lost):,} of {tasks} {reference} ({first_few(lost)})")
+                words.append(
+                    f"the run lacks {len(lost):,} of {tasks} {reference} ({first_few(lost)})"
+                )
             elif fewer:
                 missing = sum(previous[task] - current[task] for task in fewer)
                 attempts = plural(sum(previous.values()), "attempt")
-                words.append(f"it lacks {missing:,} of {attempts} {reference} ({first_few(fewer)})")
+                words.append(
+                    f"the run lacks {missing:,} of {attempts} {reference} ({first_few(fewer)})"
+                )
         return words
 
     def _copied_runs(
         self, counts: Counts, history: Counts, runs: RunSizes
     ) -> Iterator[DuplicateRun]:
-        """The runs of this suite in the history that this run is a copy of."""
+        """Runs of this suite in the history of which the new run is a copy."""
         for place, series in enumerate(counts.series):
             for recorded_series, rows in runs.items():
                 if series[1:] == recorded_series[1:]:
@@ -264,7 +262,7 @@ class RecordQuestion(Question, RecordOptions):
                     yield from copies_between(counts, place, history, rivals, name)
 
     def _other_models(self, counts: Counts, runs: RunSizes) -> Iterator[Diagnostic]:
-        """A message if the history has no run of any of the models of this run."""
+        """A message if the history has no run of any model of the new run."""
         models = sorted({model for model, *_ in runs})
         new = sorted({series[0] for series in counts.series})
         if models and not {*models} & {*new}:
@@ -279,8 +277,8 @@ class RecordQuestion(Question, RecordOptions):
             raise DataError(
                 "record", "a history contains only passes and failures, and the data has scores",
                 name="bad-outcome",
-                settles=[SuggestedFix({"--threshold": Placeholder("X")}, "counts scores of at least"
-                                      " X as passes")],
+                settles=[SuggestedFix({"--threshold": Placeholder("X")},
+                                      "counts scores of at least X as passes")],
             )  # fmt: skip
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())
@@ -301,14 +299,14 @@ class RecordQuestion(Question, RecordOptions):
 
 
 def _attempts(counts: Counts, place: int) -> dict[str, int]:
-    """Task → number of attempts of the series at a place."""
+    """Task → number of attempts, for the series with this index."""
     rows = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))
 
 
 def _attempt_lists(counts: Counts) -> dict[str, Any]:
-    """Column → one list per model and task, with a value per attempt; passes come first."""
+    """Column → one list per model and task, with a value per attempt, for passes first."""
     import numpy as np
 
     def column(values: Any) -> Any:
