@@ -83,12 +83,12 @@ def _normal_errors(
 
 
 def _fail_at_k(k: int) -> Statistic:
-    """1 − pass@k of counts and its expectation at a rate p, for the errors of pass@k."""
+    """Functions for 1 − pass@k of counts, and for its expectation at a success rate p."""
     return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
 def _pass_hat_k(k: int) -> Statistic:
-    """pass^k of counts, and its expectation at a success rate p."""
+    """Functions for pass^k of counts, and for its expectation at a success rate p."""
     return lambda n, c: pass_hat_k_pairs(n, c, k), lambda p: p**k
 
 

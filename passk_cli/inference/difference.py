@@ -69,7 +69,8 @@ class DifferenceDistribution:
         weighted mean of all rows, with weights from τ² and v. The moderated log variance is used
         only if it is larger than the row's own log variance. Truly different spreads are kept.
 
-        Rows without a known spread are excluded. With fewer than three rows, no spread is raised.
+        Rows with one value, one unit or an unknown spread are excluded. With fewer than three rows,
+        no spread is raised.
         Source: Smyth 2004; DerSimonian & Laird 1986. Coverage: benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
@@ -168,7 +169,8 @@ def difference_distribution(
     missed.  The weight g depends on the effective number of tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a
     normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For the limit in the direction of the
     longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both limits, g is at least 1 if m ≤
-    1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal, g is 1.
+    1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal and the
+    floor is 0, g is 1.
 
     differences : (tasks,) or (rows × tasks), finite numbers.
     reach : largest possible |d|. L is the reach, or the largest |d| if the reach is infinite.

@@ -304,7 +304,7 @@ class CopiesTest:
         """Whether each pair of attempts looks like copies.
 
         Copies differ on at most a tenth of the expected tasks, and their pass rates would lead to
-        more differences. Two attempts that always pass agree, but need not be copies.
+        five differences or more. Two attempts that always pass agree, but need not be copies.
         """
         few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
         return few & (self.by_rates >= _ENOUGH)
@@ -317,7 +317,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     Over random orders, the outcomes of each task differ independently with probability 2c(n−c) /
     (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with two attempts, or with
     attempts that all have the same outcome, are not informative. If the pass rate changes with the
-    position, pairs agree more often too; `CopiesTest.is_copy` excludes such pairs.
+    position, pairs agree more often too; `CopiesTest.is_copy` takes pass rates into account.
 
     start, passed : as in `metrics.order`. Only the first 1,000 attempts are compared.
     Returns `CopiesTest`, in order of the positions.

@@ -272,7 +272,7 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
     """Random bits, one per task and resample of a block, packed into (resamples × bytes).
 
-    The bits are raw words of the bit generator, which never change between versions of numpy.
+    The bits are raw words of the bit generator, which numpy does not change between versions.
     """
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator

@@ -25,7 +25,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
-# Largest probability at which a relation between n and outcomes is treated as evidence.
+# Largest probability at which a relation between numbers of attempts and outcomes is evidence.
 LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
 # Value for a task with an unknown last attempt.
