@@ -123,9 +123,8 @@ def _question(case: Any) -> str:
 
 def _expectation_key(case: Any) -> str:
     """A hash of the expected answer, which distinguishes test cases with the same question."""
-    expected = {
-        key: nested_value(case, key) for key in ("expectedOutput", "expectedOutcome", "context")
-    }
+    keys = ("expectedOutput", "expectedOutcome", "context")
+    expected = {key: nested_value(case, key) for key in keys}
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
 
 
@@ -137,9 +136,7 @@ def _covered(file: File) -> tuple[str, ...]:
     last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
     # The duration of the run differs between its files, so only the cases are compared.
-    same = (
-        name for name in last if nested_value(file.sibling_document(name), "testCases") == cases
-    )
+    same = (n for n in last if nested_value(file.sibling_document(n), "testCases") == cases)
     return (cache, ".latest_run_full.json", *same)
 
 

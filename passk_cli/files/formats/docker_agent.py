@@ -57,9 +57,8 @@ def _contents(file: File) -> Contents:
     listed_attempts, attempts = nested_value(document, "summary", "total_evals"), len(titles)
     short = isinstance(listed_attempts, int) and listed_attempts > attempts
     messages = [INCOMPLETE_RUN(listed=listed_attempts, held=attempts)] if short else []
-    return contents_by_scorer(
-        sessions, _PASSED, facts={"run": document.get("name")}, messages=messages
-    )
+    facts = {"run": document.get("name")}
+    return contents_by_scorer(sessions, _PASSED, facts, messages)
 
 
 DOCKER_AGENT = Format(

@@ -82,9 +82,8 @@ def _amounts(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns of a record, and amounts that `passk convert` wrote to its
     metadata, for example dollars."""
     carried = {name: nested_value(record, "metadata", name) for name in sorted(UNITS)}
-    return carried | {
-        name: amount for name, amount in _read_usage(record).items() if amount is not None
-    }
+    usage = _read_usage(record).items()
+    return carried | {name: amount for name, amount in usage if amount is not None}
 
 
 def record_sql(columns: Sequence[str]) -> str:

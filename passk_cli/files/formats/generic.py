@@ -397,9 +397,8 @@ def _id_list_contents(file: File) -> Contents:
     for key in (passed, failed):
         for task in document[key]:
             if task in outcomes:
-                conflict = (
-                    "twice" if outcomes[task] == (key == passed) else "as passed and as failed"
-                )
+                is_repeated = outcomes[task] == (key == passed)
+                conflict = "twice" if is_repeated else "as passed and as failed"
                 problem = f"the id {shortened(str(task))} is listed {conflict}"
                 raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
@@ -409,10 +408,8 @@ def _id_list_contents(file: File) -> Contents:
         fresh = [task for task in other_ids if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
-            unjudged = UNJUDGED_IDS(
-                ids=len(fresh), key=shortened(key), passed=passed, failed=failed
-            )
-            messages.append(unjudged)
+            fields = {"ids": len(fresh), "key": shortened(key)}
+            messages.append(UNJUDGED_IDS(passed=passed, failed=failed, **fields))
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
     return Contents(lambda request: rows, facts=_constant_values(document), messages=messages)
 
@@ -455,12 +452,10 @@ def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
     for name, value in values.items():
         if isinstance(value, list | dict):
             singular = name.removesuffix("s")
-            usual = any(
-                usual_columns(role, [singular]) for role in ("task", "outcome", "model", "attempt")
-            )
-            columns[singular if usual else name] = (
-                [*value.values()] if isinstance(value, dict) else value
-            )
+            roles = ("task", "outcome", "model", "attempt")
+            usual = any(usual_columns(role, [singular]) for role in roles)
+            values_of_column = [*value.values()] if isinstance(value, dict) else value
+            columns[singular if usual else name] = values_of_column
         numbered &= isinstance(value, dict) and [*value][:1] == ["0"]
     of_tasks = bool(usual_columns("task", columns)) and not any(
         usual_columns("task", [name]) for name in values.keys() - columns.keys()

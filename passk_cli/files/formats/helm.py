@@ -59,9 +59,8 @@ def _contents(file: File) -> Contents:
     messages = [PERTURBED_INSTANCES(instances=perturbed)] if perturbed else []
     other_splits = {name: times for name, times in splits.items() if split and name != split}
     if other_splits:
-        messages.append(
-            OTHER_SPLITS(instances=sum(other_splits.values()), splits=list(other_splits))
-        )
+        instances = sum(other_splits.values())
+        messages.append(OTHER_SPLITS(instances=instances, splits=list(other_splits)))
     facts = {
         "model": nested_value(spec, "adapter_spec", "model") or (model[1] if model else None),
         "suite": _MODEL.sub("", scenario) if model or spec else None,

@@ -288,9 +288,8 @@ def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator
     plan = nested_value(header, "eval", "config") or {}
     if samples is None and plan.get("limit") is None and plan.get("sample_id") is None:
         dataset_size = nested_value(header, "eval", "dataset", "samples")
-        samples = (
-            dataset_size * (plan.get("epochs") or 1) if isinstance(dataset_size, int) else None
-        )
+        epochs = plan.get("epochs") or 1
+        samples = dataset_size * epochs if isinstance(dataset_size, int) else None
     if isinstance(samples, int) and samples != samples_read:
         yield INCOMPLETE_RUN(listed=samples, held=samples_read)
 

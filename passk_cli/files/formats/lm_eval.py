@@ -61,9 +61,8 @@ def _contents(file: File) -> Contents:
         if sample.get("prompt_hash"):
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
     messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
-    return Contents(
-        lambda request: _rows(file, request), tuple(outcomes), _facts(file, prompts), messages
-    )
+    facts = _facts(file, prompts)
+    return Contents(lambda request: _rows(file, request), tuple(outcomes), facts, messages)
 
 
 def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:

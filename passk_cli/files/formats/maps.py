@@ -79,9 +79,7 @@ def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
         numbered_records = enumerate(records, 1)
     passes, fails = (table.options.get(name, ()) for name in ("passes", "fails"))
     for number, record in numbered_records:
-        values = {
-            role: nested_value(record, *name.split(".")) for role, name in table.fields.items()
-        }
+        values = {r: nested_value(record, *name.split(".")) for r, name in table.fields.items()}
         value = nested_value(record, *table.options["outcome"].split("."))
         outcome = True if value in passes else False if value in fails else value
         task, attempt = values["task"], values.get("attempt", record.get("attempt"))
@@ -98,9 +96,7 @@ def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> 
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records.split(".")), 1):
         scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
-        values = {
-            role: nested_value(record, *name.split(".")) for role, name in table.fields.items()
-        }
+        values = {r: nested_value(record, *name.split(".")) for r, name in table.fields.items()}
         reason = "error" if key and nested_value(record, key) == failed else ""
         judgements: Judgements = {}
         for score in scores:

@@ -143,9 +143,8 @@ def _amounts(simulation: Any) -> dict[str, object]:
         sum(nested_value(message_usage, name) or 0 for message_usage in usage) if usage else None
         for name in ("prompt_tokens", "completion_tokens")
     )
-    amounts = {
-        name: nested_value(simulation, name) for name in ("agent_cost", "user_cost", "duration")
-    }
+    names = ("agent_cost", "user_cost", "duration")
+    amounts = {name: nested_value(simulation, name) for name in names}
     return {**amounts, "tokens_in": into, "tokens_out": out}
 
 

@@ -144,9 +144,8 @@ def _task_key(record: dict[str, Any]) -> Any:
     task = record.get("task")
     data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
-    return next(
-        (value for where, key in ways if (value := nested_value(where, key)) is not None), None
-    )
+    values = (nested_value(where, key) for where, key in ways)
+    return next((value for value in values if value is not None), None)
 
 
 def _reward(trace: Any) -> object:

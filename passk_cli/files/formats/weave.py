@@ -29,9 +29,8 @@ _NAME = re.compile(r"/(?:object|op)/([^/:]+)")
 
 def _recognises(file: File) -> bool:
     keys = ("op_name", "trace_id", "inputs")
-    return _CALL in file.text and (
-        file.has_keys(*keys) or file.has_keys(*(f"[].{key}" for key in keys))
-    )
+    in_array = (f"[].{key}" for key in keys)
+    return _CALL in file.text and (file.has_keys(*keys) or file.has_keys(*in_array))
 
 
 def _contents(file: File) -> Contents:

@@ -95,9 +95,8 @@ class Archive:
         place = f"{self._source.name}: {member.filename}"
         self._require_size_limit(place, member.file_size, member.compress_size)
         if member.file_size > MOST_BYTES:
-            problem = (
-                f"the member unpacks to {member.file_size:,} bytes; the limit is {MOST_BYTES:,}"
-            )
+            size = member.file_size
+            problem = f"the member unpacks to {size:,} bytes; the limit is {MOST_BYTES:,}"
             raise _suspicious_error(place, problem)
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged_error(member.filename, "it needs a password")

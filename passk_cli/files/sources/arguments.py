@@ -47,9 +47,8 @@ from passk_cli.text import decode_name, public_address
 # The name of rows that come from Python, and the model if data in memory does not contain one.
 ROWS, UNNAMED = "<rows>", "model"
 # Suffixes of unsupported packings are included, so that passk reports an error for such files.
-_RESULT_SUFFIXES = tuple(
-    s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4")
-)
+_PACKINGS = (*PACKED, ".bz2", ".xz", ".lz4")
+_RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
 _AS_LATIN = "as-latin-1"
 

@@ -60,9 +60,8 @@ def is_table(data: Any) -> bool:
 def frames_of(data: Any) -> dict[str, Any]:
     """Model → frame, for a dict of frames; {} for all other data, such as a dict of lists."""
     several = data if isinstance(data, Mapping) else {}
-    have_columns = (
-        hasattr(frame, "columns") or hasattr(frame, "schema") for frame in several.values()
-    )
+    values = several.values()
+    have_columns = (hasattr(x, "columns") or hasattr(x, "schema") for x in values)
     are_frames = all(map(is_table, several.values())) and all(have_columns)
     return {str(model): frame for model, frame in several.items()} if are_frames else {}
 
