@@ -798,7 +798,8 @@ def test_columns_of_unsupported_types_are_refused_with_a_remedy(column: object, 
     remedy = f".astype({{'{name}': str}})"
     problem = f"passk cannot read the type {kind} of column '{name}'"
     assert (
-        str(refusal.value) == f"DataFrame: {problem}; drop it, or convert it to text with {remedy}"
+        str(refusal.value)
+        == f"DataFrame: {problem}; drop the column, or convert it to text with {remedy}"
     )
     assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1), ("model", "b"): (1, 0)}
 

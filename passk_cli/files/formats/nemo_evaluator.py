@@ -36,7 +36,7 @@ def _averages(file: File) -> tuple[str, str] | None:
     if file.form == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.form == "other" and _AVERAGES.search(file.text):
-        remedy = "give the files of the harness that it ran, for example samples_*.jsonl of lm-eval"
+        remedy = "give the files of the underlying harness, for example samples_*.jsonl of lm-eval"
         return "results.yml", remedy
     return None
 

@@ -308,7 +308,7 @@ def _unreadable_column_error(
             con.execute(f"DESCRIBE SELECT * FROM column{place}").fetchall()
         except duckdb.Error:
             problem = f"passk cannot read the type {kind} of column {name!r}"
-            remedy = f"drop it, or convert it to text with .astype({{{name!r}: str}})"
+            remedy = f"drop the column, or convert it to text with .astype({{{name!r}: str}})"
             return DataError("DataFrame", problem, remedy, name="wrong-data")
     reason = str(error).split("\n")[0]
     problem, remedy = f"the table cannot be read ({reason})", "give plain columns"

@@ -210,7 +210,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
     if "@" in urlsplit(address).netloc:
         problem = "passk does not send the user and the password in an address"
-        remedy = "fetch it with curl -O and give the file"
+        remedy = "fetch the file with curl -O and give the copy"
         raise NotFetchedError(public_address(address), problem, remedy)
     # Characters that an address must not contain are quoted, and quoted characters stay quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
@@ -222,8 +222,8 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
             raise NotFetchedError(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
         if packing not in _ENCODINGS:
-            remedy = "fetch it with curl --compressed -O and give the file"
-            problem = f"the server compresses it with {packing}"
+            remedy = "fetch the file with curl --compressed -O and give the copy"
+            problem = f"the server compresses the file with {packing}"
             raise NotFetchedError(public_address(address), problem, remedy)
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None

@@ -459,7 +459,10 @@ def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-NUL_BYTES = ("the file contains NUL bytes", r"it may be incomplete; remove them with tr -d '\0'")
+NUL_BYTES = (
+    "the file contains NUL bytes",
+    r"it may be incomplete; remove the NUL bytes with tr -d '\0'",
+)
 UNCLOSED_QUOTE = ("a quote is not closed", "write the file again with a CSV library")
 
 

@@ -95,6 +95,6 @@ def test_results_in_yaml_are_refused_as_averages(tmp_path: Path, passk: Passk) -
     result = passk("estimate", path)
     assert (result.code, result.out) == (3, "")
     assert (
-        "results.yml of NeMo Evaluator contains only averages; give the files of the harness"
+        "results.yml of NeMo Evaluator contains only averages; give the files of the underlying"
         in result.err
     )

@@ -382,8 +382,8 @@ def test_a_response_with_an_unknown_packing_is_refused(server: str, packing: str
     place = f"{server}/packed/{packing}"
     with pytest.raises(DataError) as refusal:
         read(place)
-    remedy = "fetch it with curl --compressed -O and give the file"
-    assert str(refusal.value) == f"{place}: the server compresses it with {packing}; {remedy}"
+    remedy = "fetch the file with curl --compressed -O and give the copy"
+    assert str(refusal.value) == f"{place}: the server compresses the file with {packing}; {remedy}"
 
 
 def test_a_password_is_neither_sent_nor_shown(server: str) -> None:
@@ -391,5 +391,7 @@ def test_a_password_is_neither_sent_nor_shown(server: str) -> None:
     with pytest.raises(DataError) as refusal:
         read(place.replace("//", "//me:secret@"))
     problem = "passk does not send the user and the password in an address"
-    assert str(refusal.value) == f"{place}: {problem}; fetch it with curl -O and give the file"
+    assert (
+        str(refusal.value) == f"{place}: {problem}; fetch the file with curl -O and give the copy"
+    )
     assert Handler.requests == []
