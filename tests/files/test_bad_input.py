@@ -147,7 +147,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("not Parquet after all", "a.jsonl", GOOD, ["--from", "parquet"], "this is not a Parquet file"),
     ("too deep", "a.jsonl", '{"task": "a", "x": ' + "[" * 100_000 + "\n", [], "nested too deeply"),
     ("column twice", "a.csv", "task,passed,task\na,1,a\n", [], "the column 'task' occurs twice"),
-    ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: the text is not"),
+    ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: the text"),
     (
         "not a list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": 1}\n',
         [], 'a.jsonl:2: "results" is 1; other records have a list of outcomes in this field',
