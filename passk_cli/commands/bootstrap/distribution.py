@@ -38,7 +38,8 @@ class Distribution:
     """The bootstrap distribution of one metric of one model.
 
     The number of rivals includes this model. The share `leads` is the share of resamples in which
-    this model is first, with ties split. It is None if rivals have different numbers of attempts.
+    this model is first, with ties split. The share is None if rivals have different numbers of
+    attempts.
     """
 
     values: TaskValues

@@ -130,14 +130,14 @@ def lead_crossings(
 ) -> LeadCrossings:  # fmt: skip
     """Find the budgets at which the lead between two models' pass@$b may change.
 
-    The band of the difference is simultaneous over the budgets. It consists of the limits of
+    The band of the difference is simultaneous over the budgets. The band consists of the limits of
     `difference_distribution` at a pointwise level. At this level, the share `level` of the
     resampled curves is inside the band at all budgets. The lead can change only if the band
     contains 0, or between two budgets at which the band has opposite signs.
 
     budgets : in increasing order.  first, second : (budgets × tasks), lowest possible values from
-    `pass_within_budget`.  highest : highest possible values of both models. A model then leads only
-    if it leads for all possible values. Nothing is known below the first or above the last budget.
+    `pass_within_budget`.  highest : highest possible values of both models. A model leads only if
+    it leads for all possible values. Nothing is known below the first or above the last budget.
 
     >>> budgets, early = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [0.5], [0.5]])
     >>> late, noise = np.array([[0.0], [0.4], [1.0]]), np.linspace(-0.1, 0.1, 20)

@@ -54,7 +54,6 @@ class CostSummary:
     within: tuple[Result, ...]
 
     def attempts_at(self, tasks: Ints) -> Attempts:
-        """The attempts of this model at the given tasks."""
         return self.attempts.take(np.searchsorted(self.tasks, tasks))
 
     @property
@@ -291,7 +290,6 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
 
 
 def shared_tasks(rivals: Sequence[CostSummary]) -> Ints:
-    """The tasks that all rivals have."""
     return reduce(np.intersect1d, [rival.tasks for rival in rivals])
 
 

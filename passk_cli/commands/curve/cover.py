@@ -26,7 +26,7 @@ class CoverCurveTable(NumberTable):
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """One column per threshold. Only `--full` shows all of them."""
+        """One column per threshold. Only `--full` shows all thresholds."""
         visibility = {True: ALWAYS, False: FULL}
         return [
             number._replace(shown=visibility[number.name in _BRIEF]) for number in super().numbers

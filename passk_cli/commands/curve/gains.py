@@ -36,7 +36,6 @@ class ModelGains(NamedTuple):
 
     @property
     def sizes(self) -> list[float]:
-        """The absolute value of each gain."""
         return [abs(fact.estimate.value or 0.0) for fact in self.facts]
 
     @property

@@ -216,14 +216,13 @@ class CurveTable(Section[Curves]):
     )  # fmt: skip
 
     def unit(self, name: str) -> str:
-        """The unit of a curve."""
         points = (model.points[name][0] for model in self.records)
         units = {point.estimate.unit for point in points}
         return units.pop() if len(units) == 1 else "score"
 
     @cached_property
     def ks(self) -> list[int]:
-        """The k's that all models share. If there are many, only round k's are shown."""
+        """The k's that all models share. If there are many k's, only round ones are shown."""
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.ks:
@@ -244,7 +243,7 @@ class CurveTable(Section[Curves]):
 
     @property
     def gain_columns(self) -> list[CurveColumn]:
-        """The gain from the first to the last k. There is none for a single k or for ranges.
+        """The gain from the first to the last k. A single k and ranges have no gain.
 
         If the models share no task with enough attempts for the last k, the gain up to the largest
         k with all tasks comes first.

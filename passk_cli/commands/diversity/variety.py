@@ -35,9 +35,9 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
 def variety(study: Analysis, place: int) -> SeriesRow:
     """All results about the solutions of the model with the index `place` in the counts.
 
-    These are the metrics of the study, variety@k and least variety@k of each gain@k, and three
-    results for all and for correct solutions: the number of different solutions per task, their
-    effective number, and the share of duplicates.
+    The results are the metrics of the study, variety@k and least variety@k of each gain@k, and
+    three results for all and for correct solutions: the number of different solutions per task,
+    their effective number, and the share of duplicates.
     """
     metrics = study.results(study.values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}

@@ -200,14 +200,11 @@ class SolutionTable(NumberTable):
 
 
 class GainAtK(NamedTuple):
-    """The results of one model at one k."""
-
     series: Series
     k: int
     row: SeriesRow
 
     def at(self, family: str) -> Estimate:
-        """The estimate of a metric family at this k."""
         return self.row.numbers[f"{family}@{self.k}"].estimate
 
 
@@ -270,7 +267,7 @@ class DiversityQuestion(Question, DiversityOptions):
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
     """The k's of -k, or by default 2, 10 and 100 as far as every task of most models allows.
 
-    If these are fewer than three, half and all of the attempts are added.
+    If there are fewer than three such k's, half and all of the attempts are added.
     Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:

@@ -135,7 +135,6 @@ class Headline(ValueRange):
 
     @property
     def group_fields(self) -> Mapping[str, Any]:
-        """The fields of answers about groups."""
         ends = [led.end for led in self.leaders.values()]
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
@@ -152,7 +151,6 @@ class Headline(ValueRange):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of answers about models without groups."""
         led, last_leader = self.leader, self.last_leader
         further = {} if last_leader is None else {
             "other": last_leader.metric, "other_model": last_leader.end.names[0],
@@ -187,7 +185,6 @@ class Headline(ValueRange):
 
     @property
     def largest_k_fields(self) -> Mapping[str, Any]:
-        """The fields of the answer about the largest k."""
         assert self.at_largest_k is not None
         at, hat = self.at_largest_k
         total_tasks = len(self.study.counts.tasks)

@@ -203,7 +203,7 @@ def _attempts_help_more(fact: Result) -> bool:
 
     One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts, the
     variance of the mean is V(n) / T, so this holds if V(n + 1) is below V(n) n / (n + 1). It never
-    holds for k = 1. With only one task, the variance between tasks is unknown.
+    holds for k = 1. With one task, the variance between tasks is unknown.
     """
     values = fact.values
     if values is None or values.metric.kind.required_attempt_data or len(values.n) < 2:

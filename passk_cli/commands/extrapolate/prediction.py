@@ -85,7 +85,6 @@ class Prediction(_PredictedCurve):
 
     @property
     def measured(self) -> Result:
-        """The result at the largest known k."""
         return self.numbers[self.known_k]
 
     @property
@@ -105,7 +104,6 @@ class Prediction(_PredictedCurve):
         return self.source.at(k)
 
     def log_logit_line(self, k: int) -> Estimate:
-        """The value of the log-logit line at k."""
         name = f"{self.family}{k} by {LOG_LOGIT}"
         return next(fact.estimate for fact in self.further if fact.name == name)
 
@@ -213,8 +211,8 @@ def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> 
 def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
     """The k at which the curve reaches the target, by the average and by both limits of the range.
 
-    For pass@k it is the first k with at least the target. For pass^k it is the last such k, or 0 if
-    there is none. It is None if it is above LARGEST_SEARCH_K.
+    pass@k reaches the target at the first k with at least this value. pass^k keeps the target up to
+    the last such k, or 0 if there is none. The result is None above LARGEST_SEARCH_K.
     """
     ahead, family = numbers.extrapolation, numbers.rates.metric.family
     ks = _search_ks(ahead.largest_known_k)

@@ -161,7 +161,6 @@ def _confusion_shares(study: Analysis, series: Series, labels: JudgeLabels) -> t
 
 
 def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
-    """The errors of the judge about each model."""
     counts, draws = study.counts, study.confidence.resample_arguments
     labels_by_series = dict(zip(counts.series, truth_labels(counts), strict=True))
     rows = [
@@ -191,8 +190,8 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
 def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
     """The p-value of the hypothesis that the judge's error rates are equal for a model and rivals.
 
-    It is twice the smaller p-value of two Welch t-tests, one per kind of error. It is NaN if for
-    both kinds, the model or the rivals have no labels.
+    The result is twice the smaller p-value of two Welch t-tests, one per kind of error. The p-value
+    is NaN if for both kinds, the model or the rivals have no labels.
     """
     from passk_cli.scipy_special import stdtr
 

@@ -105,8 +105,8 @@ class AttemptOrder:
 class FirstVersusAny(NamedTuple):
     """first@k and pass@k, their difference, and the number of attempts until the first pass.
 
-    This number is at most k. It is undefined if some unsolved task has fewer than k attempts. If
-    `--short-tasks drop` leaves out such tasks, their attempts are still included here.
+    The number of attempts is at most k. It is undefined if an unsolved task has too few attempts.
+    If `--short-tasks drop` leaves out such tasks, their attempts are still included here.
     """
 
     first: Result
@@ -219,8 +219,8 @@ class OrderEvidence:
 
         Both are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step of Holm
         with m tests. A correlation ρ leaves fewer tasks with both outcomes and has a larger
-        variance, so the required correlation is ρ (1 + ρ). It is NaN if half of the tasks have
-        fewer than 8 attempts, because correlated attempts then leave hardly any task with both
+        variance, so the required correlation is ρ (1 + ρ). The result is NaN if half of the tasks
+        have fewer than 8 attempts, because correlated attempts then leave hardly any task with both
         outcomes (benchmarks/order.md).
         """
         reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
@@ -240,7 +240,7 @@ class OrderEvidence:
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
         """Whether the unadjusted interval of the trend or of first@k − pass@k excludes 0.
 
-        This is only reported if no test is significant.
+        The result is false if some test is significant.
         """
         differences = [
             comparison.difference.estimate

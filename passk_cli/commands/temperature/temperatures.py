@@ -215,7 +215,7 @@ def model_pairs(
 def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """Group the comparisons of `model_pairs` by pair of models. Pairs that flip come first."""
+    """Group comparisons by pair of models. Pairs with a changing order come first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = group_by(
         comparisons,

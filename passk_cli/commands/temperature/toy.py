@@ -142,7 +142,6 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
 
 def _end_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, Any]:
-    """The fields of the first and the last point, for the answer."""
     return {
         f"{end}{name}": value
         for end, p in (("low", points[0]), ("high", points[-1]))
@@ -296,7 +295,7 @@ def _report(
     sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint],
     rows: Sequence[Mapping[str, Any]], messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
-    """Combine two sections (the second one only for --full) and the rows of csv and json."""
+    """Build a report from its sections and from the rows of csv and json."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
