@@ -33,7 +33,7 @@ _DIGITS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
-    """The two-sided level that looks may spend before a share of the plan is done: [0, alpha].
+    """The two-sided level that may be spent when a share of the plan is complete: [0, alpha].
 
     >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]

@@ -97,10 +97,9 @@ def pointwise_level(draws: Floats, level: float) -> float:
 
     The rank of a draw in a column is counted from the nearer end. Equal draws all get the best of
     their ranks, so that a column without spread has no influence. The smallest rank of a draw over
-    all columns gives the pointwise level for which the draw is just outside the band. The result is
-    the level for which a share 1 − `level` of the draws is outside. If fewer than ten draws would
-    be outside (for example for one band among hundreds), the tail beyond the tenth draw is divided
-    in proportion, because fewer than ten draws do not determine a quantile.
+    all columns gives the pointwise level for which the draw is just outside the band. If fewer than
+    ten draws would be outside (for example for one band among hundreds), the tail beyond the tenth
+    draw is divided in proportion, because fewer than ten draws do not determine a quantile.
 
     draws : (draws × columns).
     Returns a level from `level` (if all columns are perfectly correlated) to below 1.

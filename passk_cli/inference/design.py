@@ -368,8 +368,8 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
     and m_g tasks in cluster g. The excess is the clustered variance minus the variance of
-    independent tasks. Tasks in a cluster have similar true values but independent random outcomes,
-    so the excess does not depend on the number of attempts.
+    independent tasks. The excess does not depend on the number of attempts, because random outcomes
+    are independent.
 
     values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each of them used, G ≥ 2; None gives 0.
     Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
@@ -434,10 +434,6 @@ def true_difference_variance(
     mean, D̂ + s φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile of the truncated
     distribution. The lower limit comes from the normal distribution without truncation and may be
     0, so that identical models are not excluded.
-
-    The variance at a task is v² minus the mean product of the values of two separate groups of k
-    attempts; for k = 1 it is c (n − c) / (n² (n − 1)). If n₀ < 2k, it is the mean variance of the
-    model.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])

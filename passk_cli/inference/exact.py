@@ -84,10 +84,7 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms).
     p : in (0, 1), one for all distributions or one per distribution.
     Returns floats (distributions,) at which the distribution function differs from p by less than
-        1e-11, or by as little as doubles allow. If all a_i/b_i of a row are equal, q is their
-        value.
-    The number of distributions in a call changes q only by rounding, and the number of threads
-    never changes q.
+        1e-11, or by as little as doubles allow. If all a_i/b_i are equal, q is their value.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])

@@ -27,9 +27,9 @@ _REACH = 19.0
 def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
     """1 if a task flips to passing, −1 if it flips to failing, and 0 if it does not flip.
 
-    A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one attempt
-    per run, one run passes and the other fails. With two attempts per run, one run always passes
-    and the other never does. With ten attempts per run, the passes differ by 6 or more.
+    A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one or two
+    attempts per run, one run always passes and the other run never passes. With ten attempts per
+    run, the passes differ by 6 or more.
 
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]

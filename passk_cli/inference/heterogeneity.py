@@ -76,8 +76,8 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
     The coverage deficit is Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new
     tasks, μ^k is estimated from k different tasks (clusters), and it is NaN if there are fewer. For
     these tasks, μ^k is estimated from tasks drawn with replacement, and k = n has an interval but
-    no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. The estimate is
-    unbiased and may be negative by chance.
+    no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. The estimate may be
+    negative by chance.
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 

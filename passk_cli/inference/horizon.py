@@ -154,7 +154,7 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 
 
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
-    """log₂ of the length between the last x with at least this rate and the next x.
+    """log₂ of the length midway between the last x with at least this rate and the next x.
 
     The result is infinite if all x reach the rate, and minus infinity if none does.
     """

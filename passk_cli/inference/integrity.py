@@ -233,9 +233,9 @@ def _likelihood_parts(shares: Floats, likelihood: Floats, passes: Bools, fails: 
 def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
     """A test of whether attempts are missing at tasks that the other submissions fail.
 
-    The usual number of attempts at a task is the median over submissions. Given the number of
-    missing attempts of a submission, each usual attempt is equally likely to be missing. The mean
-    failure rate of the other submissions at the missing attempts is then approximately normal.
+    The usual number of attempts at a task is the median over submissions. Under the hypothesis,
+    each usual attempt is equally likely to be missing. The mean failure rate of the other
+    submissions at the missing attempts is then approximately normal.
 
     n, c : as in `success_rates`.
     """

@@ -276,9 +276,8 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
 
     An attempt has the corrected outcome ỹ = μ + (Y − μ)/π if it has a label Y, and ỹ = μ if not. μ
     is the mean of the labels in its stratum, and π is the share of labelled attempts. ỹ has the
-    expectation of Y, and the product of two independent ỹ has the expectation of the product of
-    their Y. The value of a task is Chen's formula with ỹ instead of the outcome: pass^2 = ((Σ ỹ)² −
-    Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
+    expectation of Y. The value of a task is Chen's formula with ỹ instead of the outcome: pass^2 =
+    ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
 
     hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels, of which x are
     true. In these strata μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope

@@ -128,8 +128,7 @@ def draw_min_p(
     A draw multiplies e_tj, the differences minus their means, by a random sign s_t for each task,
     the same in all columns. z_j = |Σ s_t e_tj| / √(Σ e_tj²) is converted to the p of Student's t,
     and the smallest p of the draw is one value of the distribution. Columns are as correlated in
-    the draws as in the data, so less power is lost than with Bonferroni's factor. A column with few
-    effective tasks cannot have a small p, so it does not raise the p-values of other columns.
+    the draws as in the data, so less power is lost than with Bonferroni's factor.
 
     alpha : significance level. More draws, up to 16 × resamples, are made while an adjusted p is
     close to alpha.

@@ -99,7 +99,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
 
     ρ = (B − W) / (B + (m − 1) W). The mean square between tasks is B = Σ n_t (p_t − p)² / (T − 1).
     The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). N = Σ n_t, p = Σ c_t / N, and
-    m = (N − Σ n_t² / N) / (T − 1). The limits are quantiles over resamples of tasks.
+    m = (N − Σ n_t² / N) / (T − 1). Limits are quantiles over resamples of tasks.
 
     n, c : (tasks,), T ≥ 2.  NaN if no task has two attempts, or if all outcomes are equal.
     Source: Ridout, Demétrio & Firth 1999, "Estimating intraclass correlation for binary data".

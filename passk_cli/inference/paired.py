@@ -71,15 +71,13 @@ def sign_flip_test(
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
     mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). Mid-p
         has more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
-    Returns `SignFlipResult`, arrays of shape (columns,), one column for (tasks,).
 
-    The random signs depend on the task's position, the number of tasks and the seed. Other columns
-    and threads do not change p. Sums that differ by at most 1e-9 of Σ|d| are treated as equal.
+    The random signs depend on the task's position, the number of tasks and the seed. Sums that
+    differ by at most 1e-9 of Σ|d| are treated as equal.
     Edge cases: p is 1 and exact if all differences are 0, and NaN if a column has NaN or infinity.
     Errors: ValueError if there are not 1 or 2 dimensions, or if a parameter is out of its range.
-    Source: Fisher 1935; Pagano & Tritchler 1983 (convolution); Dwass 1957 (random patterns);
-    Phipson & Smyth 2010, "Permutation p-values should never be zero" ((b+1)/(m+1)); Hoeffding 1963
-    (the bound); Horowitz & Sahni 1974 (counting from two halves).
+    Source: Fisher 1935; Pagano & Tritchler 1983 (convolution); Dwass 1957; Phipson & Smyth 2010
+    ((b+1)/(m+1)); Hoeffding 1963 (bound); Horowitz & Sahni 1974 (counting from two halves).
 
     >>> sign_flip_test([1, 1, 1, 1, 0, 1])
     SignFlipResult(p=array([0.0625]), exact=array([ True]), smallest=array([0.0625]))
@@ -138,8 +136,8 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
     The test is for one attempt per task. b tasks are passed only by the first model, and c tasks
-    only by the second model. Tasks with equal outcomes contain no information. The result equals
-    the exact `sign_flip_test` of differences in {−1, 0, 1}.
+    only by the second model. The result equals the exact `sign_flip_test` of differences in {−1, 0,
+    1}.
 
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of the broadcast shape, with
         a relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
@@ -163,9 +161,8 @@ def paired_t(differences: ArrayLike) -> Floats:
 
     differences : (tasks,) or (tasks × columns) floats.
     Returns floats in [0, 1], (columns,), one column for (tasks,).
-    Edge cases: if all differences are 0, p is 1. If they are all equal but not 0 (to a relative
-        1e-12), p is NaN, because the spread is 0 and t is undefined. p is NaN with fewer than two
-        tasks, or if a difference is not finite.
+    Edge cases: if all differences are 0, p is 1. If they are all equal but not 0, p is NaN, because
+    t is undefined. p is NaN with fewer than two tasks, or if a difference is not finite.
     Errors: ValueError if there are not 1 or 2 dimensions.
     Source: Student 1908, "The probable error of a mean".
 

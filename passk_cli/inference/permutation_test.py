@@ -56,7 +56,7 @@ def permutation_test_within_tasks(
     The test is not valid for new tasks: models with equal means over tasks may differ at each task.
 
     metric : a metric of counts.  first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
-    resamples : m ≥ 1.  seed : integer ≥ 0. The draws do not depend on other models in the analysis.
+    resamples : m ≥ 1.  seed : integer ≥ 0.
     Edge cases: p = 1 without tasks, or if every task has only one possible difference.
     Errors: ValueError for a metric that needs more than counts.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
@@ -80,9 +80,7 @@ def permutation_test_of_attempts(
 
     Hypothesis: at every one of these tasks, the attempts of both models have the same distribution
     in everything that the metric uses. Two models with different answers that are equally often
-    right violate the hypothesis, although the metric may not show a difference. All deals of a
-    task's attempts are enumerated if there are few. Otherwise passk uses a sample of deals that
-    includes the observed deal (`differences_from_attempts`).
+    right violate the hypothesis, although the metric may not show a difference.
 
     metric : must not depend on the order of attempts (`kind.exchangeable`).
     first, second : attempts of each model at the same tasks, n ≥ k at each task.

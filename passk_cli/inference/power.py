@@ -27,12 +27,9 @@ class PairedTest:
 
     variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
     step : 0 for the paired t-test. The sign-flip test has less power if sums of differences are on
-        a lattice, because equal sums are included in p. For the sign-flip test, the step is half
-        the lattice distance (`lattice_step`).
+    a lattice. Its step is half the lattice distance (`lattice_step`).
     bend : relative decrease of the variance per squared difference; 0 if the variance was measured
-        on two models. For similar models with the common mean E it is 1 / (4 E (1−E)): the variance
-        of values in [0, 1] is proportional to m (1 − m) for the mean m, and the average of m (1 −
-        m) over both models is E (1−E) − δ²/4 if their means are E ± δ/2.
+        on two models. For similar models with the common mean E, `bend` is 1 / (4 E (1−E)).
     Source: Student's t; Miller 2024, section 5 (with the normal distribution).
 
     >>> test = PairedTest(1.0)

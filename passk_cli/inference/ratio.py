@@ -320,8 +320,7 @@ def compare_costs(
     The limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
     x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the tasks'
     contributions, with Student's t. If the default limits of a pass rate are wider than Student's t
-    limits, the excess is added, so that few passes do not seem certain. The statistics are equal at
-    ρ = 1 and δ = 0, so there is one p.
+    limits, the excess is added. The statistics are equal at ρ = 1 and δ = 0, so there is one p.
 
     If Fieller's method gives no limit, the limit follows from the limits of both models. The limits
     of a difference are at least as far away as the models' limits imply (`_most_lead`).

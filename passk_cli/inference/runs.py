@@ -266,9 +266,8 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     """Mean logarithm of the amounts of each run, with lower bounds for its variance.
 
     m_r = ā + mean_t (L_rt − a_t). L_rt is the mean logarithm of the amounts of run r at task t, and
-    a_t is its mean over the runs with an amount. Amounts such as prices are skewed to the right, so
-    a mean of few amounts can jump with a single attempt. Means of logarithms are nearly normal, and
-    unlike logarithms of means they do not depend on the number of attempts.
+    a_t is its mean over the runs with an amount. Means of logarithms are nearly normal, unlike
+    means of skewed amounts such as prices. They do not depend on the number of attempts.
 
     n : (runs, tasks), number of amounts above 0; every run and every task has one.
     logs, squares : sums of the logarithms, and of the squared logarithms.
@@ -288,8 +287,7 @@ def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the middle of its task, for `exact_change_p`.
 
     The middle is the amount above which the share of attempts is closest to one half. For example,
-    if 27 attempts have 30 turns and one attempt has 29, then 27 are above the middle. All runs are
-    used for the middle, so that attempts stay exchangeable.
+    if 27 attempts have 30 turns and one attempt has 29, then 27 are above the middle.
 
     tasks, amounts, counts : (amounts,), code of the task, amount, and its number of attempts.
     Edge cases: if all amounts of a task are equal, none is above the middle.
@@ -334,10 +332,8 @@ def change_points(
       after (`exact_change_p`) must be as small as the threshold implies.
 
     At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
-    the history is checked. benchmarks/trend.md shows when correlated runs raise this rate. Only the
-    last `HORIZON` runs of a longer history are used.
+    the history is checked. benchmarks/trend.md shows when correlated runs raise this rate.
 
-    means : (runs,).
     floors : smallest variance of a run's mean, one for all runs or one after each run.
     counts : attempts and passes, each (runs × tasks); None to skip the last check.
     alpha : 0.1, 0.05 or 0.01.
@@ -454,7 +450,7 @@ def least_detectable_change(
 
     At a split that ranks can confirm, the change must exceed the threshold by t and by
     `correlated_t`, with the noise of the runs before and after. The result is the minimum over
-    splits. The exact test of counts and the ranks of the runs may require a larger change.
+    splits.
 
     means, floors, alpha : as for `change_points`, for the runs since the last change.
     Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and the floor is 0.
@@ -540,7 +536,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest deviate over all splits and all runs of one history without a change.
+    """The largest deviate over all splits and all runs of a history, without resets at changes.
 
     history : (runs,), R ≥ 5.  floors : as for `change_points`.
 

@@ -1,8 +1,7 @@
 """Test of whether sampling stopped because of outcomes, so that n depends on the outcomes.
 
 If attempts at a task end with its first pass, easy tasks have few attempts and a pass rate of at
-least 1/n. The mean of c/n is then, for example, 0.36 although only 0.20 of the attempts pass. The
-share of tasks that are solved within k attempts can still be estimated.
+least 1/n. The mean of c/n is then, for example, 0.36 although only 0.20 of the attempts pass.
 
 There are three kinds of stopping, with m for the largest number of attempts at a task:
 

@@ -1,4 +1,4 @@
-"""Random generators named by their purpose, so that one purpose does not change another's draws."""
+"""Random generators named by their purpose, so that a new purpose changes no other draws."""
 
 from __future__ import annotations
 
