@@ -22,12 +22,7 @@ from passk_cli.files.attempts.solutions import (
 )
 from passk_cli.files.database import disable_join_reordering, missing_mask, quote_name
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import (
-    ATTEMPT_ROLES,
-    ROLES,
-    TRUTH,
-    verdict_sql,
-)
+from passk_cli.files.roles import ATTEMPT_ROLES, ROLES, TRUTH, verdict_sql
 from passk_cli.files.sources.source import fetch_rows
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering

@@ -16,12 +16,7 @@ from passk_cli.files.database import TextColumn
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, usual_columns
-from passk_cli.files.sources.source import (
-    HEAD_BYTES,
-    Source,
-    csv_rows,
-    open_bytes,
-)
+from passk_cli.files.sources.source import HEAD_BYTES, Source, csv_rows, open_bytes
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import shortened
 

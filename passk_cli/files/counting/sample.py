@@ -19,13 +19,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
-from passk_cli.files.database import (
-    AS_IT_IS,
-    missing_mask,
-    quote_name,
-    quote_text,
-    with_all_memory,
-)
+from passk_cli.files.database import AS_IT_IS, missing_mask, quote_name, quote_text, with_all_memory
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
 from passk_cli.files.roles import ENDINGS, find_column, is_list_column, name_words

@@ -10,13 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from passk_cli.files.database import (
-    AS_IT_IS,
-    FILE_COLUMN,
-    NUMBER_COLUMN,
-    quote_name,
-    quote_text,
-)
+from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, NUMBER_COLUMN, quote_name, quote_text
 from passk_cli.files.roles import (
     COLUMN,
     EACH,

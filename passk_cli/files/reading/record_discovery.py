@@ -461,10 +461,7 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
 
 
 def _record_place(
-    keys: str,
-    pairs: Pairs,
-    verdict_of: Mapping[str, tuple[int | None, float | None]],
-    files: str,
+    keys: str, pairs: Pairs, verdict_of: Mapping[str, tuple[int | None, float | None]], files: str
 ) -> RecordPlace:
     """Build the list of records, with names for the columns of mapping keys.
 

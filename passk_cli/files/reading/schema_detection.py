@@ -37,12 +37,7 @@ from passk_cli.files.roles import (
     without_absent_fields,
 )
 from passk_cli.files.sources.arguments import model_names
-from passk_cli.files.sources.memory import (
-    category_orders,
-    column_names,
-    index_hint,
-    register_table,
-)
+from passk_cli.files.sources.memory import category_orders, column_names, index_hint, register_table
 from passk_cli.files.sources.paths import path_columns
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
