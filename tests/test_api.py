@@ -218,12 +218,12 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
             [{"task": "a", "passed": float("nan")}],
             passk_cli.DataError,
             # Without that attempt there is none: missing="drop" is no way out.
-            'missing="fail" counts them as failures; missing="bounds" gives the range between both',
+            'missing="fail" counts them as failures; missing="bounds" gives ranges',
         ),
         (
             [{"task": "a", "passed": float("nan")}, {"task": "b", "passed": 1}],
             passk_cli.DataError,
-            'missing="drop" leaves such attempts out',
+            'missing="drop" leaves these attempts out',
         ),
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),

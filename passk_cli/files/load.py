@@ -236,7 +236,7 @@ class _CountsReader:
         if changed:
             # The counts would mix the old and the new version of the file.
             problem = "the file changed while passk read it"
-            remedy = "read it again when it is complete"
+            remedy = "read the file again when it is complete"
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
 
@@ -279,8 +279,8 @@ class _CountsReader:
             more = f", like {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
             without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(
-                empty[0].name, f"the file is empty{more}", "run it again", name="no-results",
-                settles=[without],
+                empty[0].name, f"the file is empty{more}", "run the evaluation again",
+                name="no-results", settles=[without],
             )  # fmt: skip
         attempts = NormalizedFiles()
         if by_formats:

@@ -266,10 +266,10 @@ class _DataTable:
             re.sub(r" {2,}# ", " (", f"{match[1]} = {match[2]}") for match in matches if match
         ]
         texts = [f"{text})" if " (" in text else text for text in choices]
-        remedy = f"choose one: {'; '.join(texts[:8])}" if texts else "give it a column"
+        remedy = f"choose one: {'; '.join(texts[:8])}" if texts else "name a column"
         remedy += f" and {len(texts) - 8} more" if len(texts) > 8 else ""
         return ParameterError(
-            f"{self.key_place(key)}: {key}", "it has no value yet", remedy, name="open-role"
+            f"{self.key_place(key)}: {key}", "the key has no value yet", remedy, name="open-role"
         )
 
     def key_place(self, key: str) -> str:

@@ -54,7 +54,7 @@ MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts
 # Fixes if some attempts have no cost.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
-    SuggestedFix({"--missing-cost": "drop"}, "takes means over the attempts that have one"),
+    SuggestedFix({"--missing-cost": "drop"}, "uses only the attempts with a cost"),
 )
 # Choices of --missing-cost. With bounds, a missing cost may be any amount.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
@@ -101,7 +101,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
         if role in fields:
             raise ParameterError(
                 OptionValue("--field", role),
-                f"the role has two columns ({fields[role]}, {column}); name one",
+                f"the role has two columns ({fields[role]}, {column}); name only one",
                 name="contradicting-options",
             )  # fmt: skip
         fields[role] = column
@@ -125,7 +125,7 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
         if aliases.setdefault(name, canonical) != canonical:
             raise ParameterError(
                 OptionValue("--alias", name),
-                f"the alias has two names ({aliases[name]}, {canonical}); give one",
+                f"the alias has two names ({aliases[name]}, {canonical}); give only one",
                 name="contradicting-options",
             )  # fmt: skip
     return aliases
@@ -257,7 +257,7 @@ def parse_where(value: Any) -> str:
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
             OptionValue("--where"),
-            "this is a mask; write the condition as text, or filter the frame",
+            "the value is a mask; write the condition as text, or filter the data frame",
         )
     return (
         " AND ".join(f"({condition})" for condition in value) if len(value) > 1 else "".join(value)
@@ -496,7 +496,7 @@ class Request:
             if other_outcome != all_outcome:
                 raise ParameterError(
                     OptionValue("--all", ",".join(self.all_of)),
-                    f"the outcome is {other_outcome} as well; use one of the two",
+                    f"the outcome is also {other_outcome}; use only one of the options",
                     name="contradicting-options", settles=[SuggestedFix({"--all": None})],
                 )  # fmt: skip
             object.__setattr__(self, "fields", {**self.fields, "outcome": all_outcome})
@@ -509,7 +509,7 @@ class Request:
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decode_name(text) != text:
                 raise ParameterError(
-                    f"{decode_name(text)}: this is not UTF-8, but all names in data must be"
+                    f"{decode_name(text)}: the name is not UTF-8, but all names in data must be UTF-8"
                 )
         _ = self.template
         labels, outcome = self.label_column, self.named_columns.get("outcome", "")
@@ -593,7 +593,7 @@ class Request:
             raise ParameterError(
                 OptionValue("--missing", "fail"),
                 f"a failure scores {lowest:g}, which passes at {threshold:g};"
-                " choose thresholds above it", name="contradicting-options",
+                " choose higher thresholds", name="contradicting-options",
                 settles=[SuggestedFix({"--missing": "drop"}, "leaves missing outcomes out")],
             )  # fmt: skip
         if {*self.attempts} - {"score"}:

@@ -339,7 +339,7 @@ def assign_roles(
     choices, counts = _role_choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
-            problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
+            problem = f"no column has a usual name for the {role}"
             raise NoResultsError(
                 place, problem, _columns_text(columns), name=f"no-{role}-column",
                 settles=[_column_fix(role)],

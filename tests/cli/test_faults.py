@@ -145,7 +145,7 @@ def test_a_file_that_changes_during_reading_is_refused(
     assert_said(
         result,
         3,
-        "x.csv: the file changed while passk read it; read it again when it is complete\n",
+        "x.csv: the file changed while passk read it; read the file again when it is complete\n",
     )
     assert target.read_text() == "old"
 

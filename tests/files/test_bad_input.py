@@ -81,7 +81,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; other'),
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
-        "--missing bounds  # gives the range between both",
+        "--missing bounds  # gives ranges",
     ),
     ("NaN outcome", "a.jsonl", attempts("true", "NaN"), [], 'a.jsonl:2: "passed" has no value'),
     (
@@ -107,7 +107,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "no task column", "a.csv", "foo,passed\n1,1\n", [],
-        "task's usual name; the columns are foo, passed; --field task=COLUMN names it",
+        "usual name for the task; the columns are foo, passed; --field task=COLUMN names it",
     ),
     (
         "no column of task and outcome", "a.csv", "riddle,ok\n1,1\n", [],
@@ -539,7 +539,8 @@ def test_a_label_over_several_models_is_reported_before_repeats(passk: Passk, wr
         result = passk("estimate", f"new={write('x.csv', text)}", "--duplicates", policy)
         assert result.code == 3
         assert (
-            "the file contains several models (a, b), but the label 'new' names one" in result.err
+            "the file contains several models (a, b), but the label 'new' names only one model"
+            in result.err
         )
 
 
@@ -644,7 +645,7 @@ def test_a_table_that_ends_within_an_outcome_is_cut_off(passk: Passk, write: Wri
     rows = "task,passed\n" + "a,True\nb,False\n" * 6
     result = passk("estimate", write("cut.csv", rows + "c,Tr"))
     assert result.error == "damaged-file"
-    assert "cut.csv:14: 'Tr' ends the file, without an end of the line" in result.err
+    assert "cut.csv:14: 'Tr' is at the end of the file, without a line end" in result.err
     for ending in ("c,Tr\n", "c,maybe"):
         assert passk("estimate", write("whole.csv", rows + ending)).error == "bad-outcome"
 

@@ -113,7 +113,7 @@ def test_a_duplicate_column_is_refused(tmp_path: Path, duplicate: str, words: st
     pq.write_table(table, tmp_path / "m.parquet")
     frame = pd.DataFrame([["a", 1, 0]], columns=["task", "passed", duplicate])
     for data in (tmp_path / "m.parquet", table, table.to_reader(), table.to_batches()[0], frame):
-        with pytest.raises(DataError, match=f"{words}; rename one of them"):
+        with pytest.raises(DataError, match=f"{words}; rename one column"):
             read(data)
     # Names may end in a number, and a field inside a column is not a column.
     renamed = table.rename_columns(["task", "passed_more", "passed", "passed_1"])
@@ -442,7 +442,7 @@ def test_models_are_named_by_files_folders_and_labels(write: Write, passk: Passk
     assert read(f"new={third}").series == (("new",),)
     several = write("s.csv", "model,task,passed\ngpt,a,1\nllama,a,0\n")
     with pytest.raises(
-        DataError, match=r"several models \(gpt, llama\), but the label 'new' names one"
+        DataError, match=r"several models \(gpt, llama\), but the label 'new' names only one model"
     ):
         read(f"new={several}")
     assert read(first.parent.parent / "*" / "results.csv").series == (

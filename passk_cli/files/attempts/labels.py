@@ -122,7 +122,7 @@ def with_judge_errors(
     if request.truth is not None:
         raise ParameterError(
             OptionValue("--truth-from"),
-            "these attempts already have labels",
+            "the attempts already have labels from --truth",
             name="contradicting-options",
             settles=[SuggestedFix({"--truth-from": None})],
         )
@@ -201,7 +201,7 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
         first = f"first {model} at task {task}, attempt {attempt or 'without a number'}"
         if not times:
             problem = f"{plural(same_problem, 'label')} of attempts that do not exist, {first}"
-            remedy = "write model, task and attempt as they are in the attempts"
+            remedy = "write model, task and attempt like in the file with the attempts"
         else:
             problem = f"{plural(same_problem, 'label')} that fit several attempts, {first}"
             remedy = (

@@ -190,12 +190,12 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         refuse(
             value < 0,
             f"{role} below 0",
-            "an attempt cannot have a negative amount: correct it, or leave it out",
+            "an attempt cannot have a negative amount; correct it, or leave the attempt out",
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
         return Attempts.from_rows(cell, value, count, passed, len(counts.n))
     if values is _label_sql:
-        words = "labels are read as outcomes are: true or false, words of --passes or a number and"
+        words = "write labels like outcomes: true or false, words of --passes, or a number with"
         words += " --threshold"
         refuse(value == -1, "labels that neither pass nor fail", words)
         return Attempts.from_rows(
@@ -217,7 +217,7 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         )  # fmt: skip
         value, empty = np.where(lost, lowest, value), empty & ~lost
     if values is _number_sql:
-        remedy = f"every attempt with an outcome needs its {role}"
+        remedy = f"every attempt with an outcome needs a {role}"
         refuse(empty, f"attempts without a {role} in {column!r}", remedy)
         refuse(~np.isfinite(value), f"{role}s that are infinite", "", finite)
     elif role in ("attempt", "line"):

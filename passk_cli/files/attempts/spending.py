@@ -301,11 +301,11 @@ def _missing_cost_error(
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
     problem = f"no {noun} ({plural(int(lost.sum()), 'attempt')} in all: {first_few(models)})"
-    remedy, settles = "no attempt has one, so check the column", list[SuggestedFix]()
+    remedy, settles = "no attempt has this amount, so check the column", list[SuggestedFix]()
     has_known = lost < counts.n
     if has_known.any():
         remedy = "a missing amount is not 0"
-        mean = SuggestedFix({"--missing-cost": "mean"}, "takes the mean of the other attempts")
+        mean = SuggestedFix({"--missing-cost": "mean"}, "uses the mean of the other attempts")
         settles = [*[mean] * bool(has_known[lost > 0].all()), *MISSING_COST_FIXES]
     (row,) = first_matching_rows(query.con, query.statement, is_missing_value_sql(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
@@ -354,7 +354,7 @@ def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Atte
     empty = (np.bincount(attempts.cell, lost, cells) > 0) & (known_attempts == 0)
     if empty.any():
         series, task = counts.cells[int(empty.argmax())]
-        more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
+        more = f"; {plural(int(empty.sum()), 'task')} have none" if empty.sum() > 1 else ""
         problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
         raise DataError(
             OptionValue("--missing-cost", "mean"),

@@ -63,7 +63,7 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     again, cells = profile.row_count - len(firsts), count_distinct(profile.cell_codes)
     if not again:
         return
-    keep = SuggestedFix({"--duplicates": "keep"}, "counts them as attempts of their own")
+    keep = SuggestedFix({"--duplicates": "keep"}, "counts them as separate attempts")
     read = {column for batch in context.batches for column in batch.roles.columns().values()}
     for name in (name for name in profile.columns if name not in read):
         column = profile.columns[name]

@@ -139,7 +139,9 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
         ]
     elif profile.columns[name].distinct > count_distinct(profile.task) and not fine:
         settles.append(
-            SuggestedFix({"--field": {"task": name}}, f"if it is the same under each {task}")
+            SuggestedFix(
+                {"--field": {"task": name}}, f"if the tasks are the same under each {task}"
+            )
         )
     texts = [shortened(text, 40) for text in profile.texts_at(name, rows)]
     fields = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}

@@ -142,7 +142,10 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
             agree = SuggestedFix(
                 {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them"
             )
-            ways = (agree, SuggestedFix({"--outcome": outcome}, "if it judges the attempt itself"))
+            ways = (
+                agree,
+                SuggestedFix({"--outcome": outcome}, "if the column is the verdict on the attempt"),
+            )
             yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, ways)
             return
     if context.request.scores_only:
@@ -164,7 +167,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
     elif always and spelled_last_key(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
         facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
         facts |= {"column": outcome, "value": constant}
-        way = SuggestedFix({"--outcome": outcome}, "if it says that tasks were solved")
+        way = SuggestedFix({"--outcome": outcome}, "if the column shows which tasks were solved")
         yield Finding(ALWAYS_SUCCESS, True, facts, (way,))
 
 
@@ -208,7 +211,7 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
     passes, fails = words_of[1] or ("true",), words_of[0] or ("false",)
     ways = (
         SuggestedFix({"--passes": passes}, "if the attack's success passes"),
-        SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding it passes"),
+        SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding the attack passes"),
     )
     fields = {"column": quote(outcome), "attack": quote(attack)}
     return Finding(AMBIGUOUS_SUCCESS, True, fields, ways)

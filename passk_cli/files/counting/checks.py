@@ -126,7 +126,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                 line, spelled = number
                 problem = f'"{column}" is the number {spelled}, '
                 problem += f"which would be read as {float(spelled)!r}"
-                remedy = "names are texts, so put it in quotes"
+                remedy = "names are texts, so put the number in quotes"
                 raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
 
 

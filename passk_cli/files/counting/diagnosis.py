@@ -58,9 +58,9 @@ if TYPE_CHECKING:
     import duckdb
 
 _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
-    SuggestedFix({"--duplicates": "first"}, "counts the first one (right for copies)"),
-    SuggestedFix({"--duplicates": "last"}, "counts the last one (right for resumed runs)"),
-    SuggestedFix({"--duplicates": "keep"}, "counts each one as an attempt"),
+    SuggestedFix({"--duplicates": "first"}, "counts the first attempt (right for copies)"),
+    SuggestedFix({"--duplicates": "last"}, "counts the last attempt (right for resumed runs)"),
+    SuggestedFix({"--duplicates": "keep"}, "counts each row as an attempt"),
 )
 # If attempts are repeated at least this often, on average, the column is not the attempt number.
 _TOO_MANY_REPEATS = 2
@@ -94,8 +94,8 @@ def explained_error(
     if "maximum_object_size" in message:
         source = max(sources, key=lambda s: object_bytes([s]))
         packed = source.packing != "none"
-        remedy = "unpack the file and read the unpacked one"
-        remedy = remedy if packed else "split it into several files"
+        remedy = "unpack the file and read the unpacked file"
+        remedy = remedy if packed else "split the file into several files"
         problem = f"a record is longer than {object_bytes([source]):,} bytes"
         return BadRecordError(source.name, problem, remedy)
     if request.where and _EXPRESSION_ERRORS.match(message):
@@ -221,7 +221,7 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
         problem = f"{' and '.join(count_texts)} cannot be counts"
         return DataError(row.place, problem, _COUNTS_REMEDY, name="bad-counts")
     if _is_outcome_cut_off(row, str(outcome)):
-        problem = f"{shortened(str(outcome))!r} ends the file, without an end of the line"
+        problem = f"{shortened(str(outcome))!r} is at the end of the file, without a line end"
         return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
@@ -277,11 +277,11 @@ def missing_outcome_error(
         con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"]
     )
     request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
-    settles = [SuggestedFix({"--missing": "drop"}, "leaves such attempts out")]
+    settles = [SuggestedFix({"--missing": "drop"}, "leaves these attempts out")]
     if not request.judges_no_score:
         settles.insert(0, SuggestedFix({"--missing": "fail"}, "counts them as failures"))
         if request.ends and not request.attempts:
-            settles.append(SuggestedFix({"--missing": BOUNDS}, "gives the range between both"))
+            settles.append(SuggestedFix({"--missing": BOUNDS}, "gives ranges"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     if not (has_outcomes or ended or row.batch.layout.row_file):
         # A column without any value is not an outcome, so passk does not suggest --missing.
@@ -429,7 +429,7 @@ def repeated_attempt_error(
         if "run" in statement.request.by:
             run = str(first.record["run"])
             return repeated_run_error(f"run {run} of {model}", str(first.record["suite"]), files)
-        problem = f"this is a history of runs, and {subject} is in several of them"
+        problem = f"this is a history of runs, and {subject} is in several runs"
         settles, remedy = _history_fixes(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
 

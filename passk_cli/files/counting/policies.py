@@ -301,7 +301,7 @@ def _require_one_model(
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
             several = f"the file contains several models ({', '.join(sorted(models)[:4])})"
-            problem = f"{several}, but the label {label!r} names one"
+            problem = f"{several}, but the label {label!r} names only one model"
             raise DataError(
                 source.name, problem, "remove the label", name="pooled-models",
                 # --pool takes only one column.

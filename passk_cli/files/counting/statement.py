@@ -572,7 +572,7 @@ rows AS (SELECT row.* FROM picked)"""
             first_spelling = folded.setdefault(name.lower(), name)
             if first_spelling != name:
                 problem = f"the columns {first_spelling!r} and {name!r} differ only in case"
-                remedy = "rename one of them"
+                remedy = "rename one column"
                 raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
         list_columns = amounts
         if roles.shape == "lists":

@@ -140,7 +140,7 @@ def question_error(
     )
     inner = any(f'"{c.column}"' in error.problem for c in places[0].get("outcome", ()))
     if error.name == "bad-outcome" and inside and not inner:
-        problem = f"its outcomes are in its {places[0].records}"
+        problem = f"the outcomes are in {places[0].records}"
         error = DataError(first[0].name, problem, name="ambiguous-records")
     if error.name == "no-such-column":
         return _misspelled_column_error(error, places[0], request)
@@ -248,7 +248,7 @@ def _refusal_error(error: DataError, places: Sequence[Candidates]) -> DataError 
     if not places[0].weak:
         return DataError(error.place, problem, error.words, name="no-outcome-column")
     problem = f"no column is named like an outcome{more[0] if more else ''}"
-    remedy = "if one of these shows whether an attempt passed, name it"
+    remedy = "if one of these columns shows whether an attempt passed, name it"
     refusal = DataError(error.place, problem, remedy, name="no-outcome-column")
     refusal.candidates = replace(places[0].with_weak(), other_places={})
     return refusal

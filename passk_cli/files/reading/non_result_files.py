@@ -55,7 +55,7 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
             results.append(batch)
         for source in batch.sources if batch not in results else ():
             problem = "a history of runs" if past else "a single record without the name of a task"
-            error = NoResultsError(source.name, problem, "if it contains results, name the file")
+            error = NoResultsError(source.name, problem, "if the file contains results, name it")
             strays.append(UnreadFileError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 

@@ -379,7 +379,7 @@ class _RowFiles:
                 page.note_types(columns)
                 page.write(source, place, columns)
             if unnamed and has_model and not source.label:
-                problem = "this record has no model, but other records of the file have one"
+                problem = "this record has no model, but other records of the file have a model"
                 remedy = "add the model, or remove the record"
                 raise DataError(unnamed, problem, remedy, name="missing-name")
             self._note_file_facts(source, "attempts", number, table, row_request)
@@ -425,7 +425,7 @@ class _RowFiles:
                     # DuckDB would change the spelling of a number, for example from 1.50 to 1.5.
                     problem = f'"{column}" is the number {broken[column]!r}'
                     raise BadRecordError(
-                        source.name, problem, "names are texts, so put it in quotes"
+                        source.name, problem, "names are texts, so put the number in quotes"
                     )
             if roles.model is None:
                 self._result.nameless.add(source.path)

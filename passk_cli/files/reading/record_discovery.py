@@ -506,7 +506,7 @@ def _level_names(
         (name for row in rows[:1] for name in row), key=partial(name_strength, "task"), default=""
     )
     inner = [str(row.get(task)) for row in rows] if name_strength("task", task) else []
-    # A single question for all records does not distinguish tasks.
+    # If all records contain the same question, the question does not distinguish tasks.
     inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]

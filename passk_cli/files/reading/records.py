@@ -69,7 +69,7 @@ def first_bad_record(source: Source, layout: Layout) -> DataError | None:
     fault = next((record for record in records if isinstance(record, DataError)), None)
     if fault is not None and layout.kind == "csv" and _is_split_line(source, str(fault.place)):
         return BadRecordError(
-            str(fault.place), r"\r ends the row", "put the field with it in quotes"
+            str(fault.place), r"\r ends the row", "put the field with this sign in quotes"
         )
     return fault
 

@@ -1,4 +1,4 @@
-"""Detect the layout of files and the roles of their columns, for batches that one SELECT reads."""
+"""Detect the layout of files and the roles of columns, and group similar files in batches."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ EMPTY_FILES = DiagnosticType(
     "empty-files", WARNING,
     "skipped {count:empty file}: {files}",
     meaning="passk skipped files without content, because you used --skip-bad.",
-    why="An empty file often comes from a run that crashed before it wrote its first result. Its"
-    " attempts are missing from the numbers.",
+    why="An empty file often comes from a run that crashed before it wrote the first result. The"
+    " attempts of this run are missing from the result.",
     advice="Run these evaluations again, or remove the files.",
     example="warning[empty-files]: skipped 2 empty files: run3.jsonl, run7.jsonl",
 )  # fmt: skip
@@ -74,17 +74,21 @@ EMPTY_FILES = DiagnosticType(
 
 @dataclass(eq=False, repr=False)
 class NormalizedFiles:
-    """What the formats found in files: batches to read, and messages about the files.
+    """Files of known formats after their rows were written to JSON Lines, with messages.
 
-    nameless : paths of files that name no model. files_by_message : message → its files.
-    reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
+    batches : the batches to read.
+    nameless : paths of files that do not contain the name of a model.
+    files_by_message : message → names of the files that it is about.
+    reasons : model → reason for missing outcomes → number of attempts.
+    skipped : number of lines that were left out.
     task_kinds : "number" or "text" → the first file with such tasks.
-    outcomes : format → the choices of --outcome.
-    amount_names : format → names of the amounts that its attempts used.
-    runs : model → the number of its runs that are joined, if there are several.
-    empty : files without content that were left out.
+    outcomes : format → the names that --outcome can choose.
+    amount_names : format → names of costs and other amounts in the files.
+    runs : model → number of runs that are joined to one run, if there are several.
+    empty : names of empty files that were left out.
     without_outcome : files of a folder without the requested outcome.
-    refused : skipped files of known formats, with the reason; passed_over : all skipped files.
+    refused : errors for skipped files of known formats.
+    passed_over : errors for all skipped files.
     orders : the orders of the tasks in files with shuffled tasks.
     """
 
@@ -105,7 +109,7 @@ class NormalizedFiles:
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
-        """The messages about files, each one once."""
+        """The messages about files. Each message names all of its files."""
         file_messages = (
             message.with_prefix(first_few(names))
             for message, names in self.files_by_message.items()
@@ -114,12 +118,12 @@ class NormalizedFiles:
         return (*file_messages, *empty)
 
     def note_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
-        """Note the kinds of values of a file's tasks."""
+        """Add the kinds of task names in a file to the kinds of all files."""
         for kind in kinds:
             self.task_kinds.setdefault(kind, source.name)
 
     def skip_file(self, source: Source, error: NoResultsError) -> None:
-        """Skip a file of a folder. A file without results that the user named is an error."""
+        """Skip a file of a folder. Raise the error if the user named the file itself."""
         if source.is_explicit and not isinstance(error, UnreadFileError):
             raise error
         self.refused.append(error)
@@ -127,10 +131,7 @@ class NormalizedFiles:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
-    """All files to read.
-
-    tables : the sources that are tables. attempts : what formats found in the other sources.
-    """
+    """All files to read, which are tables or files of known formats."""
 
     sources: Sequence[Source]
     tables: Sequence[Source]
@@ -140,11 +141,12 @@ class Inputs:
 def detect_batches(
     con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, to_the_end: bool
 ) -> tuple[list[Batch], dict[str, str]]:
-    """Find the batches of files, and a model name for each file without one.
+    """Group files in batches, and find a model name for each file that contains none.
 
-    Files of a folder that are not results are skipped and noted.
-    to_the_end : look for columns in all records and not only in the first ones. Errors: DataError
-    for files without results, or for repeated files.
+    Files of a folder without results are skipped and recorded in `inputs`.
+
+    to_the_end : whether columns are detected in all records, and not only in the first records.
+    Errors: DataError for files without results, or for repeated files.
     """
     attempts = inputs.attempts
     refused = len(attempts.refused)
@@ -178,7 +180,7 @@ def detect_batches(
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
-        # Files with equal keys can be read by one SELECT.
+        # One SELECT can read all files with equal keys.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
         form = (layout.kind, layout.packing, layout.delimiter, layout.table)
         key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))
@@ -189,7 +191,7 @@ def detect_batches(
     if len(inputs.sources) > 1:
         batches, strays = without_non_results(batches)
         attempts.refused += strays
-    # If the files are read again, the tables are refused again.
+    # If passk reads the files again, it adds the errors for tables again.
     attempts.passed_over = [*attempts.refused]
     del attempts.refused[refused:]
     if batches:
@@ -205,7 +207,7 @@ def detect_batches(
         )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
-    # A document with one attempt is not a model.
+    # A file that contains one attempt is not a model, so the folder is.
     record_files = {
         s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
     }
@@ -216,19 +218,20 @@ def detect_batches(
 
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-    """Find the roles of the columns of a table, in which --outcome names a column.
+    """Find the roles of the columns in a table. --outcome names a column of the table.
 
-    kinds : column → kinds of values seen.  Errors: DataError at `place`.
+    kinds : column → kinds of its values.
+    Errors: DataError at `place`.
     """
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResultsError(
             place,
-            "this is an output of passk, which contains no attempts",
-            "read the files that it was computed from",
+            "this file is an output of passk, which contains no attempts",
+            "read the files that passk computed the output from",
         )
     fields: dict[str, str] = {}
     if kinds.keys() >= set(CANONICAL):
-        # With a threshold, the score decides and not the verdict next to it.
+        # With a threshold, passk uses the score and not the verdict in the table.
         fields = {role: role for role in CANONICAL if role in ROLES}
         fields["outcome"] = "outcome" if request.passing_score is None else "score"
     in_path = request.template.names if request.template is not None else ()
@@ -238,12 +241,11 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         if "outcome" in request.fields:
             raise ParameterError(
                 OptionValue("--outcome", request.outcome),
-                "the outcome is named as a field as well; name it only once",
+                "--field also names the outcome; name the outcome only once",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
     if request.threshold and "score" in fields and "outcome" not in fields:
-        # The outcome is the score that the threshold judges.
         fields["outcome"] = fields["score"]
     scores = [column for column in usual_columns("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
@@ -275,14 +277,13 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
 def require_template_match(
     source: Source, request: Request, kinds: Mapping[str, set[str]], roles: Roles | None
 ) -> None:
-    """Raise UnreadFileError for a file with results if its path does not match --path.
+    """Raise UnreadFileError if the path of a file with results does not match --path.
 
-    roles : roles of its columns, including the columns of the template; None for a file of a
-        harness.
+    roles : roles of the columns, including columns of the template, or None for a harness.
     """
     if request.template is None or request.template.columns(source.name) is not None:
         return
-    problem = f"its path does not match {request.template.text}"
+    problem = f"the path of the file does not match --path {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
     error = NoResultsError(source.name, problem, remedy, name="bad-path")
     raise UnreadFileError(error, None if roles is None else roles.outcome or roles.c)
@@ -294,9 +295,9 @@ def _require_read(
     passed_over: Iterable[NoResultsError],
     named_files: Collection[str],
 ) -> None:
-    """Raise DataError if options do not fit some files with results, or if no file has a column of
-    --field. A file with another outcome may be anything, so it is skipped unless the user named
-    it.
+    """Raise DataError if options exclude files with results, or if no file has a --field column.
+
+    A file with a different outcome column is skipped, unless the user named the file.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
     refused = [e for e in passed_over if isinstance(e, UnreadFileError)
@@ -320,7 +321,7 @@ def _table_layout(
     columns: Sequence[str],
     to_the_end: bool,
 ) -> Layout:
-    """The layout of a table, with columns that only occur in later records or in its path."""
+    """The layout of a table, including columns from later records and from its path."""
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined=request.joined_columns(layout.kinds))
@@ -343,14 +344,14 @@ def _table_layout(
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
     if request.skip_bad and layout.kind == "csv" and LINE in request.named_columns.values():
         raise ParameterError(
-            OptionValue("--skip-bad"), f"{LINE} cannot number rows if some of them are left out",
+            OptionValue("--skip-bad"), f"{LINE} cannot number rows if some rows are left out",
             name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
     return replace(layout, joined=request.joined_columns(layout.kinds))
 
 
 def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
-    """Join files of one layout into a batch, with all kinds of values of their columns."""
+    """Join files with the same layout to a batch, with the kinds of values of all files."""
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
     constants: dict[str, dict[str, str]] = {}
@@ -370,7 +371,7 @@ def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch
 
 
 def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
-    """The layout of a pandas frame, or of any object that passes its rows as Arrow."""
+    """The layout of a pandas data frame, or of an object that exports its rows as Arrow."""
     table = source.path.strip("<>")
     register_table(con, source.frame, table)
     require_distinct_names(source.name, column_names(source.frame))
@@ -382,9 +383,10 @@ def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 def detect_layout(
     con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, to_the_end: bool = False
 ) -> Layout:
-    """Detect the layout of a file from its first bytes, or use the one that `forced` names.
+    """Detect the layout of a file from its first bytes.
 
-    to_the_end : look for columns in the whole file, which takes about as long as reading it.
+    forced : the format of --from, or None.
+    to_the_end : whether columns are detected in the whole file, which takes as long as reading it.
     Errors: DataError if the file is empty, binary or of an unknown kind.
     """
     start = first_bytes(source)
@@ -402,13 +404,12 @@ def detect_layout(
     try:
         text = start.decode()
     except UnicodeDecodeError as error:
-        # The first bytes may end within a letter.
+        # The first bytes of the file may end in the middle of a letter.
         if error.start <= len(start) - 4:
             problem, remedy = f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
             raise DataError(source.name, problem, remedy, name="bad-encoding") from None
         text = start[: error.start].decode()
     if not text.strip():
-        # For Python's strip, the separators 0x1c to 0x1f are white space, too.
         problem = "the file contains only control characters"
         raise NoResultsError(source.name, problem, expected, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
@@ -416,8 +417,7 @@ def detect_layout(
     first = text.lstrip().split("\n", 1)[0].strip()
     lines = first[0] == "{" and forced != "json"
     if lines and forced != "jsonl":
-        # Otherwise it is a document over several lines. The first line of JSON Lines may be
-        # damaged.
+        # A JSON document has several lines. The first line of a JSON Lines file may be damaged.
         records = map(json_or_none, text.split("\n", 20)[:20])
         is_single_line = "\n" not in text.strip()
         lines = first != "{" and (is_single_line or any(r for r in records if isinstance(r, dict)))
@@ -428,7 +428,7 @@ def detect_layout(
 
 
 def first_columns(source: Source) -> Sequence[str]:
-    """The columns of a file, and the paths in its first record; none if it is not readable."""
+    """The columns and nested fields of a file, or none if the file is not readable."""
     from passk_cli.files.formats.format import sniff_file as beginning
 
     if source.frame is not None:
@@ -438,14 +438,11 @@ def first_columns(source: Source) -> Sequence[str]:
     try:
         return [name for name, _ in detect_layout(shared_connection(), source, None).columns]
     except PasskError:
-        # The error is raised later, when the file is read.
-        return []
+        return []  # passk raises the error later, when it reads the file.
 
 
 def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Map each column to its kinds of values. Records that name no task are summaries and do not
-    count.
-    """
+    """Map each column to the kinds of its values. Records without a task are left out."""
     # Thousands of records have only a few different sets of keys and types.
     shapes = dict.fromkeys(
         (tuple(record), tuple(map(type, record.values())))
@@ -464,21 +461,21 @@ def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str
 def _lines_layout(
     con: duckdb.DuckDBPyConnection, source: Source, text: str, is_complete: bool
 ) -> Layout:
-    # splitlines would also split at U+2028 in model output, which does not end a line of JSON.
+    # The method splitlines would also split at U+2028, which may occur inside of a JSON text.
     lines: Iterable[str | bytes] = text.split("\n")
     if is_complete and len(text) >= HEAD_BYTES:
         lines = chain(lines, _records_by_keys(con, source, lines=True))
     columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
         fault = first_bad_record(source, Layout("jsonl", "", ()))
-        raise fault or NoResultsError(source.name, "no records", "is it JSONL?")
+        raise fault or NoResultsError(source.name, "no records", "is the file JSONL?")
     return Layout(
         "jsonl", "one JSON record per line", columns, packing=source.packing, complete=is_complete
     )
 
 
 def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
-    """One record for each set of keys in a file."""
+    """One record for each different set of keys in a file."""
     rows = con.execute(
         f"SELECT any_value(json) FROM {OBJECTS_SQL}"
         " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
@@ -488,9 +485,9 @@ def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: b
 
 
 def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
-    """The layout of one JSON document: an array of records, or a document of a harness.
+    """The layout of a JSON document with an array of records.
 
-    text : the whole text if the document is short; "" if DuckDB reads it.
+    text : the whole text of a short document, or "" for a long document, which DuckDB reads.
     """
     layout = Layout("json", "a JSON document", (), packing=source.packing)
     document = json_or_none(text)
@@ -509,7 +506,7 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
             records += map(json.loads, _records_by_keys(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
         raise first_bad_record(source, layout) or DataError(
-            source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
+            source.name, str(error).split("\n")[0], "is the file JSON?", name="bad-record"
         ) from None
     if not any(records):
         raise NoResultsError(
@@ -527,11 +524,11 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     allowed = DELIMITERS[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
     rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
-    # A column without a name, such as the index of pandas, is named by its place.
+    # A column without a name, such as the index of pandas, is named by its position.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2 or _ASSIGNMENT.match(names[0]):
-        # The message shows no text of the file, because it may contain keys: SECRET=a,b.
+        # The error shows no text of the file, because the file may contain keys: SECRET=a,b.
         problem = "this is neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         if first.startswith(("sep=", "#")):
@@ -558,14 +555,14 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
 
 
 def require_distinct_names(place: str, names: Sequence[str]) -> None:
-    """Raise DataError if two columns have the same name, without regard to case."""
+    """Raise DataError if two columns have the same name. Case is ignored."""
     times = Counter(name.lower() for name in names)
     repeated = [name for name in names if times[name.lower()] > 1]
     if repeated:
         problem = f"the column {repeated[0]!r} occurs twice"
         if len(set(repeated)) > 1:
             problem = f"the columns {repeated[0]!r} and {repeated[1]!r} differ only in case"
-        raise DataError(place, problem, "rename one of them", name="ambiguous-column")
+        raise DataError(place, problem, "rename one column", name="ambiguous-column")
 
 
 def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
@@ -575,7 +572,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         ).fetchall()
     except duckdb.Error as error:
         raise damaged_parquet_error(source, str(error)) from None
-    # DuckDB renames a repeated column x to x_1.
+    # DuckDB renames a repeated column x to x_1, so the names come from the schema of the file.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)
     return Layout("parquet", "Parquet", columns_from_describe(described))
@@ -584,7 +581,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 def columns_from_describe(
     described: Sequence[tuple[Any, ...]],
 ) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The columns and their kinds, from an answer of DuckDB's DESCRIBE."""
+    """Map each column to the kind of its values, from the result of DESCRIBE in DuckDB."""
     columns = []
     for name, sql_type, *_ in described:
         kind = "number" if _NUMERIC.match(sql_type) else "text"

@@ -138,7 +138,7 @@ def test_a_timeout_without_a_cost_is_reported_as_a_timeout(harbor: Path) -> None
 
 
 def test_a_task_without_costs_does_not_have_a_mean_cost(harbor: Path) -> None:
-    text = 'has a cost; 2 tasks like that; .*missing_cost="drop" takes means'
+    text = 'has a cost; 2 tasks have none; .*missing_cost="drop" uses only'
     with pytest.raises(DataError, match=text):
         read(harbor, models="*glm*", attempts="cost", missing="fail", missing_cost="mean")
 
@@ -342,7 +342,7 @@ def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
     assert text.startswith(
         "2 attempts without a cost are left out of cost only, which uses 3 of 5 attempts: "
     )
-    with pytest.raises(DataError, match="no attempt has one, so check the column"):
+    with pytest.raises(DataError, match="no attempt has this amount, so check the column"):
         read(rows[-1:], attempts="cost", missing_cost="drop")
 
 

@@ -85,7 +85,8 @@ def test_an_empty_file_next_to_results_is_skipped(
         assert (result.code, result.out) == (3, "")
         warning = (
             rf"error\[no-results\]: {tmp_path}/f[a-z]+/result.json: the"
-            rf" file is empty, like 1 more file; run it again\n  passk estimate .* -q --skip-bad  #"
+            rf" file is empty, like 1 more file; run the evaluation again\n"
+            r"  passk estimate .* -q --skip-bad  #"
         )
         assert re.match(warning, result.err)
     skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")

@@ -173,7 +173,7 @@ def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
 
 def test_steps_of_a_trial_are_not_tasks(tmp_path: Path) -> None:
     path = write_document(tmp_path, "m.json", {"reward": 1.0, "steps": [{"id": 1, "status": "ok"}]})
-    with pytest.raises(DataError, match="no column has a task's usual name"):
+    with pytest.raises(DataError, match="no column has a usual name for the task"):
         read(path)
 
 
@@ -181,7 +181,7 @@ def test_averages_are_not_outcomes(tmp_path: Path) -> None:
     path = write_document(
         tmp_path, "m.json", {"train": {"accuracy": 1.0}, "test": {"accuracy": 0.0}}
     )
-    with pytest.raises(DataError, match="no column has a task's usual name"):
+    with pytest.raises(DataError, match="no column has a usual name for the task"):
         read(path)
 
 
@@ -279,9 +279,7 @@ def test_rows_of_any_file_can_be_tasks_by_their_number(tmp_path: Path, name: str
 
 def test_excluded_rows_are_not_numbered(tmp_path: Path) -> None:
     path = write_document(tmp_path, "a.csv", "correct,said\n1,a\n0,b,c\n1,d\n")
-    with pytest.raises(
-        ParameterError, match="@line cannot number rows if some of them are left out"
-    ):
+    with pytest.raises(ParameterError, match="@line cannot number rows if some rows are left out"):
         read(path, fields={"task": "@line"}, skip_bad=True)
 
 

@@ -14,7 +14,7 @@ FILES = sorted((DATA / "ragas").glob("metrics.*"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.suffix)
 def test_a_metric_and_its_threshold_are_required(path: Path) -> None:
-    with pytest.raises(DataError, match="no column has an outcome's usual name") as error:
+    with pytest.raises(DataError, match="no column has a usual name for the outcome") as error:
         read(path)
     metric = "non_llm_string_similarity"
     assert "exact_match" in {c.column for c in error.value.candidates["outcome"]}

@@ -109,7 +109,7 @@ def test_a_record_without_a_model_among_named_ones_is_refused(tmp_path: Path) ->
     path = tmp_path / source.name
     path.write_text("\n".join([*lines, *other_lines[:2], damaged, *other_lines[3:]]) + "\n")
     with pytest.raises(
-        DataError, match="this record has no model, but other records of the file have one"
+        DataError, match="this record has no model, but other records of the file have a model"
     ):
         read(path)
 
@@ -117,5 +117,5 @@ def test_a_record_without_a_model_among_named_ones_is_refused(tmp_path: Path) ->
 def test_attempts_by_number_are_not_columns(tmp_path: Path) -> None:
     tasks = {"t1": {"0": True, "1": False}, "t2": {"0": True, "1": True}}
     (tmp_path / "tasks.json").write_text(json.dumps(tasks))
-    with pytest.raises(DataError, match="no column has a task's usual name"):
+    with pytest.raises(DataError, match="no column has a usual name for the task"):
         read(tmp_path / "tasks.json")

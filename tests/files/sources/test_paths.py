@@ -129,15 +129,17 @@ def test_results_outside_of_the_template_are_refused_and_other_files_skipped(
     assert cells(tmp_path, path=TEMPLATE) == EXPECTED
     summary = write_document(tmp_path, "summary.json", {"passed": True, "task": "x"}, indent=1)
     with pytest.raises(
-        DataError, match=r"summary\.json: its path does not match .*\(1 of 9 files\)"
+        DataError, match=r"summary\.json: the path of the file does not match .*\(1 of 9 files\)"
     ):
         cells(tmp_path, path=TEMPLATE)
-    with pytest.raises(DataError, match=r"its path does not match \{model") as caught:
+    with pytest.raises(
+        DataError, match=r"the path of the file does not match --path \{model"
+    ) as caught:
         cells(summary, path=TEMPLATE)
     assert (caught.value.name, caught.value.exit_code) == ("bad-path", 3)
     rows = [{"task": "a", "passed": True}]
     for data in (rows, pd.DataFrame(rows)):
-        with pytest.raises(DataError, match=r"its path does not match \{model"):
+        with pytest.raises(DataError, match=r"the path of the file does not match --path \{model"):
             read(data, path=TEMPLATE)
 
 
