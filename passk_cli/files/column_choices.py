@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.candidates import Candidates
     from passk_cli.files.sources.source import Source
 
-# Order of the roles in the list of candidates.
-_CANDIDATE_ROLES = ("outcome", "counts", "task", "model", "setting")
 # Maximum number of values of a column in the list, and maximum length of a value.
 _SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
@@ -61,7 +59,7 @@ def column_choices(
             "setting", column, SuggestedFix({"--by": (column,)}), tallies.get(column, ""), True
         )
         used_columns.add(column)
-    for role in _CANDIDATE_ROLES:
+    for role in ("outcome", "counts", "task", "model", "setting"):
         for candidate in place.get(role, ()) if place else ():
             candidate_columns = {*column_parts(candidate.column)}
             if not candidate_columns & used_columns or (

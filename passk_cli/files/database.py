@@ -63,7 +63,6 @@ def column_sql(name: str) -> str:
 
 @cache
 def _reserved_words() -> frozenset[str]:
-    """The reserved words of SQL."""
     sql = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
     return frozenset(word for (word,) in shared_connection().execute(sql).fetchall())
 

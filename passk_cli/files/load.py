@@ -72,16 +72,12 @@ HIDDEN_FILES = DiagnosticType(
     example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
     " .cache/b.jsonl; to read a hidden file, name it",
 )  # fmt: skip
-# Maximum number of files without the usual outcome that passk reads again for an error message.
-_MOST_REREAD = 3
 # Number of rows for a profile of complete cells, and minimum number of tasks in this profile.
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
 # JSON files and archives begin like this. "" means that the file was not opened yet.
 _OPENINGS = {"", "{", "[", "PK"}
 # Lighteval is the only harness that writes Parquet, with a column of one of these names.
 _METRIC_COLUMNS = {"metric", "metrics"}
-# Files without content begin like this.
-_EMPTY_OPENINGS = ("", "{", "[")
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
@@ -270,7 +266,7 @@ class _CountsReader:
         empty = [
             source
             for source in all_sources
-            if source.first_sign in _EMPTY_OPENINGS and is_empty(source)
+            if source.first_sign in ("", "{", "[") and is_empty(source)
         ]
         if len(empty) == len(all_sources):
             empty = []
@@ -340,7 +336,6 @@ class _CountsReader:
         try:
             context = self.check_context(statement, tally)
             if column := attempt_number_column(context):
-                # Only the tables with this column then have attempt numbers.
                 fields = {**statement.request.fields, "attempt": column}
                 statement, tally = self.detect_and_count(
                     inputs, replace(statement.request, fields=fields)
@@ -385,7 +380,7 @@ class _CountsReader:
         Otherwise passk would skip the file as a file without results.
         """
         passed_over = inputs.attempts.passed_over
-        for error in [e for e in passed_over if e.name == "no-outcome-column"][:_MOST_REREAD]:
+        for error in [e for e in passed_over if e.name == "no-outcome-column"][:3]:
             from passk_cli.files.reading.candidates import find_candidates
 
             file_sources = [source for source in self.sources if source.name == str(error.place)]

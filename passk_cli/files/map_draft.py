@@ -28,10 +28,6 @@ from passk_cli.files.vocabulary import BAD_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
-# Column of a line in which a comment begins.
-_COMMENT_COLUMN = 40
-# Numbers of flags for which passk suggests --all.
-_FLAG_COUNTS = range(2, 7)
 # Roles of columns from which passk knows whether attempts passed.
 _VERDICT_ROLES = ("outcome", "counts")
 
@@ -115,11 +111,8 @@ class MapDraft:
         outcomes = self.best_place.get("outcome", ())
         flags = [c.column for c in outcomes if not c.passing or means_bad_if_true(c.column)]
         terms = tuple(f"not {column}" if means_bad_if_true(column) else column for column in flags)
-        return (
-            SuggestedFix({"--all": terms}, "all of these pass")
-            if len(terms) in _FLAG_COUNTS
-            else None
-        )
+        fix = SuggestedFix({"--all": terms}, "all of these pass")
+        return fix if 2 <= len(terms) <= 6 else None
 
     @property
     def open_questions(self) -> list[str]:
@@ -209,7 +202,7 @@ def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) 
     }
     for key, value in {**fields, **other_options}.items():
         text = f"{'# ' * comment}{key} = {_toml_value(value)}"
-        yield f"{text.ljust(_COMMENT_COLUMN)}  # {_comment_text(note)}" if note else text
+        yield f"{text.ljust(40)}  # {_comment_text(note)}" if note else text
 
 
 def _toml_value(value: Any) -> str:

@@ -121,10 +121,8 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
             return ()
         if len(exact) < len(batches):
             outcome_file = sources[batches.index(None)].name
-            place, problem = (
-                exact[0].sources[0].name,
-                f"the file contains exact rates, but {outcome_file} contains outcomes",
-            )
+            place = exact[0].sources[0].name
+            problem = f"the file contains exact rates, but {outcome_file} contains outcomes"
             raise DataError(place, problem, "give either files with rates or files with outcomes")
         _require_no_options(request)
         names = model_names(sources)

@@ -509,7 +509,7 @@ class Request:
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decode_name(text) != text:
                 raise ParameterError(
-                    f"{decode_name(text)}: the name is not UTF-8, but all names in data must be UTF-8"
+                    f"{decode_name(text)}: the name is not UTF-8, like all names in data must be"
                 )
         _ = self.template
         labels, outcome = self.label_column, self.named_columns.get("outcome", "")

@@ -535,7 +535,6 @@ def _require_attempt_roles(
 
 
 def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
-    """The fix that names a column for a role."""
     return SuggestedFix({"--field": {role: column}}, "names it")
 
 

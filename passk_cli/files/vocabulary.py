@@ -107,8 +107,6 @@ MODEL_NAME = re.compile(
     r"([-_ .:]?[rv]?[0-9]|[-_ .:]\w|$).*|.+[-_ ][0-9]+(\.[0-9]+)?b\b.*",
     re.I | re.S,
 )
-# Minimum share of names that must look like names of models.
-_MOST_SHARE = 0.6
 
 
 def look_like_models(names: Iterable[str]) -> bool:
@@ -121,4 +119,4 @@ def look_like_models(names: Iterable[str]) -> bool:
     """
     names = [*names]
     matches = sum(MODEL_NAME.fullmatch(name) is not None for name in names)
-    return len(names) > 1 and matches >= _MOST_SHARE * len(names)
+    return len(names) > 1 and matches >= 0.6 * len(names)

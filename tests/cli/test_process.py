@@ -224,7 +224,9 @@ def test_file_names_that_are_not_utf_8_are_accepted(passk: Passk, tmp_path: Path
     assert '"model": "a\\\\xff"' in Path(out).read_text()
     result = subprocess.run([*line, "estimate", first, "--where", "x\udcff"], check=False,
                           capture_output=True)  # fmt: skip
-    message = b"error[bad-option-value]: x\\xff: the name is not UTF-8, but all names in data must be UTF-8\n"
+    message = (
+        b"error[bad-option-value]: x\\xff: the name is not UTF-8, like all names in data must be\n"
+    )
     assert (result.returncode, result.stderr) == (2, message)
     for option in ("--model", "--by"):
         refused = passk("estimate", first, option, "x\udcff")

@@ -666,7 +666,10 @@ def test_a_repeated_word_does_not_make_a_table_cut_off(passk: Passk, tmp_path: P
     path, rows = tmp_path / "r.csv", "task,attempt,passed\nt1,1,true\nt1,2,{}\nt2,1,true\nt2,2,fal"
     path.write_text(rows.format("false"))
     result = passk("estimate", path)
-    assert (result.error, "r.csv:5: 'fal' ends the file" in result.err) == ("damaged-file", True)
+    assert (result.error, "r.csv:5: 'fal' is at the end of the file" in result.err) == (
+        "damaged-file",
+        True,
+    )
     path.write_text(rows.format("fal"))
     result = passk("estimate", path)
     assert (result.error, "r.csv:3: " in result.err) == ("bad-outcome", True)

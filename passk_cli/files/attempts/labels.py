@@ -26,8 +26,6 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
 _TABLE = "labels.parquet"
-# Maximum number of unlabelled attempts per series and stratum that passk lists.
-_MOST_LISTED = 10_000
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
     "{place}: {labels:label} of models that these files do not contain: {models}",
@@ -93,7 +91,6 @@ def write_labels(
                 ParameterError, place=option_value, problem=problem, settles=()
             ) from None
         return
-    # Only the columns that identify an attempt must have the same names in both files.
     label_request = replace(label_request, records=None, path=None, format=None)
     # The labels may be in a column with a usual name for outcomes, and the file of labels may have
     # other names for task and attempt.
@@ -239,7 +236,7 @@ SELECT {of}, task, attempt, 2 * verdict + most::INT,
        dense_rank() OVER (ORDER BY task_key, task), row_number() OVER (PARTITION BY cell
        ORDER BY key), of_task, count(*) OVER (PARTITION BY cell, attempt)
 FROM own WHERE value IS NULL
-QUALIFY row_number() OVER ({stratum}) <= {_MOST_LISTED}
+QUALIFY row_number() OVER ({stratum}) <= 10000
 ORDER BY {of}, 6""").fetchall()
     many = [row for row in rows if row[-1] > 1]
     if many:

@@ -98,16 +98,12 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
         )  # fmt: skip
     if without:
         more = f" and {len(without) - 1} more" if len(without) > 1 else ""
+        problem = f"there is no price for {without[0]}{more}"
+        fix = SuggestedFix({"--exclude-model": (*without,)}, "leaves out models without a price")
+        settles = [fix] * (len(without) < len({*models}))
+        remedy = f"there are prices for {', '.join(prices)}"
         raise ParameterError(
-            OptionValue("--price"),
-            f"there is no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
-            name="no-price",
-            settles=[
-                SuggestedFix(
-                    {"--exclude-model": tuple(without)}, "leaves out models without a price"
-                )
-            ]
-            * (len(without) < len({*models})),
+            OptionValue("--price"), f"{problem}; {remedy}", name="no-price", settles=settles
         )
 
 

@@ -46,8 +46,6 @@ LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
     AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
-# Attempt numbers above this limit are probably times or names.
-_LARGEST_NUMBER = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,6 @@ class AttemptQuery:
 
     @property
     def columns(self) -> set[str]:
-        """The columns of the data."""
         return {name for batch in self.statement.batches for name in batch.layout.kinds}
 
     def rows(
@@ -124,12 +121,12 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # Times, and numbers that do not start at 0 or 1, do not show how many attempts were made.
+    # Times, large numbers, and numbers that do not start at 0 or 1 are not numbers of attempts.
     if (
         len(cell)
         and numbered.all()
         and lowest.min(initial=0) in (0, 1)
-        and highest.max(initial=0) < _LARGEST_NUMBER
+        and highest.max(initial=0) < 1_000_000
     ):
         attempts_made[cell] = np.maximum(attempts_made[cell], np.floor(highest) + 1 - lowest.min())
     return replace(counts, numbering=Numbering(attempts_made, last))
@@ -159,7 +156,6 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     """The values of one role, such as the cost, for the attempts in every cell."""
     statement, in_order = query.statement, role == "line" or query.keep is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
-    # An attempt may be a time, so it is read as text and not as a number.
     sql = _role_values_sql(statement.with_text_attempts, role, query.keep)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.asarray(rows["value"]), missing_mask(rows["value"])

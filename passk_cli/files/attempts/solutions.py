@@ -27,7 +27,6 @@ SHINGLE = 3
 
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_REMEMBERED = 1 << 17
 _BLOCK_TEXTS = 256
 _FILES = 100
 
@@ -69,7 +68,7 @@ def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
         if code not in keys:
             form, parsed = normalized_python(text)
             digest = blake2b(form.encode(errors="surrogatepass"), digest_size=8).digest()
-            if len(keys) >= _REMEMBERED:
+            if len(keys) >= 1 << 17:
                 keys.clear()
             keys[code] = int.from_bytes(digest) >> 2 << 1 | parsed
         return keys[code]

@@ -40,7 +40,6 @@ _REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
-_LONGEST_REASON = 40
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
 # Words in names of costs that a user simulator or a judge caused, and not the evaluated model.
 _OTHER_PAYERS = frozenset(
@@ -340,7 +339,7 @@ def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Coun
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
             # Reasons have one or two words. Longer texts are explanations by a judge.
-            if why is not None and len(why) <= _LONGEST_REASON and why.lower() not in PASS_WORDS:
+            if why is not None and len(why) <= 40 and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
 
@@ -503,13 +502,10 @@ def _amount_column_messages(
                 yield OTHER_CURRENCY(column=name, currency=currency.upper())
         if kind := _KINDS.get(role):
             names = [name for name, _ in parts]
-            other_columns = [
-                name
-                for name in kinds
-                if name not in names
-                and {*spelled_name(name).split("_")} & _OTHER_PAYERS
-                and {*spelled_name(name).split("_")} & kind
-            ]
+            other_columns = []
+            for name in (name for name in kinds if name not in names):
+                words = {*spelled_name(name).split("_")}
+                other_columns += [name] * bool(words & _OTHER_PAYERS and words & kind)
             form = batch.layout.format
             if other_columns:
                 yield OTHER_COSTS(

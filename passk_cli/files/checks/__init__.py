@@ -54,10 +54,8 @@ def find_contradictions(context: CheckContext) -> Iterator[Finding]:
 
 def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
     """The error for a certain finding. It names the first file that contains the column."""
-    diagnostic, column = (
-        finding.message(**finding.fields),
-        finding.fields.get("column", "").strip("'"),
-    )
+    diagnostic = finding.message(**finding.fields)
+    column = finding.fields.get("column", "").strip("'")
     having = [batch for batch in batches if find_column(column, batch.layout.kinds)] or batches
     place = finding.place or having[0].sources[0].name
     return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.settles)

@@ -21,10 +21,6 @@ _RATE_WORDS = AVERAGE_WORDS | {"accuracy", "acc", "score"}
 _MAXIMUM_WORDS = frozenset("max score points possible out of total".split())
 _PASS_COUNT_WORDS = frozenset("passed passes correct successes tests num n".split())
 _TOTAL_WORDS = frozenset("total tests count num n".split())
-# Numbers of decimals to which harnesses usually round rates.
-_ROUNDED_DIGITS = (2, 3, 4, 5)
-# Minimum number of rows that can show that costs only grow.
-_ENOUGH_GROWING_ROWS = 10
 
 WEIGHTED_ROWS = DiagnosticType(
     "weighted-rows", WARNING,
@@ -132,7 +128,7 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
     if not (is_rate_name and len(n)) or rates.min() < 0 or rates.max() > 1:
         return False
     shares = np.round(rates * n) / n
-    return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in _ROUNDED_DIGITS)
+    return any(np.allclose(np.round(shares, d), rates, rtol=0, atol=1e-5) for d in (2, 3, 4, 5))
 
 
 def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
@@ -158,7 +154,6 @@ def _is_total_name(name: str) -> bool:
 
 
 def _has_test_total(context: CheckContext) -> bool:
-    """Whether an unread column contains the number of all tests."""
     return any(map(_is_total_name, context.unread_columns))
 
 
@@ -183,7 +178,7 @@ def running_total_findings(context: CheckContext) -> Iterator[Finding]:
         return
     costs = profile.numbers(name)
     steps = np.diff(costs)
-    if len(costs) < _ENOUGH_GROWING_ROWS or not np.all(steps > 0):
+    if len(costs) < 10 or not np.all(steps > 0):
         return
     # If costs are only sorted, they usually grow by less per row than the first cost.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:

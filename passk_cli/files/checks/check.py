@@ -25,7 +25,6 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
-_DIGIT = re.compile("[0-9]")
 CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
 
 
@@ -96,17 +95,14 @@ class CheckContext:
 
     @cached_property
     def sources(self) -> list[Source]:
-        """The files of all batches."""
         return [source for batch in self.batches for source in batch.sources]
 
     @property
     def models(self) -> Sequence[str]:
-        """The names of all models."""
         return self.cells["name"].names
 
     @property
     def tasks(self) -> Sequence[str]:
-        """The names of all tasks."""
         return self.cells["task"].names
 
     def column(self, role: str) -> str:
@@ -146,7 +142,7 @@ class CheckContext:
     @cached_property
     def tasks_without_digits(self) -> list[str]:
         """The tasks with names without a digit, for example headers and totals."""
-        return [name for name in self.tasks if _DIGIT.search(name) is None]
+        return [name for name in self.tasks if re.search("[0-9]", name) is None]
 
     @cached_property
     def unread_columns(self) -> list[str]:

@@ -99,7 +99,6 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
         shuffled = rng.permutation(value)
         table = np.bincount(cell * values + shuffled, minlength=cells * values)
         dispersions.append(_dispersion(table.reshape(cells, values)))
-        # Further shuffles cannot make the column certainly or likely planned.
         if number >= 20 and np.mean(np.array(dispersions) <= observed) > 0.3:
             break
     chance = np.array(dispersions)

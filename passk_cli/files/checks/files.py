@@ -23,8 +23,6 @@ _SUMMARY_NAME = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-# Maximum number of files for which passk suggests a command with labels.
-_MOST_LABELLED = 6
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
     "{values} contain attempts by one model at the same tasks and would be pooled",
@@ -73,7 +71,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
     numbers = profile.columns.get(attempt)
-    # Another check finds repeated attempt numbers. Larger numbers continue from file to file.
+    # Another check finds repeated attempt numbers.
     if numbers and numbers.distinct <= max_plausible_attempts(
         int(np.bincount(profile.cell_codes + 1).max())
     ):
@@ -93,7 +91,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
             if all(len({*map(part, names)}) == len(names) for names in files.values())]  # fmt: skip
     again = {"--duplicates": "keep"} if attempt or counts else {}
     are_explicit = all(source.is_explicit for source in sources)
-    if are_explicit and len(sources) <= _MOST_LABELLED and len(files) == 1:
+    if are_explicit and len(sources) <= 6 and len(files) == 1:
         # Labels distinguish a few named files in every command.
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))

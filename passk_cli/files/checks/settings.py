@@ -57,8 +57,7 @@ _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-# Words in names of results. Task numbers start again for each part of the data, but not for each
-# value of a result.
+# Words in names of results, which are not parts of the data with separate task numbers.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 # If at least this share of (cell, value) pairs has one row, the values are attempt numbers.
@@ -126,7 +125,6 @@ SEVERAL_VERDICTS = DiagnosticType(
 # Messages about columns that distinguish attempts. If attempt numbers repeat, these findings are
 # certain.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
-# The evenness of numbers that count up by 1 in every cell.
 _COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _RESTARTING = _COUNTING_UP._replace(share_once=0.0)
 
@@ -190,17 +188,12 @@ def attempt_number_column(context: CheckContext) -> str:
     if context.has_attempt_numbers or not attempts:
         return ""
     numbers = NUMBERING_WORDS - {"index", "idx"}
-    names = [
-        name
-        for name in context.unread_columns
-        if spelled_last_key(name) in ROLES["attempt"].doubtful.split()
-        or (
-            name_words(name) & numbers
-            and len(name_words(name)) < 3
-            and not name_words(name) & _HAPPENING
-        )
-    ]
-    numbering = [name for name in names if _numbers_attempts(profile, profile.columns[name])]
+    numbering = []
+    for name in context.unread_columns:
+        terms = name_words(name)
+        is_number_name = len(terms) < 3 and terms & numbers and not terms & _HAPPENING
+        if is_number_name or spelled_last_key(name) in ROLES["attempt"].doubtful.split():
+            numbering += [name] * _numbers_attempts(profile, profile.columns[name])
     return numbering[0] if len(numbering) == 1 else ""
 
 
@@ -346,7 +339,7 @@ def _is_planned(
         and not is_named
         and numbers
     ):
-        return None  # The column is a second number of the attempts.
+        return None
     # If there are few cells, values may occur equally often by chance.
     rare = is_named or (column.present_share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1

@@ -23,9 +23,6 @@ _ID_WORDS = frozenset("id idx index case item number qid key question example".s
 # Minimum share of tasks with different questions. If at most 20 tasks have at least 5 rows each, a
 # column with a different id in each row contains the real task ids.
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
-# A verdict has the meaning of the outcome if it is equal to it, or opposite, in 90 % of the rows,
-# so that the share of equal rows differs from 0.5 by more than 0.4.
-_AGREEING_SHARE = 0.4
 
 COARSE_TASKS = DiagnosticType(
     "coarse-tasks", WARNING,
@@ -69,10 +66,10 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
-    """Whether a verdict is equal to the outcome in nearly all rows, or opposite in nearly all."""
+    """Whether a verdict is equal to the outcome in 90 % of the rows, or opposite in 90 %."""
     has_both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[has_both] == outcome[has_both])) if has_both.any() else 0.5
-    return abs(same - 0.5) > _AGREEING_SHARE
+    return abs(same - 0.5) > 0.4
 
 
 def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
@@ -127,7 +124,6 @@ def _is_crossed_with_tasks(task: Ints, codes: Ints) -> bool:
 
 
 def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
-    """The finding about too coarse tasks, with fixes that name columns with task ids."""
     profile, task = context.profile, context.column("task")
     fine = [n for n in context.unread_columns if _determines_statement(profile, n, name)]
     finer = [*fine[:1], name] if fine else [name]

@@ -58,8 +58,6 @@ _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
 # Maximum number of rows in which two columns are compared, and maximum number of different values
 # of a verdict.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
-# Minimum share of the attempts with a value in a column that could be a second verdict.
-_ENOUGH_SHARE = 0.5
 
 TWO_VERDICTS = DiagnosticType(
     "two-verdicts", WARNING,
@@ -198,11 +196,8 @@ def _attack_column(context: CheckContext, outcome: str) -> str:
 
 
 def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> Finding:
-    """The finding about a column named success that may mean the success of an attack."""
-    texts, verdicts = (
-        context.profile.texts(outcome, _MOST_VALUES),
-        context.profile.verdicts(outcome),
-    )
+    texts = context.profile.texts(outcome, _MOST_VALUES)
+    verdicts = context.profile.verdicts(outcome)
     codes = context.profile.columns[outcome].codes
     words_of = {
         verdict: tuple(texts[code] for code in np.unique(codes[verdicts == verdict]).tolist())
@@ -232,24 +227,19 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     contradicts the outcome if it is equal in some rows and different in others, or if it is always
     opposite to a constant outcome.
     """
-    profile, terms, ended = (
-        context.profile,
-        name_words(name),
-        spelled_last_key(outcome) in ENDED_WORDS,
-    )
+    profile = context.profile
+    terms = name_words(name)
+    ended = spelled_last_key(outcome) in ENDED_WORDS
     if _without_number(name) == _without_number(outcome):
         return _values_differ(context, name, outcome)
     predicted = "label" in terms and any(name_words(n) & PREDICTED_WORDS for n in profile.columns)
     if predicted or _is_constant_per_task(profile, name, outcome):
-        return False  # The column contains the label of a task, or another fact about the task.
+        return False
     if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
     # A column with values in a few rows contains labels of these attempts and not an outcome.
-    if (
-        not terms & (CORRECT_WORDS | GRADE_WORDS)
-        or profile.columns[name].present_share < _ENOUGH_SHARE
-    ):
+    if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].present_share < 0.5:
         return False
     numbers = profile.numbers(name)
     present = numbers[np.isfinite(numbers)]

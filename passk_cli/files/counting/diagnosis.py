@@ -62,18 +62,12 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last attempt (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each row as an attempt"),
 )
-# If attempts are repeated at least this often, on average, the column is not the attempt number.
-_TOO_MANY_REPEATS = 2
-_TWO_FILES_REMEDY = "if the files are of different models, name them as label=path"
-# If there are more records without a task, they are not summaries of other records.
-_MOST_SUMMARIES = 5
 # Number of records in which passk searches for a missing field.
 _PROBED_RECORDS = 1000
 # Error messages of DuckDB that begin like this are about an expression and not about a file.
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
-_COUNTS_REMEDY = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
 
 
 def explained_error(
@@ -122,10 +116,8 @@ def explained_error(
     for batch in batches:
         if batch.layout.kind == "parquet":
             return damaged_parquet_error(batch.sources[0], message)
-    reason, remedy = (
-        re.sub(r"\s+", " ", message)[:300],
-        "`passk describe FILE` shows how passk reads the file",
-    )
+    reason = re.sub(r"\s+", " ", message)[:300]
+    remedy = "`passk describe FILE` shows how passk reads the file"
     return DataError(first, reason, remedy, name="unreadable-file")
 
 
@@ -219,7 +211,8 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
         count_texts = [f"{name} = {text}" if text else f"{name} is empty"
                  for name, text in ((roles.n, n), (roles.c, c))]  # fmt: skip
         problem = f"{' and '.join(count_texts)} cannot be counts"
-        return DataError(row.place, problem, _COUNTS_REMEDY, name="bad-counts")
+        remedy = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
+        return DataError(row.place, problem, remedy, name="bad-counts")
     if _is_outcome_cut_off(row, str(outcome)):
         problem = f"{shortened(str(outcome))!r} is at the end of the file, without a line end"
         return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
@@ -349,7 +342,8 @@ def missing_name_error(
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_matching_rows(con, statement, nameless)
     lacking_count, attempt_count = lacking
-    if lacking_count > max(_MOST_SUMMARIES, attempt_count / 5) and not row.batch.layout.row_file:
+    # A few records without a task are probably summaries of other records.
+    if lacking_count > max(5, attempt_count / 5) and not row.batch.layout.row_file:
         problem = f"{lacking_count:,} of {attempt_count:,} attempts have no {row.batch.roles.task}"
         other_column = SuggestedFix(
             {"--field": {"task": Placeholder("COLUMN")}}, "names another task column"
@@ -386,7 +380,8 @@ def repeated_attempt_error(
     remedy = before = ""
     for later_row in later_rows:
         before = f", first seen at {first.place}"
-        remedy = _TWO_FILES_REMEDY if later_row.source is not first.source else ""
+        two_files = later_row.source is not first.source
+        remedy = "if the files are of different models, name them as label=path" * two_files
         if remedy and find_copy([("", first.source), ("", later_row.source)]):
             remedy = f"the files are byte for byte the same: leave {later_row.source.name} out"
     place = (later_rows or [first])[0].place
@@ -408,7 +403,7 @@ def repeated_attempt_error(
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
-    if column and contradicting and repeats.rows >= _TOO_MANY_REPEATS * repeats.attempts:
+    if column and contradicting and repeats.rows >= 2 * repeats.attempts:
         # --duplicates first would lose most attempts.
         model_count_sql = (
             f"WITH {statement.named_rows_sql(None)} SELECT count(DISTINCT model) FROM named"

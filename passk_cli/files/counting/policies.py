@@ -367,7 +367,6 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     halves = [offered.get(role) for role in ("tokens_in", "tokens_out")]
     if "tokens" not in offered and all(halves) and "tokens" not in roles:
         offered["tokens"] = "+".join(map(str, halves))
-    # Tasks, attempts and reasons already contain the values of these columns.
     added_columns = ("suite", "run", "reason") if batch.layout.is_harness else ()
     used_columns = {*base_columns, *offered.values(), *added_columns}
     unused = tuple(column for column in batch.layout.kinds if column not in used_columns)

@@ -32,8 +32,6 @@ WHOLE_BYTES = BLOCKS * BLOCK_BYTES
 MOST_BYTES = 1 << 27
 # Maximum numbers of rows of a Parquet sample, of columns, and of keys in a nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
-# Maximum depth of nested records in which passk searches for fields about the end of attempts.
-_MOST_DEPTH = 3
 _SCALAR = {"null", "bool", "number", "text"}
 
 
@@ -113,7 +111,7 @@ def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[
         ending = not isinstance(below, dict) and any(name_words(part) & ENDINGS for part in path)
         if not above or ending:
             yield path
-        if len(path) < _MOST_DEPTH:
+        if len(path) < 3:
             yield from _record_keys(below, path)
 
 
@@ -123,7 +121,6 @@ def _fill_table(
     batches: Sequence[tuple[Batch, _SampleQuery]],
     columns: Sequence[str],
 ) -> None:
-    """Fill the table `profile_` with the rows of the samples."""
     names, counts = statement.names, statement.has_counts
     fixed = ["file", "model", *statement.groups, "task", "outcome", *["n_text", "c_text"] * counts]
     texts = [*fixed, *(f"carried{i}" for i in range(len(columns)))]

@@ -95,7 +95,6 @@ class ReadingCare:
 
     @property
     def attempt_sql_type(self) -> str:
-        """The SQL type of an attempt number."""
         return "DOUBLE" if self.numeric else "VARCHAR"
 
 
@@ -159,7 +158,6 @@ class Statement:
         typed = all(
             batch.layout.has_typed_values and batch.roles.shape == "attempts" for batch in batches
         )
-        # Only an outcome column in the file has kinds here. A joined column has none.
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
         self.truths = (
             typed

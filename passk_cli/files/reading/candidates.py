@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from passk_cli.files.reading.record_discovery import (
@@ -103,12 +103,6 @@ _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # Maximum number of values of a grading scale on which the second lowest grade may be a pass.
 _MOST_LEVELS = 5
-# If a column has more than 1.2 questions per value, its values are categories and not tasks.
-_STATEMENTS_PER_NAME = 1.2
-# Highest grade in columns that are not named like a grade.
-_HIGHEST_GRADE = 100
-# Maximum share of long values in a column of short answers.
-_RARE_SHARE = 0.05
 
 
 @dataclass(frozen=True)
@@ -209,7 +203,6 @@ class _CandidateFinder:
         self.columns = place.columns
 
     def candidates(self) -> Candidates:
-        """The candidate columns of all roles."""
         tasks = [self._task_candidate(path) for path in self.task_columns]
         # If list entries have the same names in every record, the entries are not attempts.
         outcomes = [
@@ -259,13 +252,8 @@ class _CandidateFinder:
         weak: tuple[Candidate, ...] = ()
         if not (self.numbered_verdicts or any(map(self._is_decisive_outcome, outcomes))):
             compared = {part for c in lists_by_role["outcome"] for part in column_parts(c.column)}
-            weak = (
-                *(
-                    self._outcome_candidate(p)
-                    for p in self.weak_outcome_columns
-                    if p not in compared
-                ),
-            )
+            paths = [path for path in self.weak_outcome_columns if path not in compared]
+            weak = tuple(map(self._outcome_candidate, paths))
             lists_by_role["outcome"] += weak if lists_by_role["outcome"] else ()
         tallies = {path: column.tally_text for path, column in self.columns.items()}
         by_role = {role: (*lists_by_role[role],) for role in SHOWN_ROLES if lists_by_role[role]}
@@ -307,8 +295,6 @@ class _CandidateFinder:
     def _is_used_by_name(self, role: str, path: str) -> bool:
         """Whether passk gives a role to a column because of the name of the column."""
         return role in ROLES and usual_columns(role, self.place.usual) == [path]
-
-    # Tasks
 
     @cached_property
     def task_columns(self) -> list[str]:
@@ -372,9 +358,7 @@ class _CandidateFinder:
             is_statement = name_words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
             if path_of_statement != path and is_statement and stated.is_text:
                 pairs = len({*zip(column.codes, stated.codes, strict=True)})
-                if min(pairs, len(stated.text_counts)) > _STATEMENTS_PER_NAME * len(
-                    column.text_counts
-                ):
+                if min(pairs, len(stated.text_counts)) > 1.2 * len(column.text_counts):
                     return True
         return False
 
@@ -390,8 +374,6 @@ class _CandidateFinder:
         return replace(
             candidate, tally=column.spread_text, values=len(column.text_counts), certain=certain
         )
-
-    # Outcomes
 
     @cached_property
     def outcome_columns(self) -> list[str]:
@@ -421,13 +403,8 @@ class _CandidateFinder:
     @cached_property
     def weak_outcome_columns(self) -> list[str]:
         """Columns with a few words or with grades up to 100, if their names suggest no outcome."""
-        used_paths = {
-            *self.outcome_columns,
-            *self.task_columns,
-            *self.model_columns,
-            *self.place.above,
-            *(self.count_columns or ()),
-        }
+        used_paths = {*self.outcome_columns, *self.task_columns, *self.model_columns}
+        used_paths |= {*self.place.above, *(self.count_columns or ())}
         # If there is no outcome column, passk cannot distinguish settings from results.
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
         paths = []
@@ -444,7 +421,7 @@ class _CandidateFinder:
             ):
                 continue
             numbers = {*column.numbers}
-            graded = len(numbers) > 1 and min(numbers) >= 0 and max(numbers) <= _HIGHEST_GRADE
+            graded = len(numbers) > 1 and min(numbers) >= 0 and max(numbers) <= 100
             if (graded and len(numbers) < self.place.rows) or self._has_few_words(path):
                 paths.append(path)
         return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
@@ -468,11 +445,9 @@ class _CandidateFinder:
         3 means a usual name of the outcome, 2 a word for verdicts in the name, and 1 values that
         may be verdicts.
         """
-        column, terms, strength = (
-            self.columns[path],
-            _word_forms(path),
-            name_strength("outcome", path),
-        )
+        column = self.columns[path]
+        terms = _word_forms(path)
+        strength = name_strength("outcome", path)
         if path == self.request.named_columns.get("outcome"):
             return 3
         inner = column.has_lists and any(
@@ -631,16 +606,11 @@ class _CandidateFinder:
         return entries_by_path
 
     def _pick_candidates(self) -> list[Candidate]:
-        return [
-            Candidate(
-                "outcome",
-                pick.path,
-                SuggestedFix({"--field": {"outcome": pick.path}}),
-                pick.tally_text,
-            )
-            for picks in self.named_verdict_entries.values()
-            for pick in picks
-        ]
+        candidates = []
+        for entry in chain.from_iterable(self.named_verdict_entries.values()):
+            option = SuggestedFix({"--field": {"outcome": entry.path}})
+            candidates.append(Candidate("outcome", entry.path, option, entry.tally_text))
+        return candidates
 
     def _answer_match_candidates(self) -> list[Candidate]:
         """Pairs of an answer column and an expected-answer column that agree in some rows."""
@@ -773,8 +743,6 @@ class _CandidateFinder:
             else ""
         )
 
-    # Counts, models and settings
-
     @cached_property
     def count_columns(self) -> tuple[str, str] | None:
         """The columns n and c of whole numbers: c ≤ n in all rows, and n is above 1 in some row."""
@@ -828,12 +796,8 @@ class _CandidateFinder:
     @cached_property
     def setting_columns(self) -> list[str]:
         """Columns with few values that may be settings or groups of tasks."""
-        used_paths = {
-            *self.task_columns,
-            *self.outcome_columns,
-            *self.model_columns,
-            *(self.count_columns or ()),
-        }
+        used_paths = {*self.task_columns, *self.outcome_columns, *self.model_columns}
+        used_paths |= {*(self.count_columns or ())}
         paths = []
         for path, column in self.columns.items():
             is_named_setting = spelled_last_key(path) in SETTING_NAMES
@@ -899,7 +863,7 @@ def _is_short(column: FieldValues) -> bool:
     """Whether nearly all values are short and not lists with several entries."""
     long = sum(n for text, n in column.text_counts.items() if len(text) > SHORT)
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
-    return max(long, lists) <= _RARE_SHARE * len(column.values)
+    return max(long, lists) <= 0.05 * len(column.values)
 
 
 def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:

@@ -111,14 +111,11 @@ def question_error(
     if template and "{task}" not in template:
         # If files are named like runs, the position of a row in its file may identify the task.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
-        task_candidates = [
-            replace(
-                c, option=c.option.merged(SuggestedFix(runs)), tally="if each file is an attempt"
-            )
-            if c.column == POSITION
-            else c
-            for c in places[0].get("task", ())
-        ]
+        task_candidates = [*places[0].get("task", ())]
+        for i, c in enumerate(task_candidates):
+            if c.column == POSITION:
+                option = c.option.merged(SuggestedFix(runs))
+                task_candidates[i] = replace(c, option=option, tally="if each file is an attempt")
         places[0] = replace(places[0], by_role={**places[0].by_role, "task": (*task_candidates,)})
     elif template and "outcome" in places[0]:
         option = SuggestedFix({"--path": template})
@@ -289,10 +286,8 @@ def _with_candidate_lines(
             # passk read only the beginning of a long file, so the total number is unknown.
             question = counts.problem if trials.is_quick else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
-        question, settles = (
-            error.words,
-            [settle for settle in error.settles if is_untestable(settle)],
-        )
+        question = error.words
+        settles = [settle for settle in error.settles if is_untestable(settle)]
     answer = error.with_changes(
         type(error), remedy=f"{question}{hidden}".removeprefix("; "),
         settles=[*settles, *draft],

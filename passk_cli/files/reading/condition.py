@@ -158,7 +158,6 @@ def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
 
 
 def _tree_nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
-    """The nodes of a class in a syntax tree."""
     if isinstance(tree, dict):
         if tree.get("class") == kind:
             yield tree

@@ -23,10 +23,8 @@ _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "seve
 # Maximum number of questions that passk answers in a row, and errors with fixes that mix nothing.
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
 # These fixes make an assumption about attempts, so a comment explains the assumption.
-_MISSING_FAIL, _REPEATS_COUNT = (
-    SuggestedFix({"--missing": "fail"}),
-    SuggestedFix({"--duplicates": "keep"}),
-)
+_MISSING_FAIL = SuggestedFix({"--missing": "fail"})
+_REPEATS_COUNT = SuggestedFix({"--duplicates": "keep"})
 _ASSUMPTIONS = {
     repr(_MISSING_FAIL): "attempts without an outcome fail",
     repr(_REPEATS_COUNT): "repeats are separate attempts",

@@ -98,20 +98,12 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
             if first is not source and not source.is_explicit:
                 named_alike = source, first
     copy = find_copy(files)
-    copy_and_original, how = (
-        copy or named_alike,
-        "byte for byte the same as" if copy else "named like",
-    )
+    copy_and_original = copy or named_alike
+    how = "byte for byte the same as" if copy else "named like"
     if copy_and_original is None:
         return None
-    problem = (
-        f"{how} {copy_and_original[1].name}, and attempts have no numbers that would show repeats"
-    )
+    source, original = copy_and_original
+    problem = f"{how} {original.name}, and attempts have no numbers that would show repeats"
     keep = SuggestedFix({"--duplicates": "keep"}, "counts both, if both are runs")
-    return DataError(
-        copy_and_original[0].name,
-        problem,
-        "leave one of the files out",
-        name="duplicate-files",
-        settles=[keep],
-    )
+    remedy = "leave one of the files out"
+    return DataError(source.name, problem, remedy, name="duplicate-files", settles=[keep])

@@ -390,10 +390,8 @@ class _RowFiles:
     def write_records(self, recognised: RecognisedFile) -> None:
         """Write the records of one file in a generic format."""
         request, source = self._request, recognised.source
-        contents, row_request = (
-            recognised.format.read_contents(recognised.file),
-            RowRequest(skip_bad=request.skip_bad),
-        )
+        contents = recognised.format.read_contents(recognised.file)
+        row_request = RowRequest(skip_bad=request.skip_bad)
         number, broken = 0, dict[str, float]()
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
             page = _RowFile(recognised.format, None, file)

@@ -91,7 +91,6 @@ class DataProfile:
 
     @cached_property
     def _kinds(self) -> dict[str, ValueKind]:
-        """A cache of the kinds of columns."""
         return {}
 
     def kind(self, column: str) -> ValueKind:
@@ -112,7 +111,6 @@ class DataProfile:
 
     @cached_property
     def _texts(self) -> dict[str, list[str]]:
-        """A cache of the values of columns."""
         return {}
 
     def texts(self, column: str, most: int = 1000) -> list[str]:

@@ -194,10 +194,8 @@ def find_places(
     """
     pairs_by_keys: dict[str, list[Any]]
     if sources[0].frame is not None:
-        pairs_by_keys, coverage = (
-            {"": [({}, row) for row in _frame_rows(con, sources[0].frame)]},
-            "",
-        )
+        pairs_by_keys = {"": [({}, row) for row in _frame_rows(con, sources[0].frame)]}
+        coverage = ""
     else:
         pairs_by_keys, files = _pairs_in_files(con, sources, request)
         coverage = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""

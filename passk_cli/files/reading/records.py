@@ -32,8 +32,6 @@ from passk_cli.files.sources.source import (
 )
 
 Record = Mapping[str, Any]
-# If at least this share of lists has the same names in its entries, the names may be scorers.
-_REPEATING_SHARE = 0.75
 
 
 def mixed_line_ends_error(source: Source) -> DataError | None:
@@ -167,13 +165,8 @@ def _queried_records(
             # DuckDB needs further packages to convert some types to Python, but not to JSON.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
-            rows = (
-                {
-                    name: value and json.loads(value)
-                    for name, value in zip(columns, row, strict=True)
-                }
-                for row in fetch_rows(con)
-            )
+            row_values = ([value and json.loads(value) for value in row] for row in fetch_rows(con))
+            rows = (dict(zip(columns, values, strict=True)) for values in row_values)
         for number, record in enumerate(rows, start + 1):
             if isinstance(record, dict):
                 yield f"{source.name}: record {number}", record
@@ -198,10 +191,6 @@ def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...
     for name in fields:
         values = Counter(tuple(str(e.get(name)) for e in entries) for entries in entries_of)
         ((names, times),) = values.most_common(1)
-        if (
-            len({*names} - {"None"}) > 1
-            and len(lists) > 2
-            and times >= _REPEATING_SHARE * len(lists)
-        ):
+        if len({*names} - {"None"}) > 1 and len(lists) > 2 and times >= 0.75 * len(lists):
             return name, names
     return None
