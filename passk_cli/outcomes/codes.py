@@ -25,7 +25,7 @@ def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
 
 
 def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
-    """Names and codes after the names were sorted, and unused and repeated names were removed.
+    """The sorted names without unused and repeated names, and the new code of each row.
 
     >>> names, codes = sort_codes(["b", "", "a", "b"], np.array([3, 2, 0]))
     >>> names, codes.tolist()

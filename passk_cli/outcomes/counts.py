@@ -27,7 +27,7 @@ TOO_MANY = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are support
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """What the numbers of the attempts show in addition to the number of attempts per cell.
+    """Facts from attempt numbers that explain why cells have different numbers of attempts.
 
     attempts_made : largest attempt number of each cell, counted from the smallest number in the
         data.  It is larger than n if attempt numbers are missing.
@@ -171,7 +171,7 @@ class Counts:
         models = len({series[0] for series in self.series})
         sizes = ((models, "model"), (len(self.tasks), "task"), (int(self.n.sum()), "attempt"))
         words = [f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes]
-        # With an infinite threshold only scores were read, so c contains no passes.
+        # If the threshold is infinite, the data contains scores but no passes.
         judged = self.facts.threshold != math.inf
         words += [f"{int(self.c.sum()):,} passed"] * judged
         if self.missing is not None:
@@ -210,7 +210,7 @@ class Counts:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of the table of `to_frame`: name → array."""
+        """The columns of the frame that `to_frame` returns: name → array."""
         codes, tasks = self.series_codes, self.task_codes
         columns = {
             name: np.array([series[place] for series in self.series], dtype=object)[codes]

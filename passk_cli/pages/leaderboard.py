@@ -11,8 +11,8 @@ from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.model import MARK, QUANTITIES, Column, Leaderboard, LeaderboardRow
 from passk_cli.text import printable
 
-# Room at both ends of an axis as a share of its range, and the width of a letter and the space
-# around a label of a tick in percent of the width of the axis.
+# Empty space at both ends of an axis, as a share of its range.  Width of a letter, and space around
+# the label of a tick, in percent of the width of the axis.
 _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 

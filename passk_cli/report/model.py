@@ -98,7 +98,7 @@ class Phrase:
 Cell = str | int | float | Estimate | Limits | Phrase | None
 
 # A sentence consists of words and of numbers, which are rounded like the numbers in tables.  A
-# float is a share.  Any other number is in a pair with a column, which contains its unit.
+# plain float is printed as a share.  Other numbers are in pairs with a column that has a unit.
 Sentence = tuple["Cell | OptionHint | tuple[Cell, Column]", ...]
 
 
@@ -211,7 +211,7 @@ class Column:
         return self.kind not in ("text", "strip")
 
 
-# The unit of a difference of shares in a sentence.
+# Unit of a difference of shares in a sentence: percentage points.
 POINTS = Column("points", "share")
 
 

@@ -25,8 +25,8 @@ from passk_cli.study.rules import (
 
 DISAGREEMENT = DiagnosticType(
     "verdicts-by-p", NOTE,
-    "the verdict follows p: {differences:interval} {differences:disagrees|disagree}{?pair|"
-    " ({pair})}",
+    "{differences:interval} {differences:disagrees|disagree} with the verdict, which follows p"
+    "{?pair| ({pair})}",
     meaning="For at least one pair of models, the interval of the difference excludes 0 although"
     " p is not significant, or it contains 0 although p is significant.",
     why="By default, p and the interval come from the same distribution and agree. They can"
@@ -34,7 +34,7 @@ DISAGREEMENT = DiagnosticType(
     " these-tasks. The adjustments holm, bh and none change p but not the interval.",
     advice="Use the verdict, which follows p. If you want p-values and intervals that agree, leave"
     " out --test, --adjust and --interval.",
-    example="note[verdicts-by-p]: the verdict follows p: 2 intervals disagree",
+    example="note[verdicts-by-p]: 2 intervals disagree with the verdict, which follows p",
 )  # fmt: skip
 
 
@@ -71,7 +71,7 @@ class Adjustment:
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": names_of_tests(c.test for c in self.comparisons),
-            # Bonferroni's bound replaces min-P, but the user gave the option min-p.
+            # The signature contains the option of the user, although Bonferroni replaces min-P.
             "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }

@@ -73,7 +73,7 @@ class Analysis:
 
     @property
     def missing_bounds(self) -> tuple[Analysis, ...]:
-        """The analysis if all missing outcomes fail, and if all of them pass."""
+        """Two analyses: one in which missing outcomes fail, and one in which they pass."""
         return tuple(
             replace(self, counts=self.counts.with_missing_as(passing=passing))
             for passing in (False, True)
@@ -202,10 +202,7 @@ class Analysis:
         return max(ks, default=0)
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
-        """Results if missing outcomes may pass or fail.
-
-        The limits of a range contain the limits of the lowest and of the highest estimate.
-        """
+        """Results with ranges as estimates, because missing outcomes may pass or fail."""
         ranges = [task_values for task_values in values if task_values.passing is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
         end_results = iter(self.results(ends, confidence.require_steady()))
@@ -227,7 +224,7 @@ class Analysis:
         mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
     ) -> Result:  # fmt: skip
-        """The mean of any value per task, with its interval.
+        """The mean of values per task that are not a metric, with its interval.
 
         values : one value per task, within the bounds; tasks with NaN are left out.
         tasks : indices of the tasks.  n : number of attempts of each task.
@@ -278,7 +275,7 @@ class Analysis:
         if not self.metrics_requested:
             notes += self._larger_k_note()
         if any(fact.note for fact in (*facts, *short)):
-            # The message names first the results that are shown in the table.
+            # Messages name the results of the short table before results that only --full shows.
             ks = {fact.k for fact in facts}
             facts = sorted(facts, key=lambda fact: not self.is_k_in_short_table(fact.k, ks))
             notes += result_notes(facts, short, self.short_tasks)

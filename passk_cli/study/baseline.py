@@ -25,12 +25,13 @@ SAME_RUN = DiagnosticType(
     example="warning[same-run]: no change: main.csv is both the new run and the baseline",
 )  # fmt: skip
 BASELINE_LEFT_OUT = DiagnosticType(
-    "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run",
+    "baseline-left-out", NOTE, "{file} is the baseline, so it is left out of the new run",
     meaning="The folder or pattern that names the new run also contains the file of the"
     " baseline. passk uses this file only as the baseline, and the other files as the new run.",
     why="Otherwise the baseline would be compared with itself.",
     advice="If the file is the baseline that you want, you do not need to do anything.",
-    example="note[baseline-left-out]: runs/main.csv is the baseline, and left out of the new run",
+    example="note[baseline-left-out]: runs/main.csv is the baseline, so it is left out of the new"
+    " run",
 )  # fmt: skip
 
 
@@ -60,8 +61,8 @@ class RunAndBaseline:
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
                 OptionValue("--baseline", absent[0]),
-                "no such file, and several values must all be files, which passk reads"
-                " together; name only one model", name="no-such-model",
+                "this file does not exist, and only files can be read together as a baseline;"
+                " name only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
         for path in paths_of(baseline):
@@ -128,8 +129,8 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
     if len(models) > 1:
         raise DataError(
             label,
-            f"a baseline must be one model, but there are {', '.join(models)}",
-            "read it together with the new run",
+            f"a baseline must be one model, but this one contains {', '.join(models)}",
+            "read the baseline together with the new run",
             settles=[SuggestedFix({"--baseline": Placeholder("NAME")}, "names the model")],
         )
     run_models = {series[0] for series in counts.series}

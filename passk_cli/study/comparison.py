@@ -59,7 +59,7 @@ class _CachedProperty(Generic[Value]):
     def __get__(self, comparison: Comparison, owner: type) -> Value:
         cache = comparison.cache
         if cache.setdefault("values", comparison.values) is not comparison.values:
-            # The cache belongs to the values of another comparison.
+            # If the comparison is a copy with changed values, its cached properties are not valid.
             return self._compute(comparison)
         if self._name not in cache:
             cache[self._name] = self._compute(comparison)
@@ -153,7 +153,7 @@ class Comparison:
 
     @property
     def hidden_variance(self) -> tuple[float, int | None]:
-        """Variance of the mean difference because of the labels, and its degrees of freedom.
+        """The variance of the mean difference that labels add, and its degrees of freedom.
 
         The degrees of freedom are None if the number of tasks limits them; see `Corrected`.
         """
@@ -337,7 +337,7 @@ def difference_intervals(
             tasks, (b, m) = len(c.tasks), c.discordant_counts
             if tasks not in (b, m, tasks - b - m):
                 scored.setdefault((tasks, levels[at]), []).append(at)
-        # If all differences are equal, the interval needs a reason, and a distribution has none.
+        # If all differences are equal, the interval must contain a reason, so it is made below.
         if (
             c.distribution is None
             or c.distribution[0].constant[c.distribution[1]]
@@ -471,7 +471,7 @@ def difference_samples(
 def with_variance_floors(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Comparison]:
-    """The comparisons with the smallest variance that each mean difference can have."""
+    """The comparisons with `floor`, the smallest variance that the mean difference can have."""
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
@@ -502,7 +502,7 @@ def with_variance_floors(
 
 
 def _stacked(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
-    """Counts of both models at each task, with the shape (2 × comparisons × tasks)."""
+    """Counts of both models of several comparisons, with the shape (2 × comparisons × tasks)."""
     arrays = [side[place] for place in (0, 1) for side in sides]
     return np.concatenate(arrays).reshape(2, len(sides), -1)
 
@@ -512,7 +512,7 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
     for block in row_blocks(len(comparisons), tasks, _VALUES_TOGETHER):
         value_pairs = [c.values for c in comparisons[block]]
-        # A model has the same array of values in all of its pairs.
+        # All pairs of a model share one array of values, so each model is stacked only once.
         models = {id(values): values for pair in value_pairs for values in pair}
         rows = {key: row for row, key in enumerate(models)}
         passed = np.stack([values > 0 for values in models.values()])

@@ -70,7 +70,7 @@ class Confidence:
     bounds: Annotated[tuple[float, float] | None, Option(
         "--bounds", "LOW,HIGH", "Lowest and highest possible score, e.g. 0,1.",
         parse=parse_bounds,
-        detail="Guard intervals of best@k, worst@k and mean need them.")] = None
+        detail="Guard intervals of best@k, worst@k and mean need these bounds.")] = None
     # fmt: on
     method_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_default: bool = False
@@ -206,7 +206,7 @@ class Confidence:
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
     def for_single_models(self) -> Confidence:
-        """The confidence of the numbers of one model, if this one is for differences."""
+        """The confidence for single models: without an interval method for differences only."""
         from passk_cli.inference.intervals import METHODS
 
         if self.interval is None or not METHODS[self.interval].for_differences:

@@ -1,4 +1,4 @@
-"""Warnings if attempts at a task, or tasks, are not independent as intervals assume."""
+"""Warnings that attempts or tasks depend on each other, although intervals assume independence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
 POSSIBLE_CLUSTERS = DiagnosticType(
     "possible-clusters", NOTE,
     "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
-    SuggestedFix({"--cluster": "{column}"}, "takes them as clusters"),
+    SuggestedFix({"--cluster": "{column}"}, "treats them as clusters"),
     meaning="A column that passk does not use has several tasks per value, and tasks with the same"
     " value have more similar pass rates than chance explains.",
     why="Related tasks, such as questions about one document or issues of one repository, tell"
@@ -53,7 +53,7 @@ POSSIBLE_CLUSTERS = DiagnosticType(
     advice="If the values are a sample of what you want to know about, use `--cluster COLUMN`."
     " If they are fixed kinds, such as subjects, ignore this note.",
     example="note[possible-clusters]: tasks with the same repository have similar pass rates"
-    " (24 values for 500 tasks, p = 0.0002); --cluster repository takes them as clusters",
+    " (24 values for 500 tasks, p = 0.0002); --cluster repository treats them as clusters",
 )  # fmt: skip
 
 

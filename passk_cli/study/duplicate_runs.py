@@ -15,8 +15,9 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# A copy has less than 1 % of its outcomes changed.  One pair of runs in a thousand may look like a
-# copy by chance.  For models, passk stops with an error, so only one pair in a million may.
+# Two runs or models are copies if less than 1 % of their outcomes differ.  One pair of runs in a
+# thousand may look like copies by chance, but only one pair of models in a million, because passk
+# stops with an error if models are copies.
 _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
 _BY_CHANCE = (
     "The attempts that pass usually differ from run to run. passk computes how many tasks would"
@@ -44,8 +45,8 @@ COPIED_RUN = DiagnosticType(
 IDENTICAL_OUTCOMES = DiagnosticType(
     "identical-outcomes", WARNING,
     "{copy} has the same outcomes as {model} at {tasks:task}{?changed| of {every}"
-    " ({changed:attempt} changed)}{?more| (and {more:more model} like that)}, and each of them"
-    " counts as a model",
+    " ({changed:attempt} changed)}{?more| (and {more:more model} like that)}, but passk counts"
+    " each of them as a model",
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
     meaning="Two models passed and failed the same tasks. They are probably the same model, read"
@@ -54,8 +55,8 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     " an error about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
     example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164 tasks,"
-    " and each of them counts as a model; --exclude-model alpha-rerun leaves out the possible copy;"
-    " --exclude-model alpha leaves out the other model",
+    " but passk counts each of them as a model; --exclude-model alpha-rerun leaves out the possible"
+    " copy; --exclude-model alpha leaves out the other model",
 )  # fmt: skip
 
 
@@ -195,7 +196,9 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
                 where = f"{plural(copy.tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
             without = [
                 SuggestedFix({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
-                SuggestedFix({"--exclude-model": (copy.original,)}, f"if {copy.original} is"),
+                SuggestedFix(
+                    {"--exclude-model": (copy.original,)}, f"if {copy.original} is the copy"
+                ),
             ]
             only_two = len({series[0] for series in counts.series}) == 2
             keep_both = SuggestedFix(
@@ -230,7 +233,7 @@ def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
 def copies_between(
     counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
-    """The series of other counts of which a series is a copy.
+    """The series in other counts that have almost the same outcomes as a given series.
 
     place : index of the series in `counts`.  rivals : name → index of a series in `other_counts`.
     name : name of the series.

@@ -32,7 +32,7 @@ _VERDICTS = {1: "improved", -1: "regressed", 0: ""}
 
 
 class NamedSeries(NamedTuple):
-    """One series of some counts, with the name under which it is printed."""
+    """One series of a Counts object, with its printed name."""
 
     counts: Counts
     place: int

@@ -97,7 +97,7 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# The subject of these answers is the largest k for which a task has too few attempts.
+# The argument k of these answers is the largest k for which a task has too few attempts.
 NONE_SHARED = (
     Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
            lambda k: {"k": k}),
@@ -158,7 +158,8 @@ def find_extreme(
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
     names = [name_with_groups(facts[i].series, group_names) for i in places]
-    # The models are certain if there is only one, or if all candidates have the same value.
+    # The model with the extreme value is certain if there is only one candidate, or if all
+    # candidates have the same value.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
     words = ("; " if group_names else ", " if certain else " or ").join(names)

@@ -57,26 +57,26 @@ _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01]
 # The setting with which `passk record` marks a run that lacks tasks or attempts.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
-    "left-out-tasks", NOTE, "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
+    "left-out-tasks", NOTE, "left out {tasks:task} of {model} that {tasks:is|are} not in every run",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     meaning="These tasks are missing from at least one run, so they are left out of all runs.",
     why="If a task is added or removed, the average changes although the model did not.",
     advice="If you want to keep more tasks, leave out the run with the fewest tasks with"
     " `--skip-run RUN`.",
-    example="note[left-out-tasks]: 3 tasks of alpha are not in every run, and left out;"
+    example="note[left-out-tasks]: left out 3 tasks of alpha that are not in every run;"
     " --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
 
 SHORT_RUNS = DiagnosticType(
     "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
-    SuggestedFix({"--skip-run": "{run}"}, "leaves out the one with the fewest"),
+    SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     meaning="Some runs of the baseline do not have all tasks of the baseline. A baseline of several"
     " runs consists of the tasks that at least half of these runs have.",
     why="If passk used only the tasks that all runs have, one run that lost tasks would hide that"
     " the new run lost the same tasks.",
     advice="If a run is not usable, leave it out with `--skip-run RUN`.",
     example="note[short-runs]: 2 runs of the baseline lack tasks: r7 has 180 of 200, r9 has 199"
-    " of 200; --skip-run r7 leaves out the one with the fewest",
+    " of 200; --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
 INCOMPLETE_RUNS = DiagnosticType(
     "incomplete-runs", NOTE, "{runs:run} recorded as incomplete {runs:is|are} left out: {names}",
@@ -89,13 +89,14 @@ INCOMPLETE_RUNS = DiagnosticType(
 )  # fmt: skip
 RUNS_WITHOUT = DiagnosticType(
     "runs-without", NOTE,
-    "{runs:run} without {noun} {runs:is|are} left out of its numbers: {models}",
+    "{runs:run} without {noun} {runs:is|are} left out of results about {noun}: {models}",
     meaning="These runs do not contain this amount, for example the cost, because they were"
     " recorded without --with.",
     why="Pass rates use all runs. Statistics of the amount use only the runs that contain the"
     " amount: `:last5` selects the last 5 of these runs.",
     advice="Record the next runs with `passk record --with`, for example with `--with cost`.",
-    example="note[runs-without]: 2 runs without cost are left out of its numbers: alpha 2 of 9",
+    example="note[runs-without]: 2 runs without cost are left out of results about cost: alpha 2 of"
+    " 9",
 )  # fmt: skip
 UNPRICED_RUNS = DiagnosticType(
     "unpriced-runs", WARNING,
@@ -201,8 +202,7 @@ def read_history(
 ) -> Counts:
     """Counts of a history, with one series per run.
 
-    The last groups of each series are `KEYS`, for example the name and the time of the run.  If the
-    request asks for an amount such as the cost, attempts of runs without the amount have none.
+    The last groups of each series are `KEYS`, for example the name and the time of the run.
 
     read : a function that reads a request.
     source : the data to read, if it is not the data of the command.
@@ -226,7 +226,7 @@ def read_history(
     except DataError as error:
         if error.problem in [f"no column {name!r}" for name in KEYS]:
             raise DataError(
-                error.place, f"it is not a history of runs, because it has {error.problem}",
+                error.place, f"this file is not a history of runs, because it has {error.problem}",
                 "name a file that `passk record` has written", name="no-history",
                 settles=_record_fixes(read, request, source, files),
             ) from None  # fmt: skip
@@ -441,7 +441,7 @@ def find_setups(counts: Counts) -> list[Setup]:
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
                 f" (suite {suite})", name="different-tasks",
-                settles=[SuggestedFix({"--skip-run": (name,)}, "leaves out one")
+                settles=[SuggestedFix({"--skip-run": (name,)}, "leaves out this run")
                          for name in islice(removable, 1)],
             )  # fmt: skip
         places = np.array([cell_range.start + np.searchsorted(t, shared)
@@ -542,7 +542,7 @@ class PastRuns(NamedTuple):
         return {series: len(cells) for series, cells in self.recent.items()}
 
     def with_passes(self, c: Ints) -> PastRuns:
-        """The runs with other numbers of passes.
+        """A copy of the runs with different numbers of passes.
 
         c : number of passes of each cell of the history.
         """
@@ -565,7 +565,7 @@ class PooledBaseline:
 
     @property
     def fewest_runs(self) -> tuple[int, str]:
-        """The smallest number of runs from which passk estimates how runs vary, and its amount."""
+        """The smallest number of runs of a series and amount, and this amount."""
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
                    for setup in past.setups.values())  # fmt: skip
 
@@ -667,7 +667,8 @@ def read_pooled_baseline(
             place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN]
         )  # fmt: skip
     if number < 1:
-        raise ParameterError(OptionValue("--baseline", argument), "write :last1 or a larger number")
+        problem = "the number of runs must be at least 1, for example :last1"
+        raise ParameterError(OptionValue("--baseline", argument), problem)
     counts = drop_incomplete_runs(read_history(read, request, path), skipped)
     suites = sorted({suite for suite, _ in runs_by_setup(counts)})
     if suite not in suites and (suite or len(suites) > 1):

@@ -32,9 +32,9 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.study.values import Series
 
-# Minimum number of submissions: with two, agreement and difficulty of tasks look the same.
+# Minimum number of submissions: with only two, easy tasks cannot be distinguished from copying.
 FEWEST = 3
-# Roles of the texts that are compared, sorted by how informative they are.
+# Columns of texts that passk compares between submissions, the most informative column first.
 TEXTS = ("solution", "answer")
 # Names of the remarks about a submission.
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
@@ -87,7 +87,7 @@ class SubmissionBoard:
 
     @cached_property
     def missing(self) -> SubmissionShortfall:
-        """For each submission, the missing attempts that most submissions have."""
+        """For each submission, the number of attempts that it lacks and most submissions have."""
         return missing_attempts(self.n, self.c)
 
     @cached_property
@@ -182,7 +182,7 @@ class Submission:
 
     @property
     def sort_key(self) -> tuple[int, float]:
-        """The first rank and then the smallest p-value by which submissions are sorted.
+        """The rank and the smallest p-value, by which submissions are sorted.
 
         The rank is 0 if a p-value is below 0.05, 1 if all remarks also describe an earlier
         submission, else 2.

@@ -21,7 +21,7 @@ SHORT_TASKS = ("empty", "drop")
 
 
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
-    """The fix for a k above the number of attempts: predict the metric, if the data allow it."""
+    """The fix for a k above the number of attempts: predict the metric with `extrapolate`."""
     from passk_cli.inference.extrapolation import refusal_reason
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
@@ -106,7 +106,7 @@ class Metrics(RequiredAttempts):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments of a request for the attempt data that the metrics need."""
+        """Arguments of the request that reads the data of single attempts for the metrics."""
         from passk_cli.metrics.registry import required_attempt_data, uses_only_scores
 
         only = not self.k and uses_only_scores(self.metrics)

@@ -62,7 +62,7 @@ UNEVEN_LOSSES = DiagnosticType(
     "uneven-losses", WARNING,
     "models lack outcomes unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
     " of {second_made}, p {p}{?others|; {others:more pair}}), which may explain their difference",
-    SuggestedFix({"--missing": BOUNDS}, "shows by how much"),
+    SuggestedFix({"--missing": BOUNDS}, "shows their possible effect"),
     meaning="One model has significantly more attempts without an outcome than another model."
     " passk uses the test of `passk compare` for the share of attempts without an outcome per"
     " task, adjusted for all pairs of models. The message names the pair with the smallest p.",
@@ -71,7 +71,7 @@ UNEVEN_LOSSES = DiagnosticType(
     advice="Run the missing attempts again if you can. If you want to see how much the missing"
     " outcomes can change the difference, use `--missing bounds`.",
     example="warning[uneven-losses]: models lack outcomes unevenly (b 41 of 200, a 2 of 200, p"
-    " = 0.0003), which may explain their difference; --missing bounds shows by how much",
+    " = 0.0003), which may explain their difference; --missing bounds shows their possible effect",
 )  # fmt: skip
 
 

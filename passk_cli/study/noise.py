@@ -42,7 +42,7 @@ class NoiseOfModel:
         return self.n > 1
 
     def noise_floor(self, attempts: int = 1) -> float:
-        """The largest difference by chance between two runs, at the level.
+        """The difference between two runs that chance rarely exceeds.
 
         attempts : number of attempts per task in each run.
         """
@@ -51,7 +51,7 @@ class NoiseOfModel:
         )
 
     def attempts_needed(self, difference: float) -> int:
-        """The smallest number of attempts per task for which the noise floor is low enough."""
+        """The smallest number of attempts per task with a noise floor of at most `difference`."""
         several = self.repeated_tasks
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
 
@@ -91,7 +91,7 @@ class NoiseOfModels:
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_tasks), key=NoiseOfModel.noise_floor
         )
-        # With few tasks, two runs may differ by 1 (all tasks), and the sentence would not help.
+        # If two runs of few tasks may differ at all tasks, a sentence about noise does not help.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property

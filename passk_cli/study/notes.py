@@ -90,12 +90,12 @@ MODELS_IN_COLUMNS = DiagnosticType(
 )  # fmt: skip
 POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
-    SuggestedFix({"--by": ("run",)}, "keeps runs apart"),
+    SuggestedFix({"--by": ("run",)}, "separates the runs"),
     meaning="Attempts of several runs of a model at the same task count as attempts of one model.",
     why="Pooling is right if the runs repeat the same experiment. It is wrong if something changed"
     " between the runs.",
     advice="If you want one estimate per run, use `--by run`.",
-    example="note[pooled-runs]: 3 runs of alpha, beta are pooled; --by run keeps runs apart",
+    example="note[pooled-runs]: 3 runs of alpha, beta are pooled; --by run separates the runs",
 )  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}",
@@ -145,7 +145,7 @@ LOST_TASKS = DiagnosticType(
 MODELS_LACK_TASKS = DiagnosticType(
     "models-lack-tasks", WARNING,
     "models lack tasks that other models have ({lacking}): estimates use the tasks of each model,"
-    " comparisons the shared tasks",
+    " and comparisons use the shared tasks",
     meaning="Not all models have the same tasks. An estimate uses all tasks of its own model,"
     " and a comparison uses the tasks that both models have.",
     why="A model that lacks difficult tasks has a higher rate. Therefore `passk compare` ranks"
@@ -155,7 +155,7 @@ MODELS_LACK_TASKS = DiagnosticType(
     advice="Complete the runs. If you want `passk compare` to stop in this case, use `--unpaired"
     " error`.",
     example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
-    " 164): estimates use the tasks of each model, comparisons the shared tasks",
+    " 164): estimates use the tasks of each model, and comparisons use the shared tasks",
 )  # fmt: skip
 DROPPED_DUPLICATES = DiagnosticType(
     "dropped-duplicates", NOTE, "left out {rows:duplicate attempt} and kept the {kept} of each",
@@ -167,13 +167,13 @@ DROPPED_DUPLICATES = DiagnosticType(
 )  # fmt: skip
 UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
-    "{attempts:attempt} without a number, which cannot be checked for duplicates",
+    "{attempts:attempt} without a number cannot be checked for duplicates",
     meaning="Some attempts have a number, and some have none. passk treats all attempts without a"
     " number as different attempts.",
     why="passk cannot find out whether an attempt without a number is a duplicate.",
     advice="Number all attempts in the data.",
-    example="note[unnumbered-attempts]: 12 attempts without a number, which cannot be checked"
-    " for duplicates",
+    example="note[unnumbered-attempts]: 12 attempts without a number cannot be checked for"
+    " duplicates",
 )  # fmt: skip
 POOLED_FILES = DiagnosticType(
     "pooled-files", NOTE,
@@ -201,21 +201,22 @@ POOLED_TEMPERATURES = DiagnosticType(
     " keeps them apart",
 )  # fmt: skip
 MIXED_COLUMNS = DiagnosticType(
-    "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file",
+    "mixed-columns", NOTE, "the column of the {role} differs between files: {columns:and}",
     meaning="Some files have this data in one column, and some files have it in a column with a"
     " different name.",
     why="If the columns have different meanings, results of these files cannot be compared.",
     advice="Run `passk describe FILE` to see how passk reads a file. If all files have the right"
     " column, choose it with `--field`.",
-    example="note[mixed-columns]: the outcome is read from passed and success, by file",
+    example="note[mixed-columns]: the column of the outcome differs between files: passed and"
+    " success",
 )  # fmt: skip
 NO_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
-    "{attempts:attempt} without an answer, which never {attempts:wins|win} the vote",
+    "{attempts:attempt} without an answer never {attempts:wins|win} the vote",
     meaning="The metric needs the answer of every attempt, and these attempts have no answer.",
     why="In a vote, an attempt without an answer never agrees with another attempt.",
     advice="If the answers exist, name their column with `--field answer=COLUMN`.",
-    example="note[missing-answers]: 3 attempts without an answer, which never win the vote",
+    example="note[missing-answers]: 3 attempts without an answer never win the vote",
 )  # fmt: skip
 NO_SCORE = DiagnosticType(
     "missing-scores", NOTE,
@@ -227,12 +228,13 @@ NO_SCORE = DiagnosticType(
     example="note[missing-scores]: 3 attempts without a score get the lowest score, like failures",
 )  # fmt: skip
 NO_VALUE = DiagnosticType(
-    "missing-values", NOTE, "{attempts:attempt} without a {role}, which count as one {role}",
+    "missing-values", NOTE,
+    "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
     meaning="The metric needs this value of every attempt, and these attempts have no value. passk"
     " counts them as if they all had the same value.",
     why="If their real values differ, the number of different values is too low.",
     advice="If the values exist, name their column with `--field`.",
-    example="note[missing-values]: 3 attempts without a solution, which count as one solution",
+    example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip
 # Maximum number of files for which passk suggests a command with one label per file.
 _LABELLED = 6
@@ -346,7 +348,7 @@ ONE_TASK = DiagnosticType(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks are"
     " hardly informative",
-    SuggestedFix({"--population": "these-tasks"}, "takes them as separate questions"),
+    SuggestedFix({"--population": "these-tasks"}, "treats them as separate questions"),
     meaning="All attempts of a model belong to one task. If a file has one row per model with n and"
     " c, these numbers are often totals over many questions.",
     why="By default, intervals and tests are about new tasks, and a single task shows almost"
@@ -354,7 +356,7 @@ ONE_TASK = DiagnosticType(
     advice="If the attempts are answers to different questions, use `--population these-tasks`."
     " Intervals then use the binomial distribution of c in n.",
     example="warning[one-task]: all 200 attempts of a model count as one task: intervals and"
-    " tests about new tasks are hardly informative; --population these-tasks takes them as"
+    " tests about new tasks are hardly informative; --population these-tasks treats them as"
     " separate questions",
 )  # fmt: skip
 MORE_ATTEMPTS = DiagnosticType(
@@ -404,7 +406,7 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these was solved;"
     " attempts go on after a pass in {beyond:task}, as in batches; " + _BIAS,
-    "ignore this if their number was fixed beforehand; else " + _FIRST_AT_K,
+    "ignore this if the number of attempts was fixed beforehand; otherwise " + _FIRST_AT_K,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
     " attempts: every task with fewer attempts was solved. " + _FIXED_BEFORE,
     why=_BIASED,
@@ -413,8 +415,9 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has"
     " passed, so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each"
     " of these was solved; attempts go on after a pass in 6 tasks, as in batches; pass@1 is"
-    " 0.55, but 0.31 for first attempts only; ignore this if their number was fixed beforehand;"
-    " else use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every task",
+    " 0.55, but 0.31 for first attempts only; ignore this if the number of attempts was fixed"
+    " beforehand; otherwise use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every"
+    " task",
 )  # fmt: skip
 REPLACED_FAILURES = DiagnosticType(
     "replaced-failures", WARNING,
@@ -533,7 +536,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
-        # If sampling stopped because of outcomes, numbers of attempts differ for this reason.
+        # If sampling stopped because of outcomes, this explains the different numbers of attempts.
         yield from stopped or uneven_attempts_warning(counts)
 
 
@@ -638,7 +641,7 @@ def result_notes(
 
     # Models without a price are reported by a different message.
     short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
-    # Ranges that are too wide for an estimate are reported by an answer.
+    # Ranges that are too wide for an estimate are reported above the table, not by a message.
     short = [fact for fact in short if not fact.is_range]
     failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
     causes = [

@@ -162,7 +162,7 @@ def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The mid-p sign-flip test, which adds only half of the probability of the observed value."""
+    """The mid-p sign-flip test, which counts only half of the probability of the observed value."""
     flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest)
 
@@ -190,7 +190,7 @@ def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferen
     models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
-        # A model has the same array of values in all of its pairs.
+        # All pairs of a model share one array of values, so each model needs only one column.
         if id(values) not in models_by_id:
             models_by_id[id(values)] = places.setdefault(values.tobytes(), len(models))
             if models_by_id[id(values)] == len(models):

@@ -261,7 +261,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def drawn_numbers(self) -> list[NumberColumn]:
-        """The first number, if it is a share that several models have."""
+        """The column of the first metric, if it is a share of several models."""
         several = len(self.records) > 1
         return [
             number._replace(shown=WIDE)

@@ -41,7 +41,7 @@ NO_TASKS: Ints = np.empty(0, dtype=np.int64)
 # The reason why a model has no cost: if all attempts cost 0, the price is probably missing.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
-_JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "has an interval")
+_JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
 
 
 class TooFewAttempts(str):
@@ -74,7 +74,7 @@ class TooFewAttempts(str):
 
 
 def common_reason(reasons: Sequence[str]) -> str:
-    """The first of the reasons, joined with similar reasons if models have too few attempts.
+    """The first reason; if several models have too few attempts, one reason for all of them.
 
     >>> attempts = np.array([3, 3]), np.array([4] * 7)
     >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
@@ -316,7 +316,7 @@ class TaskValues:
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
-    """The values of each rival on the tasks that all rivals have."""
+    """The values of each model on the tasks that all models have."""
     if all(np.array_equal(rival.tasks, rivals[0].tasks) for rival in rivals):
         return list(rivals)
     shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))
@@ -504,9 +504,8 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:
-    """Raise ParameterError for a metric without valid ranges for missing outcomes.
-
-    The extremes of a metric must occur if all missing outcomes fail and if all of them pass.
+    """Raise ParameterError for a metric that is not lowest if all missing outcomes fail, and
+    highest if all of them pass.
     """
     for metric in metrics:
         refuse_if_any(

@@ -113,14 +113,14 @@ def test_a_baseline_can_be_a_separate_file(passk: Passk, tmp_path: Path) -> None
     (tmp_path / "both.csv").unlink()
     folder = passk("compare", tmp_path, "--baseline", second, *base)
     assert folder.out == within.out
-    assert "b.csv is the baseline, and left out of the new run" in folder.err
+    assert "b.csv is the baseline, so it is left out of the new run" in folder.err
     (tmp_path / "c.csv").write_text((tmp_path / "b.csv").read_text().replace("b,", "a,"))
     same = passk("compare", first, "--baseline", tmp_path / "c.csv", *base)
     assert same.out == within.out.replace(",b,", ",a (c.csv),")
     several = passk("compare", first, "--baseline", SAMPLES / "agents.jsonl")
     assert (
         several.code,
-        "agents.jsonl: a baseline must be one model, but there are" in several.err,
+        "agents.jsonl: a baseline must be one model, but this one contains" in several.err,
     ) == (
         3,
         True,

@@ -337,7 +337,7 @@ def test_a_bayesian_bootstrap_of_perfect_models_has_no_error(passk: Passk, write
     [
         (
             "estimate --population these-tasks --interval percentile",
-            "--interval jackknife  # has an interval\n",
+            "--interval jackknife  # gives an interval\n",
         ),
         ("bootstrap --population these-tasks", "a task has 2,000,000 attempts"),
         ("compare --population these-tasks -k 1", "--population new-tasks"),

@@ -98,12 +98,14 @@ def test_p_decides_where_the_interval_disagrees(passk: Passk, write: Write) -> N
     )  # fmt: skip
     path = write("x.csv", text)
     assert "verdicts-by-p" not in passk("compare", path).err
-    words = "note[verdicts-by-p]: the verdict follows p: 1 interval disagrees (a − b at pass@1)"
+    words = (
+        "[verdicts-by-p]: 1 interval disagrees with the verdict, which follows p (a − b at pass@1)"
+    )
     assert words in passk("compare", path, "--test", "sign-flip").err
     more = text.replace("model,task,passed\n", "").replace("a,t", "c,t")
     path = write("y.csv", text + "".join(f"{line}\n" for line in more.split() if line[0] == "c"))
     holm = passk("compare", path, "--adjust", "holm").err
-    assert "note[verdicts-by-p]: the verdict follows p: 2 intervals disagree\n" in holm
+    assert "note[verdicts-by-p]: 2 intervals disagree with the verdict, which follows p\n" in holm
 
 
 def test_suissa_and_shuster_needs_values_of_0_and_1(passk: Passk) -> None:

@@ -221,7 +221,7 @@ def test_the_baseline_is_left_out_of_a_glob_and_a_folder(
     ):
         result = passk("gate", *files, "--baseline", old, *DROP)
         assert result.code == 0
-        assert "baseline.csv is the baseline, and left out of the new" in result.err
+        assert "baseline.csv is the baseline, so it is left out of the new" in result.err
         assert "\nbaseline " not in result.out
     # Under one label the attempts of the others would be one model's, and they repeat.
     counts = passk("gate", f"x={tmp_path}/*.csv", "--baseline", old, *DROP)
@@ -251,8 +251,8 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     result = passk("gate", new, "--baseline", parts[0], "--baseline", "old", *DROP)
     assert result.code == 2
     assert result.err == (
-        "error[no-such-model]: --baseline old: no such file, and several"
-        " values must all be files, which passk reads together; name only one model\n"
+        "error[no-such-model]: --baseline old: this file does not exist, and"
+        " only files can be read together as a baseline; name only one model\n"
     )
     result = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
     assert (

@@ -205,7 +205,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not readable as Parquet"):
         passk_cli.trend(damaged)
     with pytest.raises(
-        DataError, match="it is not a history of runs, because it has no column 'run'"
+        DataError, match="this file is not a history of runs, because it has no column 'run'"
     ):
         passk_cli.trend(TAU)
     days = [{"task": t, "date": f"2026-11-0{day}", "passed": t > day}
@@ -249,7 +249,7 @@ def test_tasks_that_some_run_lacks_are_left_out_and_counted(tmp_path: Path) -> N
     findings = passk_cli.trend(to)
     assert findings.frame.query("metric == 'pass@1'")["estimate"].tolist() == [0.5, 1.0]
     messages = {message.name: message.text for message in findings.report.messages}
-    assert messages["left-out-tasks"].startswith("2 tasks of m are not in every run")
+    assert messages["left-out-tasks"].startswith("left out 2 tasks of m that are not in every run")
 
 
 def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
@@ -464,7 +464,7 @@ def test_recorded_costs_are_those_of_the_data(tmp_path: Path, place: str) -> Non
         assert len(rows) == 6
         messages = [m.text for m in findings.report.messages if m.name == "runs-without"]
         assert messages[0].startswith("3 runs without ")
-        assert "left out of its numbers: claude-haiku-4-5-20251001 1 of 3, " in messages[0]
+        assert ": claude-haiku-4-5-20251001 1 of 3, " in messages[0]
     lists = {"outcome": "each_passed", "cost": "each_cost_usd"}
     solved = passk_cli.cost(to, fields=lists, by="run", where="each_passed IS NOT NULL").frame
     plain = passk_cli.cost(costs).frame

@@ -78,7 +78,7 @@ def test_one_short_run_does_not_hide_the_next(passk: Passk, night: Night) -> Non
     skipped = passk("gate", "night.csv", *rule, "--skip-run", "rev-r5")
     assert (skipped.code, "short-runs" in skipped.err) == (0, False)
     trend = passk("trend", "h.parquet", "-v")
-    assert "5 tasks of m are not in every run, and left out; --skip-run r5 leaves" in trend.err
+    assert "left out 5 tasks of m that are not in every run; --skip-run r5 leaves" in trend.err
     assert "left-out-tasks" not in passk("trend", "h.parquet", "-v", "--skip-run", "r5").err
     for wrong in (passk("trend", "h.parquet", "--skip-run", "r55"),
                   passk("gate", "night.csv", *rule, "--skip-run", "r55")):  # fmt: skip

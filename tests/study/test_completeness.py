@@ -113,7 +113,7 @@ def test_a_column_with_several_values_per_task_is_not_a_benchmark() -> None:
 
 def test_totals_in_one_row_point_to_these_tasks(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\nA,gpqa,198,158\nB,gpqa,198,171\n")
-    remedy = "--population these-tasks takes them as separate questions"
+    remedy = "--population these-tasks treats them as separate questions"
     for command in ("estimate", "compare", "curve"):
         assert remedy in passk(command, path, "-k", "1").err
     fixed = ("--population", "these-tasks", "-k", "1")

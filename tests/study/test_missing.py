@@ -379,7 +379,7 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
     texts = [item.message for item in warned if isinstance(item.message, passk_cli.PasskWarning)]
     (warning,) = [item for item in texts if item.name == "uneven-losses"]
     assert str(warning).startswith("models lack outcomes unevenly (a 1 of 100, b 32 of 100, p < 0")
-    assert str(warning).endswith('missing="bounds" shows by how much')
+    assert str(warning).endswith('missing="bounds" shows their possible effect')
 
 
 def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomes:

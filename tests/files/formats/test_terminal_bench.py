@@ -27,7 +27,7 @@ def test_two_runs_of_one_model_are_joined() -> None:
 
 
 def test_pooled_runs_are_reported() -> None:
-    note = f"2 runs of {MODEL} are pooled; --by run keeps runs apart"
+    note = f"2 runs of {MODEL} are pooled; --by run separates the runs"
     pooled = read(RUNS, missing="fail")
     assert note in [n.text for n in reading_notes(pooled)]
     by_run = read(RUNS, missing="fail", by=["run"])

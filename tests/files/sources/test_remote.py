@@ -353,7 +353,7 @@ def test_files_of_a_bucket_are_read_like_local_files(
     result = passk(
         "compare", "s3://bucket/runs/*.jsonl", "--baseline", "s3://bucket/runs/old.jsonl"
     )
-    assert "old.jsonl is the baseline, and left out of the new run" in result.err
+    assert "old.jsonl is the baseline, so it is left out of the new run" in result.err
     for path, problem in {
         "none.jsonl": "no such file, and no result files below it; passk looks for .jsonl",
         "none/*.jsonl": "no file matches the pattern; check the pattern and its quotes",
