@@ -1,7 +1,7 @@
 """Distribution of a task's difference between two models if attempts are dealt to them at random.
 
-A deal assigns the attempts of both models at a task to the models at random. Each model gets as
-many attempts as it made.
+A deal assigns the attempts of both models at a task to the models at random. Numbers of attempts
+stay unchanged.
 """
 
 from __future__ import annotations

@@ -368,8 +368,7 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
     and m_g tasks in cluster g. The excess is the clustered variance minus the variance of
-    independent tasks. The excess does not depend on the number of attempts, because random outcomes
-    are independent.
+    independent tasks. The excess does not depend on the number of attempts.
 
     values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each of them used, G ≥ 2; None gives 0.
     Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.

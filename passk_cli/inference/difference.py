@@ -69,8 +69,8 @@ class DifferenceDistribution:
         weighted mean of all rows, with weights from τ² and v. The moderated log variance is used
         only if it is larger than the row's own log variance. Truly different spreads are kept.
 
-        Rows with one value, one unit or an unknown spread are excluded. With fewer than three rows,
-        no spread is raised.
+        Rows with one value, one unit or an unknown spread are excluded. At least three rows are
+        needed.
         Source: Smyth 2004; DerSimonian & Laird 1986. Coverage: benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]

@@ -23,8 +23,7 @@ _REACH, _BEYOND_POISSON = 7.0, 40
 # Number of rates π in a block.
 _BLOCK = 64
 # Position of the critical value between the largest z that is not significant (0) and the smallest
-# significant z (1). Without a significant z, the critical value is at least _BEYOND normal
-# quantiles.
+# significant z (1). _BEYOND normal quantiles are the minimum without a significant z.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
 _AT_BOUND = 1e-9

@@ -226,8 +226,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
 
     The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often. p
     = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, the test is about the
-    position of this pass. With many passes, the test is a stratified Wilcoxon test (van Elteren
-    1960).
+    position of this pass. With many passes, the test is a stratified Wilcoxon test.
 
     start, passed : as in `metrics.order`.  Returns `OrderTest` with a mean of 0.
     Source: Cox 1958, "The regression analysis of binary sequences".

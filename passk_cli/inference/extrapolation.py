@@ -133,8 +133,8 @@ class Extrapolation:
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
         """The number of attempts that would determine k, or the largest k that could be determined.
 
-        None if even the maximum number of attempts would determine no larger k, for example because
-        there are few tasks.
+        None if the maximum number of attempts would determine no larger k, for example with few
+        tasks.
         """
         rates = self._rates(k)
         attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]

@@ -15,8 +15,7 @@ from passk_cli.metrics.choice import binomial_probabilities
 # The unknown common pass rate is sin²(θ/2) on a grid in θ, with _STEPS points per standard error of
 # a pass rate and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# Maximum number of pairs of pass counts for Boschloo's test. With more pairs, passk uses Fisher's
-# test.
+# Maximum number of pairs of pass counts for Boschloo's test. With more, passk uses Fisher's.
 MOST_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9

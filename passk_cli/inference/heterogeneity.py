@@ -76,8 +76,8 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
     The coverage deficit is Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new
     tasks, μ^k is estimated from k different tasks (clusters), and it is NaN if there are fewer. For
     these tasks, μ^k is estimated from tasks drawn with replacement, and k = n has an interval but
-    no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. The estimate may be
-    negative by chance.
+    no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. Estimates may be
+    negative.
 
     n, c : (tasks,).  ks : increasing, k ≤ every n.
 
@@ -171,8 +171,7 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # A task that always or never passes raises Δ_k most, and a task with the mean rate lowers it
-    # most.
+    # A task that always or never passes raises Δ_k most. A task with the mean rate lowers it most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
     return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)

@@ -155,8 +155,7 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
 def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
     """Draws of the tasks' success rates from their posterior, (draws × tasks).
 
-    A draw picks a grid point by its weight, and then the rate of each task: 0, 1 or Beta(a + c, b +
-    n − c).
+    A draw picks a grid point by weight, and then a rate per task: 0, 1 or Beta(a + c, b + n − c).
 
     n, c : (tasks,), 0 ≤ c ≤ n, n ≥ 1.  Returns floats in [0, 1].
     Edge case: with one attempt at every task, the spread of the rates comes only from the prior.

@@ -189,8 +189,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
     In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
     every attempt, and the remaining tasks have the rates of `success_rates` with a new ability
     (EM). The statistic is √(2 log likelihood ratio) against π = 0. The statistic is compared with
-    the statistics of all submissions, like in `closest_partners`. Tasks with one attempt are
-    ignored.
+    the statistics of all submissions, like in `closest_partners`. Single attempts are ignored.
 
     n, c : as in `success_rates`.
     """
@@ -261,9 +260,8 @@ def equal_texts(
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
     expected probability 1 − (1 − f)^m. In this formula f = (h + ½) / (H + 1), and h of the H
-    attempts by third submissions with this verdict have the text. Short right answers are therefore
-    expected in all submissions, and long texts are not. p is a Poisson-binomial tail times the
-    number of pairs.
+    attempts by third submissions with this verdict have the text. Equal short answers are therefore
+    expected, and equal long texts are not. p is a Poisson-binomial tail times the number of pairs.
 
     submission, task, passed, text, times : one row per submission, task, verdict and text, with the
         number of times that the text occurs.

@@ -231,8 +231,7 @@ def intervals(
 ) -> list[Interval]:
     """The intervals of several samples; see `interval`.
 
-    Vectorised methods compute many intervals at once. Other samples change a limit only by
-    rounding, 1e-12.
+    Vectorised methods compute many intervals at once. Other samples change a limit by 1e-12 only.
 
     >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
     >>> samples = [IntervalData(one, low=-1.0) for one in values]

@@ -353,8 +353,7 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
     p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
     errors in r attempts is (x + ½)/(r + 1). hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
     f)/(r_f + 1)) / (s − f)² at the mean p.
-    errors : numbers of wrong verdicts and of all verdicts, for truly failing and for truly passing
-    attempts.
+    errors : numbers of wrong verdicts and of all verdicts, for truly failing and passing attempts.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])

@@ -32,8 +32,7 @@ def macro_average(
         low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and the upper limit likewise
 
     The limits are as asymmetric as the groups' limits and stay between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0
-    and 1 a group's limit is closer than the normal distance z seᵢ. A sum of groups is less skewed
-    than each group.
+    and 1 a group's limit is closer than the normal distance z seᵢ.
 
     Groups that share tasks are not independent. The standard errors and distances of dependent
     groups are added without squares, an upper bound for any correlation.

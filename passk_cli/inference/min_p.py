@@ -130,8 +130,8 @@ def draw_min_p(
     and the smallest p of the draw is one value of the distribution. Columns are as correlated in
     the draws as in the data, so less power is lost than with Bonferroni's factor.
 
-    alpha : significance level. More draws, up to 16 × resamples, are made while an adjusted p is
-    close to alpha.
+    alpha : significance level. If an adjusted p is close to it, there are up to 16 × resamples
+    draws.
     resamples : number of draws. With 13 units or fewer, all sign patterns are enumerated instead.
     seed : integer ≥ 0. Families with the same number of units have the same signs.
     The signs of a unit depend only on its differences, never on its name or position. The

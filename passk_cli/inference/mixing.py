@@ -2,8 +2,7 @@
 
 The mixing distribution is on a logit grid of rates that includes 0 and 1. Expectation-maximisation
 maximises the likelihood of the counts, with the weight of one task spread evenly for smoothness.
-The error of a mean over these tasks, estimate − truth, has mean 0 and cumulants that are sums over
-tasks.
+The error of a mean over these tasks, estimate − truth, has mean 0, and its cumulants are sums.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class SignFlipResult:
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
     exact : whether p comes from all sign patterns, so that it has no Monte-Carlo error.
-    smallest : smallest possible p for differences of these sizes: 2^(1−t) if t are not zero (for
-    mid-p 2^−t).
+    smallest : smallest possible p for differences of these sizes: 2^(1−t) if t are not 0 (mid-p:
+    2^−t).
     """
 
     p: Floats
@@ -136,8 +136,7 @@ def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
     The test is for one attempt per task. b tasks are passed only by the first model, and c tasks
-    only by the second model. The result equals the exact `sign_flip_test` of differences in {−1, 0,
-    1}.
+    only by the second model. The result equals the exact `sign_flip_test`.
 
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of the broadcast shape, with
         a relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.

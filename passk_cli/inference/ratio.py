@@ -147,8 +147,7 @@ class RatioInterval:
     value : None if a model passed no attempt.
     upper : the largest possible value if costs are missing (infinite if there is none); or None.
     low, high : limits that include both `value` and `upper`. If there is no upper limit, high is
-        infinite ("at least low"). Both limits are None if `reason` explains why there are no
-        limits.
+        infinite ("at least low"). Both limits are None if there is a `reason`.
     """
 
     value: float | None
@@ -197,8 +196,8 @@ def cost_per_success(
 
     The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
     The limits of ȳ come from the default interval of pass@1 (`guard`, or `hull` for these tasks),
-    which is valid near 0. Without a pass there is only a lower limit. The limits of x̄ come from
-    `amount_reach`.
+    which is valid near 0. Without a pass there is only a lower limit. `amount_reach` gives the
+    limits of x̄.
 
     Limits are None with one task (cluster). For these tasks, each task needs two attempts.
     Coverage: benchmarks/cost.md.

@@ -319,8 +319,7 @@ def change_points(
     After each run r, the runs since the last change are split at the s with the largest t = (mean
     after − mean before) / (sd √(1/s + 1/(r−s))). sd is pooled, with r − 2 degrees of freedom, and t
     is converted to a normal deviate. A split is a change if its deviate exceeds the 1 − α quantile
-    of the largest deviate in a history of `HORIZON` runs without a change, and if four checks
-    agree:
+    of the largest deviate in a history of `HORIZON` runs without a change, and four checks agree:
 
     - sd is at least the standard deviation due to chance within tasks. Runs that are nearly equal
       by accident therefore show no change.
@@ -449,8 +448,7 @@ def least_detectable_change(
     """The smallest change of the mean that could be detected at the last run of a history.
 
     At a split that ranks can confirm, the change must exceed the threshold by t and by
-    `correlated_t`, with the noise of the runs before and after. The result is the minimum over
-    splits.
+    `correlated_t`, with the noise of the runs before and after.
 
     means, floors, alpha : as for `change_points`, for the runs since the last change.
     Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and the floor is 0.

@@ -32,8 +32,8 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
 
     If there are few assignments, all of them are enumerated. If there are many assignments, p is (b
     + 1) / (m + 1) if b of m = 2 / level random assignments have at least the observed statistic.
-    The test keeps its level exactly. Drawing stops once p exceeds the level. If F is close to its
-    mean, p is 1.
+    The test keeps its level exactly. Drawing stops once p exceeds the level. p is 1 if F is near
+    its mean.
 
     values : (T,).  groups : (T,), codes 0 … G−1, 1 < G < T.  level : the largest p of interest.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).

@@ -87,8 +87,7 @@ def bootstrap_means(
 
     values : (tasks × columns).
     clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
-    Memory, in addition to the result: 64 MB of cached weights, or a few blocks of 2 MB if there are
-    more.
+    Memory, in addition to the result: 64 MB of cached weights, or a few blocks of 2 MB.
     Errors: ParameterError for more than 1 GB of means.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
@@ -120,8 +119,7 @@ def repeated_attempt_means(
     """Means over fixed tasks with repeated attempts: (resamples × metrics).
 
     c* ~ Binomial(n, c/n) in every task. The values are shifted by the bias of resampling with
-    replacement, so that the draws are centred on the estimate. Models with equal counts have equal
-    draws.
+    replacement, so that the draws are centred on the estimate. Equal counts have equal draws.
 
     n, c : (tasks,).
     tables : for each metric, its values at c = 0 … n for each distinct n, in increasing order.
