@@ -196,17 +196,14 @@ class BaselineMatch:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Task → its index in the shared list of tasks."""
         return {task: place for place, task in enumerate(self.counts.tasks)}
 
     @cached_property
     def tasks(self) -> dict[Series, Ints]:
-        """Candidate → indices of its tasks."""
         return _tasks(self.counts, self.candidates)
 
     @cached_property
     def baseline_tasks(self) -> dict[Series, Ints]:
-        """Series of the baseline → indices of its tasks."""
         return {} if self.baseline is None else _tasks(self.baseline, self.bases)
 
     @cached_property
@@ -241,7 +238,6 @@ class BaselineMatch:
 
     @cached_property
     def missing_series(self) -> dict[Series, Coverage]:
-        """Series that only the baseline has, under the name of the candidate model."""
         models = sorted({model for model, *_ in self.series})
         gone: dict[Series, Coverage] = {}
         for base, tasks in self.baseline_tasks.items():
@@ -363,7 +359,6 @@ class BaselineMatch:
                 yield from ([series] for series in groups)
 
     def data_notes(self, series: Series) -> list[str]:
-        """Notes on skipped attempts and missing outcomes of a candidate and its baseline."""
         words = left_out_words(self.counts.facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
@@ -375,14 +370,12 @@ class BaselineMatch:
 
 
 def attempts_per_task(numbers: Ints) -> str:
-    """Words such as "5 attempts per task" or "2 to 5 attempts per task"."""
     least, most = int(numbers.min()), int(numbers.max())
     number = plural(most, "attempt")
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
 def _is_design(parts: Iterable[CandidateAttempts]) -> bool:
-    """Whether all tasks have equally many attempts, or the same share of the expected attempts."""
     pairs = [(part.attempts, part.expected) for part in parts if part.expected is not None]
     attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
     same_share = np.all(attempts * expected[0] == expected * attempts[0])

@@ -110,7 +110,6 @@ class GateContext:
 
     @cached_property
     def coverages(self) -> dict[Series, Coverage | None]:
-        """Candidate → number of baseline tasks that it has, or None without a baseline."""
         return {series: self.sides.coverage(series) for series in self.sides.series}
 
     @cached_property
@@ -167,7 +166,6 @@ class GateContext:
         return copies
 
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
-        """Pairs of a candidate and its baseline, for some metrics."""
         return [
             (rates, self.baseline_values[rates.metric, base])
             for rates in self.candidates
@@ -195,7 +193,6 @@ class GateContext:
         return Result(series, name, k, Estimate(None), size=SampleSize(tasks))
 
     def widen(self, c: Comparison, limits: Interval) -> Interval:
-        """Widen the interval of a difference by the variation between runs of a history."""
         past = self.study.past
         return limits if past is None else past.widen(c, limits)
 
@@ -222,7 +219,6 @@ class GateContext:
         )
 
     def deviations(self, series: Series) -> list[str]:
-        """Notes on missing or additional attempts and tasks of a candidate."""
         words, cover, sides = [], self.coverages[series], self.sides
         if sides.baseline is None:
             rivals = sides.coverage_of_rivals(series)
@@ -261,7 +257,6 @@ class JudgedRun:
 
     @property
     def messages(self) -> Iterable[Diagnostic]:
-        """Messages about the suite."""
         return ()
 
     def judge(self, level: float) -> Self:
@@ -280,7 +275,6 @@ class JudgedRun:
 
     @property
     def rows(self) -> list[Judgement]:
-        """All rows of the table: the judgements, and the rules that are not judged."""
         return [*map(self.row_of, self.lines), *self.rows_not_judged]
 
     def row_of(self, line: Judgement) -> Judgement:
@@ -288,7 +282,6 @@ class JudgedRun:
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
-        """The rows of rules that cannot be judged before a baseline exists."""
         groups = ("",) * len(self.context.study.counts.group_names)
         return [row_without_number(words, groups, "no baseline yet") for words in self.gate.waiting]
 

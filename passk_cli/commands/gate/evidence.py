@@ -38,5 +38,4 @@ class Coverage:
 
     @property
     def lost(self) -> int:
-        """The number of expected tasks that the candidate lacks."""
         return self.expected - self.shared

@@ -73,7 +73,6 @@ class Judgement:
 
     @property
     def evidence(self) -> Estimate | str:
-        """The estimate or the count that decides the verdict."""
         return str(self.count) if self.count else self.fact.estimate
 
     @property
@@ -103,12 +102,10 @@ class Judgement:
 
     @property
     def check(self) -> GateCheck:
-        """The judgement for output formats of CI systems, such as JUnit."""
         return GateCheck(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
 
     @property
     def row(self) -> Result:
-        """The judgement as a row of csv and json."""
         # A rule that is judged by its interval has no test, so empty texts become None.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(

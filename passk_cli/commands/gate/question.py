@@ -95,14 +95,12 @@ class GateQuestion(Question, GateOptions):
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
-        """Name → message, for the messages of the table, the rehearsal and the suites."""
         modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
         names = [value for module in modules for value in vars(sys.modules[module]).values()]
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     @property
     def inputs(self) -> list[str]:
-        """Names of the files of the suites, their baselines and the trend."""
         entries = self.book.entries if self.book else ()
         files = [f for e in entries for f in (*e.options.files, *paths_of(e.gate.baseline))]
         files += [self.book.trend.history] if self.book and self.book.trend else []
@@ -129,7 +127,6 @@ class GateQuestion(Question, GateOptions):
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The names of the rules that cannot be judged before a baseline exists."""
         return [words for rule in self.later for words in rule.waiting]
 
     def first_run_gate(self, options: SharedOptions, read: Read) -> GateQuestion | None:
@@ -258,7 +255,6 @@ class GateQuestion(Question, GateOptions):
         return replace(report, checks=section.checks, changes=section.changes, provisional=result)
 
     def gate_context(self, study: Analysis) -> GateContext:
-        """Match the run with its baseline, for all metrics that the rules need."""
         metrics = self.needed_metrics(study.metrics)
         full_study = replace(
             study, metrics=metrics, confidence=study.confidence.for_metrics(metrics)

@@ -142,7 +142,6 @@ class Suite:
 
     @property
     def quarantined(self) -> list[QuarantinedTask]:
-        """The tasks in quarantine today."""
         return [task for task in self.quarantine if task.active]
 
 
@@ -264,7 +263,6 @@ class Rulebook:
 
     @property
     def level_words(self) -> str:
-        """The confidence levels in words, or "" if no verdict has a confidence level."""
         if self.statements < 2:
             return f"{100 * self.level:g} %" if self.statements else ""
         level, per_verdict = (f"{100 * share:.4g} %" for share in (self.level, self.verdict_level))
@@ -272,7 +270,6 @@ class Rulebook:
 
     @property
     def omissions(self) -> list[str]:
-        """Notes on tasks and suites that the verdicts leave out."""
         other_suites = f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}"
         words = {
             f"{plural(self.quarantined, 'task')} in quarantine": self.quarantined,
@@ -341,7 +338,6 @@ def file_options() -> dict[str, DeclaredOption]:
 
 
 def trend_keys() -> dict[str, DeclaredOption]:
-    """Key → option, for the options that the table [trend] may contain."""
     options = [option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS]
     keys = {flag.lstrip("-"): option for flag, option in by_flag(options).items()}
     return {"history": options_by_field(TrendTable)["history"], **keys}
@@ -494,7 +490,6 @@ class _RuleFile:
         return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendEntry | None:
-        """The table [trend], or None if the file has no such table."""
         table = self.tables.get(TREND)
         if table is None:
             return None

@@ -154,7 +154,6 @@ def parse_limits(
 
 
 def is_given(value: Any) -> bool:
-    """Whether the value of an option is not None, False or empty."""
     empty = isinstance(value, str | Sequence | Mapping) and not len(value)
     return value is not None and value is not False and not empty
 
@@ -180,17 +179,14 @@ class GateRule:
 
     @property
     def value(self) -> Any:
-        """The value of the rule's first option."""
         return getattr(self, fields(self)[0].name)
 
     @property
     def is_active(self) -> bool:
-        """Whether the options set this rule."""
         return is_given(self.value)
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        """The metrics that the options of the rule name."""
         return tuple(self.value) if isinstance(self.value, Mapping) else ()
 
     def metrics_in(self, context: GateContext) -> Sequence[Metric]:
@@ -228,7 +224,6 @@ class GateRule:
         return {}
 
     def words(self, metric: Metric | None = None) -> Sentence:
-        """The name of the rule, for a metric."""
         return tuple(filter(None, fill_template(self.phrase, self.name_fields(metric))))
 
     def judgement(
@@ -471,7 +466,6 @@ class BaselineRule(GateRule):
 
     @property
     def waiting(self) -> list[Sentence]:
-        """The names of the rules, for a gate that has no baseline yet."""
         return [self.words(metric) for metric in self.option_metrics]
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
@@ -500,7 +494,6 @@ class BaselineRule(GateRule):
         ]
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """Compare a candidate with its baseline on the tasks that both have."""
         from passk_cli.study.comparison import match_tasks
 
         return match_tasks(*pair)
@@ -515,7 +508,6 @@ class BaselineRule(GateRule):
         raise NotImplementedError
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """Judge each pair and metric, and each candidate without a baseline."""
         rows = []
         for context, pairs in zip(contexts, self.compared(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
@@ -656,7 +648,6 @@ class ToleranceRule(BaselineRule):
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """The verdict by the interval of the difference."""
         most = self.value[c.first.metric]
         limit = 0.0 if isinstance(most, RelativeLimit) else -most
         return _verdict(_improvement_limits(c.interval, c.first.metric.sign), limit)

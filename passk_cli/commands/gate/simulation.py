@@ -122,7 +122,6 @@ class VerdictRates:
 
     @property
     def share(self) -> float:
-        """The share of rehearsals in which the rule failed."""
         return self.failing / self.runs
 
 
@@ -182,7 +181,6 @@ class SimulatedJudgement(Judgement):
 
     @cached_property
     def alarm(self) -> Estimate | None:
-        """The false-alarm rate, or None if the rule was not rehearsed."""
         if self.odds is None or self.predicted is None:
             return None
         return false_alarm_rate(self.odds, self.predicted)
@@ -280,7 +278,6 @@ class SimulationSetup:
 
     @property
     def planted(self) -> int:
-        """Number of rehearsals per planted drop."""
         return min(self.runs, max(_LEAST, self.runs * _PLANTED // _UNCHANGED))
 
     def _fails(self, verdict: str) -> bool:
@@ -337,7 +334,6 @@ class SimulationSetup:
 
 
 def has_fast_intervals(context: GateContext) -> bool:
-    """Whether intervals are fast enough to compute for many rehearsals."""
     confidence = context.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
     return confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
@@ -497,7 +493,6 @@ def _whole_gate_row(
 
 
 def _digest(context: GateContext) -> str:
-    """A short digest of the counts of a suite and of its baseline."""
     digest = hashlib.sha256()
     for counts in filter(None, (context.sides.counts, context.sides.baseline)):
         for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
@@ -506,7 +501,6 @@ def _digest(context: GateContext) -> str:
 
 
 def judged_attempts(counts: Counts) -> Ints:
-    """(cells,) number of attempts with an outcome."""
     return counts.n if counts.missing is None else counts.n - counts.missing
 
 
@@ -609,7 +603,6 @@ class RehearsalTable(RuleTable):
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
-        """The rules and the limit of --max-false-alarms, for output formats of CI systems."""
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
             replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log_sentence(line))
@@ -627,7 +620,6 @@ class RehearsalTable(RuleTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The false alarms of the gate, and the verdict that the gate would have on this run."""
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
         return {**self.records[-1].fields, "would": would}
 
@@ -669,7 +661,6 @@ class RehearsalTable(RuleTable):
 
 
 def _log_sentence(line: SimulatedJudgement) -> Sentence:
-    """The verdict of a rule and the results of its rehearsals, for logs of CI systems."""
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
     if line.odds is None or line.predicted is None or line.detectable is None:
         return fill_template(_LOG_ONLY, fields)

@@ -110,7 +110,6 @@ class SuiteRun(JudgedRun):
 
     @property
     def present_quarantined(self) -> list[QuarantinedTask]:
-        """The tasks in quarantine that the new run has."""
         return [task for task in self.quarantined if task.n]
 
     def judge(self, level: float) -> Self:
@@ -154,7 +153,6 @@ class SuiteRun(JudgedRun):
 
 
 def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
-    """Messages about tasks of a suite with an expired quarantine."""
     for task in entry.suite.quarantine:
         if not task.active:
             yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)
@@ -213,7 +211,6 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
 
 
 def _cached_reader(read: Read) -> Read:
-    """A reader that reads files only once for suites with the same request."""
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
@@ -309,7 +306,6 @@ VALID = Answer(
 
 
 def _check_report(book: Rulebook) -> Report:
-    """The report on a valid rules file, for which passk reads no data."""
     (table,) = SuiteTable(None, book.entries).tables()  # type: ignore[arg-type]
     over = [message.with_prefix(entry.suite.name) for entry in book.entries
             for message in quarantine_messages(entry)]  # fmt: skip

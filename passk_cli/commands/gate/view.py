@@ -342,12 +342,10 @@ class GateVerdict:
 
     @property
     def worst_verdict(self) -> str:
-        """The verdict of the worst rule that fails the gate, or ""."""
         return self.groups[0].lines[0].verdict if self.groups else ""
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of the first sentence, for example the number of rules by verdict."""
         lines, covered, line = self.lines, self.covered, self.line
         counts = [x.count for x in lines if x.rule == EVERY_ATTEMPT and x.count]
         attempts = counts[0] if counts else None
@@ -483,17 +481,14 @@ class RuleTable(Section[Judgement]):
 
     @property
     def lines(self) -> Sequence[Judgement]:
-        """The rows that have a verdict."""
         return [line for line in self.records if line.verdict != NOT_JUDGED]
 
     @property
     def names_subject(self) -> bool:
-        """Whether the rows name their model or suite."""
         return self.book is not None or len({line.name for line in self.lines}) > 1
 
     @property
     def noun(self) -> str:
-        """What a row is about, which is a "suite", "group" or "model"."""
         if self.book is not None:
             return "suite"
         return "group" if self.study.counts.group_names else "model"
@@ -511,7 +506,6 @@ class RuleTable(Section[Judgement]):
         yield with_notes(head, *verdict.notes(self.omitted()), verdict.line)
 
     def omitted(self) -> list[str]:
-        """Clauses about rules that are not judged, and about data that the verdict leaves out."""
         later = sum(len(run.gate.waiting) for run in self.runs)
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.book is None:
@@ -522,7 +516,6 @@ class RuleTable(Section[Judgement]):
         return [*waiting, *self.book.omissions, *words]
 
     def context(self) -> Iterator[str | OptionHint]:
-        """The sample size, the confidence level, and whether undecided rules count as passes."""
         book, tests = self.book, ""
         if book is None:
             yield self._sizes()
@@ -547,7 +540,6 @@ class RuleTable(Section[Judgement]):
         yield from book.omissions if book else ()
 
     def _sizes(self) -> str:
-        """The numbers of tasks and attempts behind the estimates, in words."""
         context = self.runs[0].context
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
@@ -571,7 +563,6 @@ class RuleTable(Section[Judgement]):
         return f"{ADJUSTED[adjustment]} over {plural(len(tested), 'test')}"
 
     def details(self) -> Iterator[str]:
-        """The methods of the intervals and their adjustment, or the suites that are left out."""
         if self.book is not None:
             if self.book.other_suites:
                 yield f"left out: {', '.join(self.book.other_suites)}"
@@ -591,7 +582,6 @@ class RuleTable(Section[Judgement]):
 
     @property
     def differences(self) -> Confidence:
-        """The confidence options for differences, with the interval methods that were used."""
         facts = [line.fact for line in self.lines if line.fact.against and line.fact.method]
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
         return self.study.confidence.for_differences().with_methods_used(methods)
@@ -665,7 +655,6 @@ class RuleTable(Section[Judgement]):
         return rows or list(lines)
 
     def decided(self) -> dict[str, object]:
-        """The entries of the signature. For suites, the rules file contains the options."""
         if (book := self.book) is not None:
             all_counts = [run.context.sides.counts for run in self.runs]
             n = np.concatenate([counts.n for counts in all_counts])

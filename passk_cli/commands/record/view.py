@@ -112,7 +112,6 @@ class RecordedTable(WrittenTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of the answer, for example the name of the run."""
         (run, _, revision, suite), counts = self.run, self.study.counts
         return {
             "run": run, "revision": revision if run != revision else "", "suite": suite,
@@ -299,7 +298,6 @@ class RecordQuestion(Question, RecordOptions):
 
 
 def _attempts(counts: Counts, place: int) -> dict[str, int]:
-    """Task → number of attempts, for the series with this index."""
     rows = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))

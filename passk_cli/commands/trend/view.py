@@ -301,7 +301,6 @@ class LevelChange(NamedTuple):
 
     @property
     def fell(self) -> bool:
-        """Whether the metric became smaller."""
         return (self.size.value or 0.0) < (0.0 if self.size.is_share else 1.0)
 
 
@@ -381,7 +380,6 @@ class RunSeries:
 
     @property
     def effect_runs(self) -> Setup:
-        """The runs from which the run effect is estimated."""
         return self.setup.with_last_runs(len(self.setup.runs) - self.effect_start)
 
     @cached_property
@@ -391,12 +389,10 @@ class RunSeries:
 
     @property
     def p(self) -> float | None:
-        """The unadjusted p-value of the run effect, or None if it was not estimated."""
         return None if self.effect is None else MonteCarloP(self.effect.p, self.p_error)
 
     @property
     def deviation(self) -> Estimate:
-        """The standard deviation of the run effect, with its interval."""
         if self.effect is None:
             return Estimate(None, reason="one run")
         value, low, high = map(
@@ -412,7 +408,6 @@ class RunSeries:
 
 
 def _short_name(run: RunLabel) -> str:
-    """The name of a run, or the first ten characters of a long name such as a hash."""
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
@@ -493,7 +488,6 @@ class RunSeriesTable(Section[RunSeries]):
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """The fields of the answers, for example the latest change."""
         metric, records = self.study.metrics[0], self.records
         verdicts = [course.verdict for course in records if course.verdict]
         failing = [check for check in verdicts if check.failing]
@@ -530,7 +524,6 @@ class RunSeriesTable(Section[RunSeries]):
         return fields
 
     def _change_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
-        """The fields of the latest change, with the names of all other models that changed."""
         (course, *other_courses), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
         first, size = course.setup.runs[change.first], change.size.value or 0.0
@@ -840,7 +833,6 @@ class TrendQuestion(Question, TrendOptions):
 
 
 def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
-    """Adjust the p-values of the run effects of all series for their number (Holm)."""
     tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
     return [
         replace(course, p_adjusted=MonteCarloP(p, course.p_error))

@@ -30,7 +30,6 @@ _INTERVAL_LEVEL = 0.95
 
 
 def line_key(line: Judgement) -> str:
-    """The key of a judgement in a file of looks."""
     return f"{line.name}: {line.rule}"
 
 
@@ -129,7 +128,6 @@ class WatchedRun:
         return min(all_pass + 1 - none_fails, 1.0)
 
     def decided_lines(self, looks: Sequence[InterimLook]) -> dict[str, int]:
-        """Key of a decided judgement → index of the first look that decided the judgement."""
         places: dict[str, int] = {}
         for place, look in enumerate(looks):
             for name, verdict in look.verdicts.items():

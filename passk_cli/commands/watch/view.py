@@ -172,7 +172,6 @@ class LookTable(RuleTable):
 
     @property
     def tasks(self) -> int:
-        """Number of tasks that the last look counted."""
         return self.looks[-1].tasks if self.looks else 0
 
     @property
@@ -204,7 +203,6 @@ class LookTable(RuleTable):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The fields of the answer, for example the number of complete tasks."""
         plan = self.run.plan
         return {
             "looked": self.tasks, "planned": plan.total_tasks, "done": self.progress.countable,
@@ -215,7 +213,6 @@ class LookTable(RuleTable):
 
     @property
     def progress_line(self) -> str:
-        """The progress and the estimates of the last look in one line, for --follow."""
         numbers = [
             f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
             for line in self.records
@@ -423,7 +420,6 @@ class WatchQuestion(Question, WatchOptions):
         )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a ParameterError if no order of the tasks is known."""
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_with_rules(self, options: SharedOptions) -> GateQuestion:
@@ -448,7 +444,6 @@ class WatchQuestion(Question, WatchOptions):
         self, gate: GateQuestion, study: Analysis, plan: WatchPlan, kind: str,
         models: Collection[str],
     ) -> Mapping[str, Any]:  # fmt: skip
-        """The plan, the rules and the baseline, which must not change between looks."""
         rules = {k: str(v) for rule in gate.active_rules for k, v in rule.signature.items()}
         base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
         general = any(rule.general for rule in gate.active_rules)
@@ -461,7 +456,6 @@ class WatchQuestion(Question, WatchOptions):
 
 
 def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Path, size and modification time of every file that matches the arguments now."""
     states = []
     with suppress(PasskError):
         for file in sorted(real_paths(files)):
