@@ -231,7 +231,7 @@ def test_runs_of_one_model_are_a_list_in_python(folder: Path) -> None:
     assert '; ["n1=n1.jsonl", "n2=n2.jsonl"] compares n1 with n2' in str(raised.value)
     (call, *_) = raised.value.remedies
     assert call == 'passk_cli.compare(["n1=n1.jsonl", "n2=n2.jsonl"])'
-    with pytest.raises(PasskError, match=r'are a list: \["a=n1.jsonl", "b=n2.jsonl"\]'):
+    with pytest.raises(PasskError, match=r'use a list: \["a=n1.jsonl", "b=n2.jsonl"\]'):
         passk_cli.compare({"a": "n1.jsonl", "b": "n2.jsonl"})
     with pytest.raises(PasskError) as raised:
         passk_cli.record(["n1.jsonl", "h.parquet"])
