@@ -171,10 +171,7 @@ class _TaskDeals:
 def _pool_attempts(
     metric: Metric, first: Attempts, second: Attempts, place: int
 ) -> tuple[_PooledAttempts, Ints]:
-    """The classes of a task's attempts, and the number of each class that the first model has.
-
-    Answers are renamed by how often they occur and pass, so that the key does not depend on texts.
-    """
+    """The classes of a task's attempts, and the number of each class that the first model has."""
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):
         rows = slice(int(attempts.start[place]), int(attempts.start[place + 1]))

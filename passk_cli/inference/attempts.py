@@ -145,10 +145,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 
 
 def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
-    """Attempts of both models, total passes, and the share of a row's tasks with these counts.
-
-    There is one column per number of passes if all n are equal and small; otherwise one per task.
-    """
+    """Attempts of both models, total passes, and the share of a row's tasks with these counts."""
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
     if most >= tasks or not (n == n[:, :1, :1]).all():

@@ -41,10 +41,7 @@ _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 @dataclass(frozen=True)
 class _BarrierFunction:
-    """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses.
-
-    Without the last sum, the minimum is smaller by at most (number of rates) / sharpness.
-    """
+    """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses."""
 
     chance: Floats
     tasks: Floats
@@ -255,10 +252,7 @@ class CompatibleRates:
         return least + spread * best
 
     def with_attempts(self, attempts: int) -> CompatibleRates:
-        """Distributions that would be compatible with more attempts per task, from expected counts.
-
-        The rates of the tasks are assumed to have the distribution `smooth_masses`.
-        """
+        """Compatible distributions with more attempts per task, from expected counts."""
         from scipy.stats import binom
 
         # Pass counts in a wide bin are replaced by the middle of the bin.

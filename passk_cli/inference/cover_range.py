@@ -87,8 +87,7 @@ class CoverRange:
     def point_estimate(self) -> float | None:
         """The share in the fitted distribution of rates; None if the range is too wide for a point.
 
-        The share is limited to the range, and half of the mass at the threshold is included. Errors
-        of this share are about half as large as errors of the middle of the range.
+        The share is limited to the range, and half of the mass at the threshold is included.
         """
         low, high = self.limits
         if high - low > WIDEST:

@@ -223,10 +223,7 @@ class PilotEstimate:
 
     @property
     def attempt_variances(self) -> Floats:
-        """Unbiased variance of each task's value over repeated attempts.
-
-        If n₀ < 2k, every task has the mean variance, which is NaN if no task has two attempts.
-        """
+        """Unbiased variance of each task's value over repeated attempts; their mean if n₀ < 2k."""
         if not self.measures_between:
             return np.full(len(self.n), self.within_variance(self.fewest_attempts))
         un, uc, index = unique_pairs(self.n, self.c)
@@ -278,10 +275,7 @@ class PilotEstimate:
 
     @cached_property
     def _model_attempt_variance(self) -> float:
-        """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n.
-
-        The variance is proportional to 1/n if k = 1, or if all rates are 0 or 1.
-        """
+        """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n."""
         if self._model is None or self.metric.k == 1:
             return 0.0
         start = self._model.within_variance(self.fewest_attempts)

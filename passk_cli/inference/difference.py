@@ -266,9 +266,7 @@ def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats,
 
     The second result is the relative standard error of the root of this variance, ½ √((kurtosis −
     (U − 3) / (U − 1)) / U) (delta method). The error is infinite if the variance is 0, and too
-    small if a few tasks have nearly all of the difference. Let a be the middle of the smallest and
-    largest means, s the sizes of the U units, and e = d − a s. Then Σ (d − d̄ s)² = Σ e² − 2 δ Σ (s
-    − s̄) e + δ² (V − (Σ s)² / U), with V = Σ (s − s̄)² and δ = d̄ − a.
+    small if a few tasks have nearly all of the difference.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)

@@ -89,11 +89,7 @@ def _raise_to_parity(least: Ints, n: Ints) -> Ints:
 
 
 def _tails(tasks: int, least: Ints) -> Floats:
-    """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1).
-
-    The tail P(b ≤ m) for N + 1 follows from the tail for N: subtract half of P(b = m), and add
-    P(b = m) for N + 1 if m grows by one. m cannot grow by more.
-    """
+    """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1)."""
     from passk_cli.scipy_special import gammaln
 
     n = np.arange(tasks + 1)

@@ -216,8 +216,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     point c > 0 of L: the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). 1/σ² is the second
     derivative of L at c. b is a third of the skewness of L at c, which is the curvature of steepest
     descent. |b| ≤ 1 keeps the path away from the singularities, which are on the real axis. The
-    trapezoidal rule converges geometrically, at once if the whole path is one of steepest descent,
-    and later if the integrand oscillates far out.
+    trapezoidal rule converges geometrically.
     """
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddle_points(scaled, alpha)
@@ -301,11 +300,7 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
 
 
 def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
-    """The paths; a bent path on which the integrand would rise again is replaced by a straight one.
-
-    On a bent path, the factor of an atom of 20,000 tasks near q can grow as exp(−x) for a long time
-    before it falls. On a straight path the factor of every atom falls.
-    """
+    """The paths, with a straight path if the integrand would rise again on the bent path."""
     checked = np.flatnonzero(paths.sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
     sizes = paths.take(checked).sizes(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE)

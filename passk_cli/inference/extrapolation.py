@@ -113,10 +113,7 @@ class Extrapolation:
         return min(max(float(self.model_average(np.array([k])).values[0]), low), high)
 
     def logit_line(self, ks: Ints) -> Floats:
-        """A heuristic line: logit pass@k is fitted as a linear function of log k: (ks,).
-
-        NaN if fewer than two measured values are strictly between 0 and 1.
-        """
+        """A heuristic: logit pass@k as a line in log k, (ks,); NaN without two measured values."""
         from passk_cli.scipy_special import expit, logit
 
         line_ks = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))

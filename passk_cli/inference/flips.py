@@ -82,11 +82,7 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
 
 
 def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Possible passes c in the first run, given all passes, with hypergeometric probabilities.
-
-    Values of c with a probability below 10⁻³⁰⁰ are left out: P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m) for
-    m equal to the attempts of the first run, the passes, or the failures.  Source: Hoeffding 1963.
-    """
+    """Possible passes c in the first run, given all passes, with hypergeometric probabilities."""
     from passk_cli.scipy_special import gammaln
 
     low, high = max(0, passes - n_base), min(n, passes)

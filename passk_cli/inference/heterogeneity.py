@@ -180,10 +180,7 @@ def _resampled_gain(
 def guarded_limits(
     jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
-    """Limits by a Bayesian bootstrap over tasks with guard atoms, with the same draws for all jobs.
-
-    Returns (lower, upper) limits of each job's functionals. NaN draws are ignored.
-    """
+    """Limits by a Bayesian bootstrap over tasks with guard atoms; all jobs have the same draws."""
     columns = np.hstack([job.columns for job in jobs])
     means = bootstrap_means(
         columns, setting.resamples, setting.seed, kind="dirichlet", clusters=setting.clusters

@@ -138,7 +138,6 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
             break
         closer = []
         for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
-            # The next axis covers the points with considerable weight, and one more per side.
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )

@@ -318,10 +318,7 @@ def _chance_of_at_least(chance: Floats, number: int) -> float:
 
 
 def _normal_tail(values: Floats, all_values: Floats) -> Floats:
-    """Normal tails of values above the median of all values, times the number of all values.
-
-    The standard deviation is a robust estimate from all values, and at least 1.
-    """
+    """Robust normal tails of values above the median of all values, times the number of values."""
     from passk_cli.scipy_special import ndtr
 
     middle = np.median(all_values)

@@ -249,7 +249,6 @@ def intervals(
         )
         method_name = name if suits else requested.alternative
         if sample.degrees is not None and not METHODS[name].for_differences:
-            # Corrected values may exceed the bounds that other methods rely on.
             method_name = LOGIT_T
         places.setdefault(method_name, []).append(at)
     results: dict[int, Interval] = {}
@@ -475,10 +474,7 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
 
 
 def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
-    """Quantiles of a Dirichlet-weighted mean with an atom per task (or cluster) and a guard atom.
-
-    The guard atom is at the bound on the side of the limit, with a weight from `guard_weights`.
-    """
+    """Quantiles of a Dirichlet-weighted mean with an atom per task (cluster) and a guard atom."""
     answers: dict[int, Limits] = {}
     for places in _batches(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
         part = [samples[at] for at in places]
@@ -622,10 +618,7 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
 
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
-    """Limits of `HullInterval`, for one mean or for a difference of two means.
-
-    Source: Zou & Donner 2008 for differences (variance estimates recovery).
-    """
+    """Limits of `HullInterval`, for a mean or (Zou & Donner 2008) for a difference of two means."""
     limits = [passes.limits(tail) for passes in sample.passes]
     if len(limits) == 1:
         return limits[0]

@@ -477,10 +477,7 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
 
 
 class ErrorClustering(NamedTuple):
-    """Pairs of errors at the same task with the same truth: observed, expected by chance, and p.
-
-    p is the probability of at least this many pairs if errors are independent of the task.
-    """
+    """Pairs of errors at the same task with the same truth, the expected number of pairs, and p."""
 
     pairs: int
     expected: float
@@ -488,11 +485,7 @@ class ErrorClustering(NamedTuple):
 
 
 def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClustering:
-    """A permutation test of whether a judge's errors occur together within tasks.
-
-    Errors are dealt at random to the labelled attempts of each truth. The test at 5 % is
-    significant in at most 5 % of cases without clustering.
-    """
+    """A permutation test of whether a judge's errors occur together within tasks."""
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
         size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
@@ -524,10 +517,7 @@ class LabelNeed(NamedTuple):
 
 
 def label_need(metric: Metric, labels: JudgeLabels) -> LabelNeed:
-    """The precision that more labels of the same kind would give.
-
-    For k = 1 the labels are scattered. For other metrics, each labelled task has k labels.
-    """
+    """The precision that more labels of the same kind would give."""
     per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
         correct_by_task(metric, labels) if per_task else correct_scattered(metric, labels)

@@ -52,10 +52,7 @@ class MinP:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """P(smallest ≤ p), estimated by (b + 1)/(m + 1), at most tests·p and at least p.
-
-        A draw that equals p up to rounding is included in b.
-        """
+        """P(smallest ≤ p), estimated by (b + 1)/(m + 1); at most tests·p and at least p."""
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
             return p.copy()
@@ -66,11 +63,7 @@ class MinP:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """Adjusted one-sided p-values; the directions of the tests may differ.
-
-        A one-sided p is half of a two-sided p, so the result is `adjusted` at 2p, and at most
-        tests·p. A single test is not adjusted.
-        """
+        """Adjusted one-sided p-values: `adjusted` at 2p, and at most tests·p."""
         p = np.asarray(p, dtype=np.float64)
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.tests, 1) * p)
         return np.minimum(twice, 1.0)

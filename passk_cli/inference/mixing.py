@@ -193,10 +193,7 @@ class ErrorDistribution:
 
 
 def error_distribution(model: MixingDistribution, statistic: Statistic) -> ErrorDistribution:
-    """The distribution of estimate − truth for the mean of a statistic over these tasks.
-
-    The moments are expectations under the mixing distribution with the most variance.
-    """
+    """The distribution of estimate − truth for the mean of a statistic over these tasks."""
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
     moments = np.empty((2, len(groups), len(model.rates)))
     for i, (n, _) in enumerate(groups):
@@ -211,11 +208,7 @@ def error_distribution(model: MixingDistribution, statistic: Statistic) -> Error
 
 
 def error_covariance(model: MixingDistribution, statistics: Sequence[Statistic]) -> Floats:
-    """Covariance matrix of the errors of several statistics over these tasks.
-
-    The matrix is computed under the most likely mixing distribution, because correlations of errors
-    are less important than their size.
-    """
+    """Covariance matrix of the errors of several statistics over these tasks."""
     at_rates = model.tasks_at(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))
     for n, at in attempt_groups(model.tasks.n):

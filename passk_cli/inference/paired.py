@@ -176,7 +176,6 @@ def paired_t(differences: ArrayLike) -> Floats:
         return np.full(columns.shape[1], np.nan)
     finite = np.isfinite(columns).all(axis=0)
     largest = np.where(finite, np.abs(columns).max(axis=0), 1.0)
-    # Differences are scaled by the largest, so that squares neither overflow nor become 0.
     scaled = np.where(finite, columns, 0.0) / np.where(largest > 0, largest, 1.0)
     spread = np.where(np.ptp(scaled, axis=0) <= 1e-12, np.nan, scaled.std(axis=0, ddof=1))
     t = scaled.mean(axis=0) / (spread / math.sqrt(tasks))
@@ -266,10 +265,7 @@ def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int)
 
 
 def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
-    """Random bits, one per task and resample of a block, packed into (resamples × bytes).
-
-    The bits are raw words of the bit generator, which numpy does not change between versions.
-    """
+    """Random bits that do not depend on numpy's version, packed into (resamples × bytes)."""
     words = -(-tasks // 64)
     generator = named_generator(seed, f"signs {tasks}", block).bit_generator
     raw: NDArray[np.uint64] = generator.random_raw(BLOCK_RESAMPLES * words)

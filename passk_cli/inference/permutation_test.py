@@ -84,7 +84,7 @@ def permutation_test_of_attempts(
 
     metric : must not depend on the order of attempts (`kind.exchangeable`).
     first, second : attempts of each model at the same tasks, n ≥ k at each task.
-    Errors: ValueError for a metric that needs only counts, or the order of attempts.
+    Errors: ValueError for a metric of counts, or of the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> from passk_cli.outcomes.attempts import Attempts
@@ -151,11 +151,7 @@ class _SumDistribution:
         return min(1.0, 2 * min(ends))
 
     def exact_tails(self, observed: float) -> tuple[float, float] | None:
-        """P(S* ≤ S) and P(S* ≥ S) by FFT; None if the exact computation takes too long.
-
-        The distribution is tilted so that its mean is S, which keeps small tails accurate: P(S* =
-        x) = exp(K(θ) − θx) P_θ(S* = x).
-        """
+        """P(S* ≤ S) and P(S* ≥ S) by FFT; None if the exact computation takes too long."""
         if not self.strata:
             return 1.0, 1.0
         values = np.unique(np.round(np.append(self._values, 0.0), 13))

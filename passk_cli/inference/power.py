@@ -58,10 +58,7 @@ class PairedTest:
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The smallest number of tasks with this power; None above a billion, or if it is unknown.
-
-        difference : δ > 0.  target_power : in (1 − level, 1).
-        """
+        """The smallest number of tasks with this power; None if unknown or above a billion."""
         if math.isnan(self.variance) or not difference > 0:
             return None
         high = 2
@@ -77,10 +74,7 @@ class PairedTest:
         return high
 
     def detectable_difference(self, tasks: int, target_power: float) -> float:
-        """The smallest difference that is detected with this power; NaN as in `power`.
-
-        target_power : in (1 − level, 1). The result may exceed the largest possible difference.
-        """
+        """The smallest difference that is detected with this power; NaN as in `power`."""
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
         shift = self.step / tasks
@@ -107,11 +101,7 @@ def lattice_step(n: int, k: int) -> float:
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:
-    """P(|Z + away| > t·S) with S² = χ²/degrees: |t'| is beyond its critical value.
-
-    The probability is the mean of Φ(away − tS) + Φ(−away − tS), by the trapezoidal rule over u =
-    log S with the density ∝ exp(ν (u − e^{2u}/2)).
-    """
+    """P(|Z + away| > t·S) with S² = χ²/degrees: |t'| is beyond its critical value."""
     from passk_cli.scipy_special import ndtr, stdtrit
 
     reach = math.sqrt(_NEGLIGIBLE / degrees)

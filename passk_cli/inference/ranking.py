@@ -26,7 +26,6 @@ def compact_letters(different: Bools) -> list[str]:
     ['a', 'ab', 'b']
     """
     count = len(different)
-    # Each group of models is an integer with one bit per model.
     groups = [(1 << count) - 1]
     for i, j in np.argwhere(np.triu(different, 1)).tolist():
         pair = 1 << i | 1 << j

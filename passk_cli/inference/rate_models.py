@@ -133,7 +133,6 @@ def _on_grid(
     shape = tuple(map(len, axes))
     first, second = (axis.ravel() for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
     share = axes[2] if len(axes) > 2 else np.zeros(1)
-    # A lump of tasks that never pass has the rate 0.
     rates = np.exp(axes[3]) if len(axes) > 3 else np.zeros(1)
     likelihood = np.zeros((len(first), len(share), len(rates)))
     for attempts, tasks in bins:

@@ -98,10 +98,7 @@ class TaskCosts:
 
     @property
     def within_ratio(self) -> Floats:
-        """Variance over repeated attempts of each task's contribution to the cost per success.
-
-        The variance is NaN if it is unknown, or if no attempt passed.
-        """
+        """Variance over attempts of each task's contribution to the cost per success, or NaN."""
         passing = float(self.rate.mean())
         if self.within is None or not passing:
             return np.full(len(self.cost), np.nan)

@@ -416,10 +416,7 @@ def correlated_t(means: Floats, split: int) -> float:
 
 
 def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
-    """A change of the mean of correlated runs, and its standard error; see `correlated_t`.
-
-    The error does not depend on the change, and is 0 if runs are equal on both sides.
-    """
+    """A change of the mean of correlated runs, and its standard error; see `correlated_t`."""
     runs = len(means)
     residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
     square = float(residuals @ residuals)
@@ -564,9 +561,6 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
 
 
 def _deviate(t: float, degrees: int) -> float:
-    """The normal deviate with the same tail probability as t, by Wallace's approximation.
-
-    The approximation is within 0.02 of the exact deviate for 3 degrees of freedom or more.
-    """
+    """Normal deviate with the tail probability of t, accurate to 0.02 from 3 degrees of freedom."""
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

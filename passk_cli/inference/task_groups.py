@@ -18,7 +18,7 @@ from passk_cli.inference.streams import named_generator
 
 # Maximum number of assignments of tasks to groups that are enumerated.
 MOST_COUNTED = 20_000
-# Number of standard deviations that F must be above its mean for a p-value to be computed.
+# Standard deviations that F must be above its mean for a p-value below 1.
 _NOTABLE = 2.0
 # Number of draws multiplied by the level, which makes the smallest p-value half the level, and
 # maximum number of values in a block.
