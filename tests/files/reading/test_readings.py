@@ -83,9 +83,9 @@ def test_keys_in_braces_are_columns(write: Any) -> None:
 
 
 @pytest.mark.parametrize(("document", "records", "problem"), [
-    ({"a": {"x": {"t": {"ok": 1}}, "date": "May"}}, "a.{model}.{task}", r'm.json: date: not a rec'),
-    ({"a": {"x": {"c": 1}, "y": {}}}, "a.{model}.b", r"x: no 'b' in it"),
-    ([{"a": [{"task": 1, "passed": 1}]}, {}], "a", r"m.json: record 2: no 'a' in it"),
+    ({"a": {"x": {"t": {"ok": 1}}, "date": "May"}}, "a.{model}.{task}", r'date: "May" is not a'),
+    ({"a": {"x": {"c": 1}, "y": {}}}, "a.{model}.b", r"x: the key 'b' is missing"),
+    ([{"a": [{"task": 1, "passed": 1}]}, {}], "a", r"m.json: record 2: the key 'a' is missing"),
 ])  # fmt: skip
 def test_a_path_through_a_value_that_is_not_a_record_is_refused(
     write: Any, document: Document, records: str, problem: str
