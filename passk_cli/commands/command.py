@@ -91,7 +91,6 @@ class Command:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        """All options of the command, with the options that only this command has first."""
         groups = sections_of((self.options_type, *self.groups, MessageOptions), self.without)
         return [option for _, options in groups for option in options]
 

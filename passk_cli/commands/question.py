@@ -63,7 +63,6 @@ class SharedOptions:
 
     @property
     def files(self) -> list[str]:
-        """The paths of the data; empty if the data does not come from files."""
         return paths_of(self.source)
 
 

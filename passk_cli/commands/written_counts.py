@@ -27,8 +27,7 @@ class WrittenTable(Section[WrittenModel]):
 
     separate_schema = True
     columns = (
-        MODEL,
-        GROUPS,
+        MODEL, GROUPS,
         Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
                meaning="Tasks with attempts."),
         Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
@@ -51,7 +50,6 @@ def refuse_reserved(names: Collection[str], reserved: Collection[str], table_nam
 
 
 def written_models(counts: Counts) -> list[WrittenModel]:
-    """Number of tasks, attempts and passes of each model, for `WrittenTable`."""
     models = []
     for place, series in enumerate(counts.series):
         n, c = (values[counts.rows_of(place)] for values in (counts.n, counts.c))

@@ -67,7 +67,7 @@ class CoverPair(PairRecord):
 def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
     """Compare models at the metrics that are ranges, with significant differences first.
 
-    Every pair of models is compared, or with a baseline each model with the baseline.
+    passk compares every pair of models, or each model with the baseline if there is a baseline.
     """
     metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
@@ -101,7 +101,6 @@ class CoverComparison:
 
     @property
     def verdict(self) -> str:
-        """The verdict if there is only one pair, else ""."""
         return self.pairs[0].fact.verdict if len(self.pairs) == 1 else ""
 
     @property

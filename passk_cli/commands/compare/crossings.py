@@ -32,8 +32,8 @@ class Crossing:
 
     series, against : the two models.  family : family of the metrics, for example "pass@".
     k : infinity if the curves do not cross up to k_max.
-    low, high : limits of k; NaN if the models have different numbers of attempts. In this case
-        resampled curves would cross too often.
+    low, high : limits of k; NaN if the models have different numbers of attempts, because
+        resampled curves would then cross too often.
     means : values of both curves at k = 1 … k_max.
     """
 
@@ -48,12 +48,10 @@ class Crossing:
 
     @property
     def k_text(self) -> str:
-        """The k of the crossing in words, for example "k = 6"."""
         return f"none up to k = {self.k_max}" if math.isinf(self.k) else f"k = {self.k:.0f}"
 
     @property
     def limits_text(self) -> str | None:
-        """The limits of k in words, for example "[3, none]"."""
         if math.isnan(self.low):
             return None
         low, high = (f"{v:.0f}" if math.isfinite(v) else "none" for v in (self.low, self.high))
@@ -70,7 +68,6 @@ class Crossing:
 def find_crossings(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> dict[tuple[Series, Series, str], Crossing]:
-    """(first model, second model, family of metrics) → crossing, with limits by resampled tasks."""
     crossings: dict[tuple[Series, Series, str], Crossing] = {}
     tail = (1 - confidence.level) / 2
     for c in comparisons:
@@ -114,9 +111,7 @@ class CrossingTable(Section[Crossing]):
 
     title = "The k at which one model overtakes the other"
     columns = (
-        MODEL,
-        AGAINST,
-        GROUPS,
+        MODEL, AGAINST, GROUPS,
         Column("curve", meaning="The metric at every k.", cell=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",
                cell=lambda cross: cross.k_text),
@@ -146,7 +141,6 @@ class CrossingTable(Section[Crossing]):
 
     @property
     def has_two_crossings(self) -> bool:
-        """Whether exactly two pairs of curves cross, so that the answer names both crossings."""
         return len(self.crossed) == 2
 
     def context(self) -> Iterator[str]:

@@ -54,7 +54,6 @@ class LeadingPlaces:
 
     @property
     def all_tested(self) -> bool:
-        """Whether some model comes first and every pair has a test."""
         count = len(self.ranked)
         return bool(self.top) and len(self.tested) >= count * (count - 1) // 2
 
@@ -66,12 +65,10 @@ class LeadingPlaces:
 
     @property
     def has_leader(self) -> bool:
-        """Whether one model is significantly better than every other model."""
         return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.leader_pairs)
 
     @property
     def pair_fields(self) -> Mapping[str, Any]:
-        """The number of pairs, and of pairs that differ, at the first metric."""
         return {
             "metric": self.metric.name, "differ": count_differing(self.tested), "pairs": len(
             self.tested),

@@ -34,8 +34,8 @@ def fragile_differences(
 ) -> Iterator[FragileDifference]:
     """Find significant differences that a few tasks decide.
 
-    Without these tasks, the difference must lose half of its size and its significance. Sound
-    differences often lose significance without the tasks that differ most (28 % with 13 tasks), but
+    A fragile difference loses half of its size and its significance without the tasks that differ
+    most. Sound differences often lose significance without these tasks (28 % with 13 tasks), but
     rarely half of their size (benchmarks/difference.md).
     """
     from passk_cli.inference.intervals import difference_distributions

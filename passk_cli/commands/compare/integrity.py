@@ -123,7 +123,7 @@ class IntegrityTable(Section[Submission]):
 def text_reader(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
     """A function that reads the attempts with their solutions, or else with their answers.
 
-    It is None if a file contains neither solutions nor answers.
+    The function is None if a file contains neither solutions nor answers.
     """
     inputs = counts.facts.inputs
     roles = [role for role in TEXTS if inputs and all(role in file.offered for file in inputs)]

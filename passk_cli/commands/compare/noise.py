@@ -28,7 +28,7 @@ class NoisyPair(PairRecord):
 class NoiseTable(Section[NoisyPair]):
     """A row per pair of models at pass@1 with the variance of the difference.
 
-    Both models need several attempts at every shared task.
+    A pair has a row only if both models have several attempts at every shared task.
     """
 
     title = "Noise of the differences at pass@1"

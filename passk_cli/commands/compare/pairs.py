@@ -37,7 +37,6 @@ class PairRecord:
 
     @property
     def series(self) -> Series:
-        """The first model with its groups."""
         return self.comparison.first.series
 
     @property
@@ -64,7 +63,6 @@ class Pair(PairRecord):
 
     @property
     def models(self) -> tuple[Series, Series]:
-        """The first and the second model, with their groups."""
         return self.series, self.comparison.second.series
 
     @property
@@ -189,7 +187,6 @@ def first_metric(pairs: Sequence[Pair]) -> Metric:
 
 
 def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs at the first metric that can be tested."""
     metric = first_metric(pairs)
     return [pair for pair in pairs if pair.metric == metric]
 

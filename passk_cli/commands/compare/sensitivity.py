@@ -51,9 +51,7 @@ class SensitivityTable(Section[VerdictStability]):
 
     view = "with --sensitivity"
     columns = (
-        MODEL,
-        AGAINST,
-        GROUPS,
+        MODEL, AGAINST, GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda row: row.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell=lambda row: row.verdict),
         Column("verdict kept", meaning="Number of groups without which the verdict is the same.",

@@ -251,25 +251,22 @@ class RankedModelTable(Section[Record]):
 
     @property
     def brief_metrics(self) -> list[Metric]:
-        """The further metrics that have a column even without --full."""
         return [m for m in self.other_metrics if shown_in_brief(self.study, m)]
 
     @property
     def full_metrics(self) -> list[Metric]:
-        """The further metrics that have a column only with --full."""
         return [m for m in self.other_metrics if not shown_in_brief(self.study, m)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalsOfModels:
-    """The intervals of all models at one metric, computed when the first is drawn."""
+    """The intervals of all models at one metric, computed when the first interval is drawn."""
 
     study: Analysis
     values: Sequence[TaskValues]
     name: str
 
     def of(self, series: Series) -> Estimate:
-        """The model's number with its interval."""
         return self._estimates.get(series, Estimate(None))
 
     @cached_property
@@ -289,8 +286,7 @@ class RankingTable(RankedModelTable[ModelRank]):
     columns = (
         Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
                cell=lambda standing: standing.first.places),
-        MODEL,
-        GROUPS,
+        MODEL, GROUPS,
         replace(_LETTERED, across=lambda section: [section.metric]),
         Column("interval of {0.name}", shown=WIDE, across=lambda section: [section.intervals],
                meaning="Interval of the model's own {0.name}, drawn on one scale; only in terminals"
@@ -325,7 +321,6 @@ class RankingTable(RankedModelTable[ModelRank]):
 
     @cached_property
     def intervals(self) -> IntervalsOfModels:
-        """The intervals of the models at the first metric."""
         values = [rank.ranks[self.metric].values for rank in self.records
                   if self.metric in rank.ranks]  # fmt: skip
         return IntervalsOfModels(self.study, values, self.metric.name)
@@ -414,8 +409,7 @@ class BaselineTable(RankedModelTable[BaselineRow]):
 
     view = "with --baseline"
     columns = (
-        MODEL,
-        GROUPS,
+        MODEL, GROUPS,
         replace(_TO_BASELINE, across=lambda section: [section.metric]),
         Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
                cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
@@ -454,7 +448,6 @@ class BaselineTable(RankedModelTable[BaselineRow]):
 
 
 def baseline_rows(pairs: Sequence[Pair], baseline: str) -> list[BaselineRow]:
-    """The rows of each group, with the baseline before the other models."""
     rows: list[BaselineRow] = []
     for group in dict.fromkeys(pair.series[1:] for pair in pairs):
         group_pairs = [pair for pair in pairs if pair.series[1:] == group]
@@ -783,7 +776,6 @@ class ChangeTable(PairSection):
 
     @property
     def verdict(self) -> str:
-        """The verdict if exactly one pair was tested, else ""."""
         return self.tested_pairs[0].fact.verdict if len(self.tested_pairs) == 1 else ""
 
     @property

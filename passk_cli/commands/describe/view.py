@@ -114,7 +114,6 @@ class ReadingSummary(Section[ReadingFact]):
 
     @property
     def clean(self) -> bool:
-        """Whether no outcome is missing or unclear, no row repeated and no setting varies."""
         return not any(self.fields[name] for name in ("settings", "missing", "unclear", "repeated"))
 
 
@@ -158,8 +157,7 @@ class ModelTable(Section[ModelSize]):
     title = "Models"
     separate_schema = True
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL,
-        GROUPS,
+        MODEL, GROUPS,
         Column("tasks", "count", name="tasks", cell=lambda size: len(size.n),
                meaning="Number of tasks with attempts."),
                Column("attempts each", cell=lambda size: _range_text(size.n),
@@ -264,7 +262,6 @@ class DescribeQuestion(Question, DescribeOptions):
 
 
 def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
-    """The rows of `ColumnTable`, shortened to one line of a terminal."""
     used_roles = {choice.role for choice in columns if choice.used}
     names = [choice.option or choice.column for choice in columns]
     room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)

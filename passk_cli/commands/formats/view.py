@@ -55,7 +55,6 @@ def known_formats() -> list[KnownFormat]:
 
 
 def unknown_format(name: str) -> ParameterError:
-    """The error for an unknown name of a format, with similar names."""
     word = name.lower()
     inside = [known_name for known_name in NAMES if word in known_name]
     question = did_you_mean_or_list(word, NAMES, "`passk formats` lists them")
@@ -64,7 +63,6 @@ def unknown_format(name: str) -> ParameterError:
 
 
 def complete_format_names(incomplete: str) -> list[str]:
-    """The names of formats that begin with a text, for shell completion."""
     return [name for name in sorted(NAMES) if name.startswith(incomplete)]
 
 

@@ -48,8 +48,8 @@ class ModelHorizon:
     curve : parameters a and b of the logistic curve.
     draws : parameters a and b of the curve of each resample, (resamples × 2).
     facts : horizon at each requested success rate.
-    shapes : shape of the curve → log₂ of the horizon at each success rate. It is infinite if the
-        horizon is beyond all tasks.
+    shapes : shape of the curve → log₂ of the horizon at each success rate; infinite if the horizon
+        is beyond all tasks.
     """
 
     series: Series
@@ -70,17 +70,14 @@ class ModelHorizon:
 
     @property
     def first(self) -> Estimate:
-        """The horizon at the first requested success rate."""
         return self.facts[0].estimate
 
     @property
     def log2(self) -> float:
-        """log₂ of the horizon at the first requested success rate."""
         return self.shapes["logistic"][0]
 
     @property
     def extrapolated(self) -> bool:
-        """Whether the horizon at the first rate is outside the range of the tasks."""
         return self.first.value is not None and not self.x.min() <= self.log2 <= self.x.max()
 
 

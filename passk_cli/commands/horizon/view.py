@@ -317,7 +317,6 @@ class HorizonTable(Section[ModelHorizon]):
 
 
 def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
-    """The weighted mean length and success rate of the tasks in each bin of lengths."""
     bins = np.floor(model.x / _BIN)
     for place in np.unique(bins):
         inside = bins == place
@@ -327,7 +326,6 @@ def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
 
 
 def _year(days: float) -> float:
-    """The year with decimals of a date in days since 1970."""
     day = date(1970, 1, 1) + timedelta(days=days)
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
 

@@ -90,7 +90,6 @@ class Designs:
 
     @cached_property
     def designs(self) -> list[Result]:
-        """The planned results of each metric in each requested design."""
         aims = self.aims
         return [
             self.in_design(DESIGN, components, tasks, n)
@@ -101,7 +100,6 @@ class Designs:
 
     @cached_property
     def splits(self) -> list[Result]:
-        """The planned results of each metric in each best split of the budget."""
         aims, metric_components = self.aims, self.metric_components
         ks = sorted({components.metric.k for components in metric_components})
         options = sorted(
@@ -311,5 +309,4 @@ class Designs:
 
 
 def goal_metrics(split: Result) -> list[str]:
-    """The metrics for which a split is best, or "all"."""
     return str(split.more["best_for"]).split(", ")

@@ -43,8 +43,7 @@ class FixedSuiteTable(Section[SuiteDesign]):
     view = "with --population these-tasks"
     columns = (
         data_field("fact", "Kind of row: suite.", lambda design: "suite"),
-        MODEL,
-        GROUPS,
+        MODEL, GROUPS,
         Column("attempts per task", "count", cell=lambda design: design.attempts,
                meaning="Number of attempts that each run makes at each task."),
         Column("two runs differ by up to", "points", cell=lambda design: Estimate(design.floor),

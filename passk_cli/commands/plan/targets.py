@@ -171,7 +171,6 @@ class PlanTargets:
     # fmt: on
 
     def check(self) -> None:
-        """Raise a ParameterError if the cost, the budget or the power is invalid."""
         if self.cost_per_attempt is not None:
             parse_cost(self.cost_per_attempt)
         if self.budget is not None:
@@ -211,7 +210,6 @@ class PlanTargets:
 
     @property
     def amount(self) -> float:
-        """The budget without its unit."""
         return float(str(self.budget).removeprefix("$").removesuffix(" attempts"))
 
     @property
@@ -225,7 +223,6 @@ class PlanTargets:
         return math.floor(self.amount / unit * (1.0 + 1e-12))
 
     def remainder(self, attempts: int) -> float:
-        """The rest of the budget after a number of attempts, in the unit of the budget."""
         if self.in_dollars:
             return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
         return self.affordable_attempts - attempts

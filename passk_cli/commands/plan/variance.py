@@ -78,7 +78,6 @@ class VarianceComponents:
 
     @property
     def correlation_source(self) -> str:
-        """The source of the correlation: "measured", "assumed" or "unknown"."""
         if self.correlation is None:
             return UNKNOWN
         return ASSUMED if self.pair is None else MEASURED
@@ -149,7 +148,6 @@ class VarianceComponents:
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 
     def paired_test(self, n: int, level: float) -> PairedTest:
-        """The paired test of two models with n attempts of each model at each task."""
         odds = self.values.expected * (1.0 - self.values.expected)
         bend = 0.0 if self.pair or odds <= 0.0 else 1.0 / (4.0 * odds)
         step = lattice_step(n, self.metric.k) if self.metric.family in _COUNTS_SUBSETS else 0.0
@@ -158,8 +156,8 @@ class VarianceComponents:
     def variances(self, n: int) -> tuple[float, float]:
         """Variances of the value and of the difference at a task with n attempts.
 
-        Each is T times the variance of a mean over T tasks, including the excess of clusters. More
-        attempts do not reduce this excess, because the tasks of a cluster have similar true values.
+        Each variance is T times the variance of a mean over T tasks, with the excess of clusters.
+        More attempts do not reduce the excess, because tasks of a cluster have similar true values.
         """
         if n not in self._variances:
             sampling_variances = (self.values.variance(n), self.difference.variance(n))
@@ -257,8 +255,8 @@ def _one_cluster(values: TaskValues) -> bool:
 def _components(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
     """The components of a metric for the most variable model and the most variable pair.
 
-    With one attempt per task, the correlation is unknown. It is not needed, because the plan then
-    has only designs with one attempt per task.
+    With one attempt per task, the correlation is unknown. The plan then has only designs with one
+    attempt per task, which need no correlation.
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters

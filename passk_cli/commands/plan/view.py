@@ -567,7 +567,6 @@ class VarianceTable(Section[VarianceComponents]):
 
 
 def _decisions(designs: Designs) -> dict[str, Any]:
-    """The options and assumptions of the plan for the signature."""
     aims = designs.aims
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
@@ -612,7 +611,6 @@ class PlanQuestion(Question, PlanOptions):
 
     @property
     def uses_pilot_costs(self) -> bool:
-        """Whether the cost of an attempt is the mean cost in the pilot."""
         return self.cost_per_attempt == PILOT or (self.in_dollars and self.unit_cost is None)
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
@@ -853,7 +851,6 @@ def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
 
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
-    """Warnings about metrics that the plan leaves out, and the note about clusters."""
     for reason, silent in pilot.unusable.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))

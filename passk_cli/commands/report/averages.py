@@ -87,7 +87,6 @@ class MacroAverageTable(Section[SeriesRow]):
 
     @property
     def leaders(self) -> list[str]:
-        """The models that are not significantly worse than any other model at the first metric."""
         for standings in list(self.standings.values())[:1]:
             beaten = standings.better.sum(axis=0).tolist()
             return [m for m, count in zip(standings.models, beaten, strict=True) if not count]
@@ -95,7 +94,6 @@ class MacroAverageTable(Section[SeriesRow]):
 
     @property
     def finding(self) -> Mapping[str, Any]:
-        """The models that come first, the lead of the first model, and the columns of --by."""
         metric, standings = next(iter(self.standings.items()))
         first = self.leaders
         return {

@@ -92,7 +92,6 @@ def leaderboard(
 
 
 def _add_places(estimates: Report, places: Mapping[str, RankPlaces]) -> Table:
-    """The rows of the estimates with the additional columns rank and letters."""
     if not places:
         return estimates.data
     heads = [column.header for column in estimates.data.columns]

@@ -52,7 +52,7 @@ class Part:
     question: type[Question] | None = None
 
     def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
-        """The panel, or None after adding the reason to `page.absent_parts`.
+        """The panel. If there is no panel, the reason is added to `page.absent_parts`.
 
         counts : the counts, or the reason why they could not be read.
         """
@@ -108,7 +108,6 @@ def first_metric_plots(report: Report) -> tuple[Plot, ...]:
 
 
 def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
-    """The option `metrics` with only the first metric if there are many models."""
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
@@ -141,7 +140,7 @@ def reason_costs_unknown(page: Page, counts: Counts) -> str:
 def flip_baseline(page: Page, counts: Counts) -> str | None:
     """The model that the part about flips compares with, or None.
 
-    It is the baseline, the first of two labelled runs, or the weaker of two models.
+    This model is the baseline, the first of two labelled runs, or the weaker of two models.
     """
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]

@@ -252,7 +252,6 @@ def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict
 
 
 def _read_separately(request: Request, options: SharedOptions, read: Read) -> Counts | str:
-    """The counts of a separate request, or the reason why they could not be read."""
     if options.read_once:
         return "the data can be read only once"
     try:
@@ -297,8 +296,8 @@ def _finding(
 ) -> Iterator[AnswerSentence]:
     """The answer of the page.
 
-    It is the answer of the section if there is only one section. Otherwise it is the answer about
-    the macro average with --average, or the best model in each group without --average.
+    A page with one section has the answer of this section. A page with several sections has an
+    answer about the macro average (with --average) or about the best model in each group.
     """
     if groups == 1:
         yield from sections[0].answer

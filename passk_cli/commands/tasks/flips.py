@@ -72,7 +72,6 @@ def has_changed(fact: Result) -> bool:
 
 
 def _change_sort_key(fact: Result) -> tuple[bool, bool, float, float]:
-    """Sort key: significant changes first, then flips, then all tasks by p-value and change."""
     p, change = fact.p or 0.0, fact.estimate.value or 0.0
     return not fact.verdict, not fact.more["flip"], p, -abs(change)
 
@@ -383,7 +382,6 @@ CHANGED = (
 
 
 def _loss_sort_key(fact: Result) -> tuple[bool, float]:
-    """Sort key: decreases of the pass rate first, and larger changes first."""
     change = fact.estimate.value or 0.0
     return change >= 0, -abs(change)
 

@@ -50,7 +50,6 @@ class TaskRates:
 
     @property
     def groups(self) -> Series:
-        """The values of the group columns."""
         return self.counts.series[self.series[0]][1:]
 
     @property
@@ -63,12 +62,10 @@ class TaskRates:
 
     @cached_property
     def n(self) -> Ints:
-        """Number of attempts, (models × tasks)."""
         return self.at(self.counts.n, 0)
 
     @cached_property
     def c(self) -> Ints:
-        """Number of passes, (models × tasks)."""
         return self.at(self.counts.c, 0)
 
     @cached_property

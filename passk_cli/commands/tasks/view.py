@@ -274,7 +274,6 @@ class ModelTaskClasses(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of tasks at which some model of the group has attempts."""
         return sum(map(len, self.tasks.values()))
 
 
@@ -283,8 +282,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
     view = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL,
-        GROUPS,
+        MODEL, GROUPS,
         Column("tasks", "count", cell=lambda model: model.number,
                where=lambda section: len({model.number for model in section.records}) > 1,
                meaning="Number of tasks at which some model of the group has attempts."),
