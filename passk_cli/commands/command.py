@@ -110,11 +110,8 @@ class Command:
         titles: dict[str, list[str]] = {}
         for name in options_by_field(self.options_type):
             owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
-            title = (
-                DEFAULT_TITLE
-                if owner is self.options_type
-                else getattr(owner, "title", DEFAULT_TITLE)
-            )
+            is_own = owner is self.options_type
+            title = DEFAULT_TITLE if is_own else getattr(owner, "title", DEFAULT_TITLE)
             titles.setdefault(title, []).append(name)
         if DEFAULT_TITLE in titles:
             titles[DEFAULT_TITLE] = titles.pop(DEFAULT_TITLE)

@@ -78,11 +78,9 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
         for key, values in zip(keys, rivals, strict=True):
             if key not in facts_of_sides:
                 # Without shared tasks, the result has no range.
-                shared = (
-                    values.restrict(c.tasks)
-                    if len(c.tasks)
-                    else replace(values, values=c.differences[:0])
-                )
+                shared = replace(values, values=c.differences[:0])
+                if len(c.tasks):
+                    shared = values.restrict(c.tasks)
                 facts_of_sides[key] = study.result(shared)
         pairs.append(CoverPair(c, (facts_of_sides[keys[0]], facts_of_sides[keys[1]])))
     place = {metric: at for at, metric in enumerate(metrics)}

@@ -40,20 +40,15 @@ class OneModelRuns:
         files = all_of_count(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
-            labelled = " ".join(
-                map(shell_quoted, SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths))
-            )
+            arguments = SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths)
+            labelled = " ".join(map(shell_quoted, arguments))
             problem = f"nothing to compare: {files} have the label {labels[0]!r}; write {labelled}"
             return error.with_changes(ParameterError, problem=problem, settles=())
         fixes = [*islice(self._fixes(), 1)]
         settles = [*fixes, *(fix for fix in error.settles if fix.is_complete or not fixes)]
         models, request = {model for model, *_ in self.counts.series}, self.request
-        if (
-            not self._has_several_files
-            or len(models) > 1
-            or request.models
-            or request.exclude_models
-        ):
+        chosen = request.models or request.exclude_models
+        if chosen or len(models) > 1 or not self._has_several_files:
             return error.with_changes(ParameterError, settles=settles)
         problem = f"nothing to compare: {files} contain only the model {models.pop()!r}"
         if not fixes:

@@ -617,11 +617,8 @@ class PairTable(PairSection):
         return (first.series[0], first.against) if self.single_model else super().names
 
     def tables(self) -> Iterator[Table]:
-        brief = (
-            [p for p in self.records if shown_in_brief(self.study, p.metric)]
-            if self.single_model
-            else ()
-        )
+        records = self.records if self.single_model else ()
+        brief = [p for p in records if shown_in_brief(self.study, p.metric)]
         if brief and len(brief) < len(self.records):
             yield replace(self.table(brief, ""), shown=BRIEF)
         visibility = ALWAYS if len(brief) == len(self.records) else FULL
@@ -892,11 +889,9 @@ class CompareQuestion(Question, CompareOptions):
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
-        runs = (
-            RunAndBaseline(None)
-            if self.baseline is None
-            else RunAndBaseline.from_arguments(options.files, self.baseline)
-        )
+        runs = RunAndBaseline(None)
+        if self.baseline is not None:
+            runs = RunAndBaseline.from_arguments(options.files, self.baseline)
         if runs.baseline is None:
             study = super().study(
                 options,
@@ -959,7 +954,7 @@ class CompareQuestion(Question, CompareOptions):
                 OptionValue("--crossings"),
                 "crossings need two models with shared tasks and a metric of k, for example pass@k",
                 settles=[
-                    SuggestedFix({"-m": ("pass@1",)}, "is one"),
+                    SuggestedFix({"-m": ("pass@1",)}, "adds a metric"),
                     SuggestedFix({"--crossings": None}),
                 ],
             )
@@ -976,17 +971,11 @@ class CompareQuestion(Question, CompareOptions):
             self.pairs(study, metric_pairs, adjustment, baseline or "", single_model, not crossings)
         ]
         if baseline is None:
-            sections.insert(
-                0,
-                RankingTable(
-                    study, models_by_rank(ranks, metric_pairs), metric_pairs, single_model
-                ),
-            )
+            standings = models_by_rank(ranks, metric_pairs)
+            sections.insert(0, RankingTable(study, standings, metric_pairs, single_model))
         elif not single_model:
-            sections.insert(
-                0,
-                BaselineTable(study, baseline_rows(metric_pairs, baseline), metric_pairs, baseline),
-            )
+            rows = baseline_rows(metric_pairs, baseline)
+            sections.insert(0, BaselineTable(study, rows, metric_pairs, baseline))
         if change:
             sections.append(ChangeTable(study, change_pairs, change))
         if self.crossings:

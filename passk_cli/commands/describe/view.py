@@ -289,10 +289,8 @@ def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[
         yield "files", f"{name}: {form}; {roles}"
     if len(groups) > _GROUPS:
         file_count = sum(len(files) for files in list(groups.values())[_GROUPS:])
-        yield (
-            "files",
-            Phrase((OptionHint(f"and {plural(file_count, 'more file')}, read in other ways"),)),
-        )
+        hint = OptionHint(f"and {plural(file_count, 'more file')}, read in other ways")
+        yield "files", Phrase((hint,))
 
 
 def _file_facts(

@@ -53,14 +53,9 @@ def ways_to_spend(
         for the cost of the existing run.  prices : model → cost of an attempt in dollars.
     """
     values = (components.difference.first, components.difference.second)
-    pilots = (
-        [estimate for estimate in values if isinstance(estimate, PilotEstimate)]
-        if components.pair
-        else []
-    )
-    pilots = (
-        pilots or [components.values] if isinstance(components.values, PilotEstimate) else pilots
-    )
+    pilots = [p for p in values if components.pair and isinstance(p, PilotEstimate)]
+    if not pilots and isinstance(components.values, PilotEstimate):
+        pilots = [components.values]
     names = components.pair if components.pair and len(pilots) == 2 else (components.name,)
     between = (
         components.difference.between_variance if len(names) == 2 else pilots[0].between_variance

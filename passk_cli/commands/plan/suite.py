@@ -98,10 +98,6 @@ def suite_designs(
     """
     for noise in noises:
         attempts_needed = noise.attempts_needed(allowed_difference)
-        usual = [
-            1 << power
-            for power in range(attempts_needed.bit_length())
-            if 1 << power < attempts_needed
-        ]
+        usual = [1 << power for power in range((attempts_needed - 1).bit_length())]
         for number in attempts or (*usual, attempts_needed):
             yield SuiteDesign(noise, number)

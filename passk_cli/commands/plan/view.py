@@ -505,11 +505,8 @@ class DesignTable(Section[DesignChoice]):
         ]  # fmt: skip
         detect_label = f"{100 * aims.detect:.3g} points: {_design_words(detecting)}"
         rules = [ReferenceLine(y=aims.detect)]
-        rules += (
-            [ReferenceLine(x=detecting.size.tasks, text=detect_label)]
-            if detecting.size.tasks
-            else []
-        )
+        if detecting.size.tasks:
+            rules.append(ReferenceLine(x=detecting.size.tasks, text=detect_label))
         if all(row["difference"] is None for row in rows):
             return ()
         return (
@@ -791,11 +788,8 @@ class PlanQuestion(Question, PlanOptions):
         budget = None
         if self.budget is not None:
             targets.check_budget()
-            budget = (
-                targets.amount
-                if targets.in_dollars or prices is None
-                else targets.amount * (unit or 1)
-            )
+            is_plain = targets.in_dollars or prices is None
+            budget = targets.amount * (1 if is_plain else unit or 1)
         ways = ways_to_spend(components, budget, prices)
         section = ContinuationTable(study, ways, components, prices is not None)
         all_messages = (*study.messages(()), *messages, BY_OUTCOMES())
@@ -805,11 +799,9 @@ class PlanQuestion(Question, PlanOptions):
 
     def price_error(self, model: str, cost: Estimate) -> ParameterError:
         """The error for a plan in dollars if costs of attempts are missing or 0."""
-        place = (
-            OptionValue("--budget", self.budget)
-            if self.budget
-            else OptionValue("--cost-per-attempt", PILOT)
-        )
+        place = OptionValue("--cost-per-attempt", PILOT)
+        if self.budget:
+            place = OptionValue("--budget", self.budget)
         why = "lack their cost" if cost.value else "cost 0, probably because the price is unknown"
         settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets a cost")]
         settles += [self._attempts_fix] * self.has_open_unit

@@ -521,14 +521,10 @@ class MatrixTable(Section[MatrixRow]):
             yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        brief_part = [(self.brief, self.brief.parts[0], BRIEF)]
-        for section, part, visibility in [
-            *brief_part,
-            *((self, part, FULL) for part in self.parts),
-        ]:
-            yield replace(
-                replace(section, part=part).table(self.records, self.title), shown=visibility
-            )
+        full_parts = [(self, part, FULL) for part in self.parts]
+        for section, part, shown in [(self.brief, self.brief.parts[0], BRIEF), *full_parts]:
+            table = replace(section, part=part).table(self.records, self.title)
+            yield replace(table, shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
         return heat_maps(self.study)
