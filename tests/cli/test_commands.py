@@ -342,7 +342,7 @@ def test_a_bayesian_bootstrap_of_perfect_models_has_no_error(passk: Passk, write
         ("bootstrap --population these-tasks", "a task has 2,000,000 attempts"),
         ("compare --population these-tasks -k 1", "--population new-tasks"),
         ("compare -k 1 --crossings", "--crossings: a task has 2,000,000 attempts"),
-        ("curve", "k up to 2,000,000 is too far for a curve of counts\n"),
+        ("curve", "k = 2,000,000 is too large for a curve of counts\n"),
         ("extrapolate", "at most 100,000 one by one; thin out the attempts"),
         ("plan", "the pilot: a task has 2,000,000 attempts"),
     ],

@@ -225,8 +225,8 @@ def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: P
         ("compare -m cover@0.8 --test t", "has no test"),
         ("curve -m cover@0.8", "write cover"),
         ("curve -m cover,pass@k", "name only cover"),
-        ("curve -m cover -k 1,2", "over rates, from outcomes"),
-        ("curve -m cover --delta", "over rates, from outcomes"),
+        ("curve -m cover -k 1,2", "does not use this option"),
+        ("curve -m cover --delta", "does not use this option"),
     ],
 )
 def test_a_range_is_refused_in_plain_words(passk: Passk, given: str, said: str) -> None:

@@ -180,7 +180,7 @@ SENSELESS = {
     "curve FILE --rates 0.5": "stands instead of files; give one or the other",
     "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",
     "curve --rates 0.5 --threshold 0.5": "is for outcomes; these are exact rates",
-    "curve --rates 0.5 -m maj@k": "exact rates contain nothing about attempts",
+    "curve --rates 0.5 -m maj@k": "exact rates contain no attempts",
     "curve --rates 0.5 --band simultaneous": "exact rates have no sampling error",
     "curve FILE --band simultaneous --interval none": "needs an interval",
     "curve FILE --band simultaneous --short-tasks drop": "needs the same tasks at every k",

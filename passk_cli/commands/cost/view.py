@@ -344,7 +344,7 @@ class CostPairTable(Section[CostComparison]):
 class CostQuestion(Question, CostOptions):
     sections = (CostTable, CostPairTable)
 
-    unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
+    unbounded: ClassVar[str] = "costs are only used for attempts with an outcome"
 
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))

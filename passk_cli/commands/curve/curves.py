@@ -252,12 +252,12 @@ class CurveComputation:
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
         refuse_if_any("bad-option-value", (
-            last > MOST_CURVE, "", f"k up to {last:,} is too far for a curve of counts",
-            (SuggestedFix({"--max-k": MOST_CURVE}, "is the most"),),
+            last > MOST_CURVE, "", f"k = {last:,} is too large for a curve of counts",
+            (SuggestedFix({"--max-k": MOST_CURVE}, "is the maximum"),),
         ))  # fmt: skip
         if grid.max_k is not None and grid.max_k > most:
             option = "-k" if grid.ks else "--max-k"
-            shorter = SuggestedFix({option: None}, "goes as far as there are attempts")
+            shorter = SuggestedFix({option: None}, "ends the curve at the number of attempts")
             raise ParameterError(
                 OptionValue(option, str(grid.max_k)),
                 f"it needs {plural(grid.max_k, 'attempt')} per"

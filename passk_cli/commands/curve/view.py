@@ -631,7 +631,7 @@ class CurveQuestion(Question, CurveOptions):
         sampling = "it needs outcomes, and exact rates have no sampling error"
         refuse_if_any(
             "contradicting-options",
-            (self.further_metrics, OptionValue("-m"), "exact rates contain nothing about attempts",
+            (self.further_metrics, OptionValue("-m"), "exact rates contain no attempts",
              (SuggestedFix({"-m": None}),)),
             (self.band != POINTWISE, OptionValue("--band"), sampling,
              (SuggestedFix({"--band": None}),)),
@@ -674,17 +674,17 @@ class CurveQuestion(Question, CurveOptions):
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
-            *((ranged, OptionValue(option), "the curve of cover is over rates, from outcomes",
+            *((ranged, OptionValue(option), "the curve of cover does not use this option",
                fixes) for option, fixes in of_k),
         )  # fmt: skip
         method, fixed = options.confidence.method, options.confidence.population == THESE_TASKS
         reasons = (
-            ("--interval", method == "none", "it needs an interval"),
+            ("--interval", method == "none", "a band needs an interval method"),
             ("--interval", fixed and method == "percentile",
-             "for these tasks it is made of hull or jackknife intervals, not percentile"),
+             "for these tasks, a band needs hull or jackknife intervals, not percentile"),
             ("--short-tasks", options.metrics.short_tasks == "drop",
-             "it needs the same tasks at every k"),
-            ("-m", self.further_metrics, "it is for pass@k and pass^k"),
+             "a band needs the same tasks at every k"),
+            ("-m", self.further_metrics, "a band is only for pass@k and pass^k"),
         )  # fmt: skip
         place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
         refuse_if_any("invalid-method", *(
