@@ -364,7 +364,11 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
         ("where", "", "where=: the value is empty; give a value or leave the option out"),
-        ("where", FRAME.assign(there=True).there, "where=: this is a mask; write the condition as"),
+        (
+            "where",
+            FRAME.assign(there=True).there,
+            "where=: the value is a mask; write the condition as",
+        ),
         ("by", [0, 1, 2] * 90, "by=0, 1, 2 and 267 more: write COLUMN"),
         ("fields", {"task": 3}, "no column '3'"),
     ],
@@ -613,7 +617,8 @@ def test_a_dict_of_frames_is_one_model_each() -> None:
         passk_cli.DataError, match=r"DataFrame 'x': the file contains several models \(a, b\)"
     ):
         passk_cli.read({"x": FRAME, "y": FRAME})
-    with pytest.raises(passk_cli.DataError, match=r"DataFrame 'y': no column has a task"):
+    problem = r"DataFrame 'y': no column has a usual name for the task"
+    with pytest.raises(passk_cli.DataError, match=problem):
         passk_cli.read({"x": frames["new a"], "y": FRAME.drop(columns="task")})
 
 
