@@ -50,7 +50,7 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
         ),
         (["--toy", "gaussian", "--temperature", "t"], "without data and without resampling"),
         (["--toy", "gaussian", "--seed", "3"], "without data and without resampling"),
-        (["--toy", "gaussian", "--fit", "--spread", "2"], "--fit uses the k's and spreads"),
+        (["--toy", "gaussian", "--fit", "--spread", "2"], "the fit uses the k's and spreads"),
         (["--toy", "gaussian", "--spread", "wide"], "write numbers, for example 4,16"),
         (["--toy", "gaussian", "--spread", "0"], "must be above 0 and at most 16384; got 0"),
         (["--toy", "gaussian", "-k", "0"], "write a whole number, at least 1"),

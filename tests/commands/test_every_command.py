@@ -209,7 +209,7 @@ SENSELESS = {
     "temperature --toy gaussian --by x": "draws nothing and has pass@k only",
     "temperature --toy gaussian -m pass^2": "has pass@k only",
     "temperature --toy gaussian --gamma 2": "is for the family power-law",
-    "temperature --toy gaussian --fit -k 2": "uses the k and spreads of the article",
+    "temperature --toy gaussian --fit -k 2": "uses the k's and spreads of the article",
     "temperature FILE --where 'temperature<0.5'": "the only temperature is 0.2",
 }
 

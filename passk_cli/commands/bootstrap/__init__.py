@@ -34,7 +34,7 @@ class BootstrapOptions:
     """Show the intervals of every method, bias and errors.
 
     The command resamples the tasks. For each metric, it shows how much the limits depend on the
-    interval method. With --full, it also shows bias, standard errors, the shares of the variance
+    interval method. The full tables also show bias, standard errors, the shares of the variance
     from tasks and from attempts, and how often each model comes first.
 
     # compare the intervals of three methods

@@ -508,7 +508,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
              OptionValue("--gamma"), "it is only for the family power-law",
              (SuggestedFix({"--gamma": None}),)),
             (self.toy and self.fit and (self.spread or self.k), "",
-             "--fit uses the k's and spreads of the article",
+             "the fit uses the k's and spreads of the article",
              (SuggestedFix({"-k": None, "--spread": None}),)),
         )  # fmt: skip
         if not self.toy:
