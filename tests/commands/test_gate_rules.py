@@ -259,8 +259,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ("max-drop = {\"pass@1\" = 0.05}", "max_dorp = 1", "passk.toml:6: suite a: max_dorp: unknown"
      " key; did you mean max_drop?"),
     ("0.05}", "7}", "passk.toml:6: suite a: max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
-    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: the value must be the same"
-     " for all suites; write it above [[suite]]"),
+    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: all suites must share"
+     " this key; write it above [[suite]]"),
     ('tier = "smoke"', "weight = 2", "passk.toml:7: suite a: weight: weights of suites were"
      " removed; leave this key out"),
     ('tier = "smoke"', 'first = "pass"', "passk.toml:7: suite a: first: leave this key out, and use"

@@ -91,9 +91,8 @@ class ConvertQuestion(Question, ConvertOptions):
             }
             problem, settles = "this works only for a table of counts", _COUNTS
             if self.engine == "spark" and request.map is None:
-                settles = (
-                    SuggestedFix({"--counts": True, "--map": Placeholder("FILE")}, "writes counts"),
-                )
+                options_of_fix = {"--counts": True, "--map": Placeholder("FILE")}
+                settles = (SuggestedFix(options_of_fix, "writes counts"),)
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
         refuse_if_any("contradicting-options", *reasons)
         if self.counts:
@@ -122,18 +121,14 @@ class ConvertQuestion(Question, ConvertOptions):
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
-                problem = f"{error.place}: {error.problem}"
-                raise ParameterError(
-                    problem, name="contradicting-options", settles=_COUNTS
-                ) from None
+                problem, name = f"{error.place}: {error.problem}", "contradicting-options"
+                raise ParameterError(problem, name=name, settles=_COUNTS) from None
 
     def report(self, study: Analysis) -> Report:
         counts = study.counts
         sections = [ConvertedTable(study, written_models(counts))]
         # The table lists every benchmark separately, so no message about pooled benchmarks applies.
-        messages = [
-            message for message in study.messages(()) if message.name != POOLED_BENCHMARKS.name
-        ]
+        messages = [m for m in study.messages(()) if m.name != POOLED_BENCHMARKS.name]
         report = build_report(study, sections, messages=messages, interval=None)
         fields = {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
@@ -150,8 +145,5 @@ def _require_output_outside(source: Any, output: Path) -> None:
         read = split_label(argument)[1]
         inside = os.path.isdir(read) and folder.is_relative_to(Path(read).resolve())
         if inside and has_result_suffix(output.name):
-            raise ParameterError(
-                f"{output} is in the folder {read}, which passk reads, so the next command would"
-                " count each attempt twice; choose another folder",
-                name="bad-output",
-            )
+            problem = f"{output} is in the folder {read}, so passk would count each attempt twice"
+            raise ParameterError(f"{problem}; choose another folder", name="bad-output")

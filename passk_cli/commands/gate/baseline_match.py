@@ -154,9 +154,8 @@ class BaselineMatch:
         if name not in models:
             raise missing_baseline_error("--baseline", name, models)
         if len(models) == 1:
-            raise ParameterError(
-                "no candidate: every model in the data is the baseline", name="no-such-model"
-            )
+            problem = "the data contains only the model of the baseline, and no candidate"
+            raise ParameterError(problem, name="no-such-model")
         candidates, bases = (
             tuple(s for s, series in enumerate(counts.series) if (series[0] == name) == is_base)
             for is_base in (False, True)
@@ -321,9 +320,8 @@ class BaselineMatch:
             cells, attempts = _cells_and_attempts(self.counts, series)
             base = self.base_series(series)
             if declared is not None:
-                by_series[series] = CandidateAttempts(
-                    cells, attempts, np.full(len(attempts), declared), declared=True
-                )
+                expected = np.full(len(attempts), declared)
+                by_series[series] = CandidateAttempts(cells, attempts, expected, declared=True)
             elif base is None or self.baseline is None:
                 by_series[series] = CandidateAttempts(cells, attempts)
             else:

@@ -88,10 +88,9 @@ class GateContext:
         """Two contexts: one in which every attempt of the new run passes, and one in which every
         attempt fails."""
         counts, base = self.sides.counts, self.sides.baseline
-        extreme_counts = [
-            replace(with_passes(counts, c), missing=None) for c in (counts.n, 0 * counts.n)
-        ]
-        return self.with_counts(extreme_counts[0], base), self.with_counts(extreme_counts[1], base)
+        all_pass, all_fail = with_passes(counts, counts.n), with_passes(counts, 0 * counts.n)
+        best, worst = replace(all_pass, missing=None), replace(all_fail, missing=None)
+        return self.with_counts(best, base), self.with_counts(worst, base)
 
     def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
         return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
@@ -214,9 +213,8 @@ class GateContext:
                  and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")
-        return replace(
-            line, details=(*line.details, *words, *self.deviations(series)), covered=cover
-        )
+        details = (*line.details, *words, *self.deviations(series))
+        return replace(line, details=details, covered=cover)
 
     def deviations(self, series: Series) -> list[str]:
         words, cover, sides = [], self.coverages[series], self.sides
@@ -265,9 +263,8 @@ class JudgedRun:
         context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
         for place, rule in enumerate(gate.active_rules):
-            for cases in zip(
-                *(rule.judge([case])[0] for case in context.missing_outcome_cases), strict=True
-            ):
+            lines_by_case = (rule.judge([case])[0] for case in context.missing_outcome_cases)
+            for cases in zip(*lines_by_case, strict=True):
                 judged = [context.with_details(line) for line in cases]
                 line = join_worst_and_best(*judged) if len(judged) > 1 else judged[0]
                 lines.append(line.with_failing(gate.on_undecided, place))

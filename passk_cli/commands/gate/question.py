@@ -133,9 +133,8 @@ class GateQuestion(Question, GateOptions):
         """The gate without the rules that need a baseline, or None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
-                read_pooled_baseline(
-                    read, _history_request(self.request(options)), self.baseline, self.skip_run
-                )
+                request = _history_request(self.request(options))
+                read_pooled_baseline(read, request, self.baseline, self.skip_run)
                 return None
             except DataError as error:
                 if error.name != "no-history-yet":
@@ -153,28 +152,23 @@ class GateQuestion(Question, GateOptions):
         if self.baseline is None and self.book is None:
             settle = SuggestedFix({"--baseline": Placeholder("FILE")}, "names this baseline")
             problem = "this option needs --baseline, which names the baseline of later runs"
-        return ParameterError(
-            OptionValue("--first-run"), problem, name="contradicting-options", settles=[settle]
-        )
+        place, name = OptionValue("--first-run"), "contradicting-options"
+        return ParameterError(place, problem, name=name, settles=[settle])
 
     def request(self, options: SharedOptions) -> Request:
         general = options.metrics.metrics
         metrics = self.needed_metrics(general)
         standard = any(rule.general for rule in self.active_rules) and not general
-        return replace(
-            super().request(options),
-            attempts=required_attempt_data(metrics),
-            scores_only=uses_only_scores(metrics) and not standard,
-        )
+        scores_only = uses_only_scores(metrics) and not standard
+        attempts = required_attempt_data(metrics)
+        return replace(super().request(options), attempts=attempts, scores_only=scores_only)
 
     def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
         """All metrics that the rules need. Metrics that are compared with the baseline come first.
 
         general : the metrics of -k and -m.
         """
-        rule_metrics = [
-            metric for rule in reversed(self.active_rules) for metric in rule.option_metrics
-        ]
+        rule_metrics = [m for rule in reversed(self.active_rules) for m in rule.option_metrics]
         more = general if any(rule.general for rule in self.active_rules) else ()
         return tuple(dict.fromkeys((*rule_metrics, *more)))
 
@@ -195,9 +189,8 @@ class GateQuestion(Question, GateOptions):
             refuse_same_file(options.files, history[0])
             counts = read(request, runs.files)
             try:
-                past = read_pooled_baseline(
-                    read, _history_request(request), self.baseline, self.skip_run
-                )
+                past_request = _history_request(request)
+                past = read_pooled_baseline(read, past_request, self.baseline, self.skip_run)
             except PasskError as error:
                 error.settles = runs.applicable_fixes(error.settles, read, request)
                 raise
@@ -234,7 +227,7 @@ class GateQuestion(Question, GateOptions):
             raise ParameterError(
                 "no rule was checked: the new run and the baseline share no group",
                 name="nothing-to-compare",
-                settles=[SuggestedFix({"--by": None}, "compares them as a whole")],
+                settles=[SuggestedFix({"--by": None}, "compares the runs as a whole")],
             )
         return self.report_of_runs(run.context.study, [run])
 
@@ -256,13 +249,10 @@ class GateQuestion(Question, GateOptions):
 
     def gate_context(self, study: Analysis) -> GateContext:
         metrics = self.needed_metrics(study.metrics)
-        full_study = replace(
-            study, metrics=metrics, confidence=study.confidence.for_metrics(metrics)
-        )
+        confidence = study.confidence.for_metrics(metrics)
         if is_corrected(study.counts):
-            full_study = replace(
-                full_study, confidence=full_study.confidence.for_corrected_values()
-            )
+            confidence = confidence.for_corrected_values()
+        full_study = replace(study, metrics=metrics, confidence=confidence)
         if full_study.has_ranges:
             full_study.confidence.require_steady()
             require_monotone(metrics)

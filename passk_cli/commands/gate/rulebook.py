@@ -270,12 +270,12 @@ class Rulebook:
 
     @property
     def omissions(self) -> list[str]:
-        other_suites = f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}"
-        words = {
-            f"{plural(self.quarantined, 'task')} in quarantine": self.quarantined,
-            other_suites: self.other_suites,
-        }
-        return [text for text, count in words.items() if count]
+        notes = []
+        if self.quarantined:
+            notes.append(f"{plural(self.quarantined, 'task')} in quarantine")
+        if self.other_suites:
+            notes.append(f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}")
+        return notes
 
     def with_questions(
         self, ask: Callable[..., tuple[Any, Any]], command_options: Mapping[str, Any]
@@ -295,9 +295,8 @@ class Rulebook:
                 in_quarantine = [task.task for task in entry.suite.quarantined]
                 if tasks := [task for task in in_quarantine if task in gate.must_pass]:
                     problem = "this task is in quarantine; remove it from must-pass or quarantine"
-                    raise ParameterError(
-                        OptionValue("--must-pass", tasks[0]), problem, name="bad-rules"
-                    )
+                    place = OptionValue("--must-pass", tasks[0])
+                    raise ParameterError(place, problem, name="bad-rules")
                 if options.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
                         OptionValue("--adjust", options.rules.adjust),
@@ -385,10 +384,8 @@ class _RuleFile:
             return cls(path, text, tables)
         tool = tables.get("tool", {})
         if "passk" not in tool:
-            raise ParameterError(
-                f"{path}: the file has no table [tool.passk]; write the suites there",
-                name="bad-rules",
-            )
+            problem = "the file has no table [tool.passk]; write the suites into this table"
+            raise ParameterError(f"{path}: {problem}", name="bad-rules")
         return cls(path, text, tool["passk"], "tool.passk.")
 
     def refused(
@@ -445,14 +442,14 @@ class _RuleFile:
             raise self.refused(_NO_SUITE)
         top = dict[str, Any]()
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
+
         # One error lists the problems above the suites and the problems in the suites.
-        steps: list[Callable[[], Any]] = [
-            lambda: top.update(
-                self._option_values(shared, file_options(), self.refused, (SUITE, TREND))
-            )
-        ]
-        steps += [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
-        _, *entries, trend = map_with_errors(lambda step: step(), [*steps, self._trend])
+        def read_shared_options() -> None:
+            top.update(self._option_values(shared, file_options(), self.refused, (SUITE, TREND)))
+
+        steps = [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
+        all_steps = [read_shared_options, *steps, self._trend]
+        _, *entries, trend = map_with_errors(lambda step: step(), all_steps)
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if names.index(name) < at), None)
         if twice is not None:
@@ -460,9 +457,8 @@ class _RuleFile:
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
             question = did_you_mean_or_list(tier, tiers) if tiers else "no suite has a tier"
-            raise ParameterError(
-                OptionValue("--tier", tier), f"no suite of {self.name} has this tier; {question}"
-            )
+            problem = f"no suite of {self.name} has this tier; {question}"
+            raise ParameterError(OptionValue("--tier", tier), problem)
         selected = [tier is None or tier in entry.suite.tier for entry in entries]
         run = tuple(compress(entries, selected))
         other_suites = tuple(compress(names, [not is_selected for is_selected in selected]))
@@ -472,9 +468,8 @@ class _RuleFile:
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.refused, at=at, name=str(table.get("name", "")))
         suite_options = {option.option.name: option for option in options_by_field(Suite).values()}
-        values = self._option_values(
-            table, {**file_options(), **suite_options}, refused, of_suite=True
-        )
+        keys = {**file_options(), **suite_options}
+        values = self._option_values(table, keys, refused, of_suite=True)
         try:
             suite = fill_options(Suite, values)
         except ParameterError as error:
@@ -494,9 +489,8 @@ class _RuleFile:
         if table is None:
             return None
         refused = partial(self.refused, at=TREND)
-        values = self._option_values(
-            table if isinstance(table, dict) else {}, trend_keys(), refused
-        )
+        table = table if isinstance(table, dict) else {}
+        values = self._option_values(table, trend_keys(), refused)
         if not isinstance(values.get("history"), str):
             raise refused(_NO_HISTORY)
         history = self._located(values, refused)["history"]
@@ -526,15 +520,12 @@ class _RuleFile:
                 question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
             if of_suite and option.field in SHARED:
-                raise refused(
-                    f"{key}: the value must be the same for all suites; write it above [[suite]]"
-                )
+                raise refused(f"{key}: all suites must share this key; write it above [[suite]]")
             if option.field in values:
                 raise refused(f"{key}: this key is given twice; remove one")
             if isinstance(value, dict) and option.base is not Mapping:
-                raise refused(
-                    f"{key}: write {option.option.value_placeholder or 'a value'} and not a table"
-                )
+                placeholder = option.option.value_placeholder or "a value"
+                raise refused(f"{key}: write {placeholder} and not a table")
             values[option.field] = value
 
         map_with_errors(take, table)

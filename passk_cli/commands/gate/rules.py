@@ -146,9 +146,8 @@ def parse_limits(
              f"a {'higher' if amounts else 'lower'} value of this metric is better",
              (SuggestedFix({**alternative, option: None}, "limits this metric"),)),
         )  # fmt: skip
-        refuse_if_any(
-            "contradicting-options", (metric in limits, place, "this metric is given twice", ())
-        )
+        twice = metric in limits, place, "this metric is given twice", ()
+        refuse_if_any("contradicting-options", twice)
         limits[metric] = RelativeLimit(number) if part else number
     return limits
 
@@ -442,13 +441,10 @@ class Minimum(GateRule):
             words |= {"end": "the range"} if self.min_by == BY_INTERVAL else {}
         elif verdict == UNDECIDED:
             truth = f" if {_default_distance(fact)} away"
-            to_decide = _needed_if_all_agree(fact, least, context) or _needed_to_decide(
-                fact, context, 0.0, truth
-            )
-        shown = fact.estimate.value_or_limits
-        line = self.judgement(
-            fact, verdict, rates.metric, to_decide, least, estimate=shown, **words
-        )
+            to_decide = _needed_if_all_agree(fact, least, context)
+            to_decide = to_decide or _needed_to_decide(fact, context, 0.0, truth)
+        words["estimate"] = fact.estimate.value_or_limits
+        line = self.judgement(fact, verdict, rates.metric, to_decide, least, **words)
         if verdict == ERROR:
             return line.as_error(fact.estimate.reason or fact.flaw, absent=not rates.has_values)
         return line
@@ -515,9 +511,8 @@ class BaselineRule(GateRule):
             for rates in context.unpaired_values(self.metrics_in(context)):
                 fact = context.empty_result(rates.series, rates.metric)
                 line = self.judgement(fact, ERROR, rates.metric, limit=self._limit(rates.metric))
-                row.append(
-                    line.as_error(context.sides.reason_not_compared(rates.series), absent=True)
-                )
+                reason = context.sides.reason_not_compared(rates.series)
+                row.append(line.as_error(reason, absent=True))
             rows.append(row)
         return rows
 
@@ -989,9 +984,8 @@ def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> st
         ("fail", estimate.value, 1 - estimate.high, 1 - least),
     ):
         if estimate.unit == "share" and off < 1e-12 and 0 < end < goal < 1:
-            return _about_text(
-                number * math.log(end) / math.log(goal), f" if all {word}", fixed=fixed
-            )
+            count = number * math.log(end) / math.log(goal)
+            return _about_text(count, f" if all {word}", fixed=fixed)
     return ""
 
 

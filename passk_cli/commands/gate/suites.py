@@ -172,10 +172,8 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
         gates = [entry.gate.first_run_gate(entry.options, read) for entry in entries]
         if not any(gates):
             raise gate.first_run_error()
-        entries = tuple(
-            replace(e, gate=first_gate or e.gate)
-            for e, first_gate in zip(entries, gates, strict=True)
-        )
+        pairs = zip(entries, gates, strict=True)
+        entries = tuple(replace(entry, gate=first or entry.gate) for entry, first in pairs)
     runs, unread, errors = list[SuiteRun](), list[Judgement](), list[DataError]()
     for entry in entries:
         try:
@@ -184,9 +182,8 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
             if error.kind != "data":
                 raise
             errors.append(error)
-            row = row_without_number(
-                ("its data can be read",), (entry.suite.name,), str(error), ERROR
-            )
+            words = ("its data can be read",)
+            row = row_without_number(words, (entry.suite.name,), str(error), ERROR)
             unread.append(replace(row, failing=True))
     if len(entries) == len(errors) == 1:
         raise errors[0]
@@ -201,9 +198,8 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     )  # fmt: skip
     runs = [run.judge(book.verdict_level) for run in runs]
     further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
-    report: Report = gate.report_of_runs(
-        _combined_study([run.context.study for run in runs]), runs, book, further_rows
-    )
+    study = _combined_study([run.context.study for run in runs])
+    report: Report = gate.report_of_runs(study, runs, book, further_rows)
     # Suites may set these options differently, so the signature of the report leaves them out.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip

@@ -770,9 +770,8 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
             yield FEW_RUNS_KNOWN(runs=fewest_runs, noun=AMOUNTS[role][1] if role else "")
     yield from reading_notes(context.study.counts)
     pairs = [match_tasks(*pair) for pair in context.pairs(context.general[:1])]
-    yield from benchmark_disagreement_warning(
-        sides.counts, [pair for pair in pairs if not pair.reason]
-    )
+    pairs = [pair for pair in pairs if not pair.reason]
+    yield from benchmark_disagreement_warning(sides.counts, pairs)
     if sides.separate_file and baseline is not None and sides.label != ITSELF:
         for diagnostic in reading_notes(baseline):
             yield diagnostic.with_prefix(f"baseline {sides.label}")

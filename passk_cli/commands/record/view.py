@@ -238,15 +238,13 @@ class RecordQuestion(Question, RecordOptions):
             reference = f"that run {last.run} of {SeriesName(series)} has"
             if lost:
                 tasks = plural(len(previous), "task")
-                words.append(
-                    f"the run lacks {len(lost):,} of {tasks} {reference} ({first_few(lost)})"
-                )
+                number, names = f"{len(lost):,} of {tasks}", first_few(lost)
+                words.append(f"the run lacks {number} {reference} ({names})")
             elif fewer:
                 missing = sum(previous[task] - current[task] for task in fewer)
                 attempts = plural(sum(previous.values()), "attempt")
-                words.append(
-                    f"the run lacks {missing:,} of {attempts} {reference} ({first_few(fewer)})"
-                )
+                number, names = f"{missing:,} of {attempts}", first_few(fewer)
+                words.append(f"the run lacks {number} {reference} ({names})")
         return words
 
     def _copied_runs(
@@ -282,9 +280,8 @@ class RecordQuestion(Question, RecordOptions):
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())
         entries = signature((), {}, counts)
-        settings = {name: entries[name] for name in _SETTINGS if name in entries} | dict(
-            study.decided
-        )
+        settings = {name: entries[name] for name in _SETTINGS if name in entries}
+        settings |= dict(study.decided)
         run = (self.run or revision, at, revision, self.suite)
         texts = dict(zip((*RUN_COLUMNS, SETTINGS), (*run, strict_json(settings)), strict=True))
         run_columns = {
@@ -309,9 +306,7 @@ def _attempt_lists(counts: Counts) -> dict[str, Any]:
 
     def column(values: Any) -> Any:
         lists = np.empty(len(counts.n), dtype=object)
-        lists[:] = [
-            cell_values.tolist() for cell_values in np.split(values, np.cumsum(counts.n)[:-1])
-        ]
+        lists[:] = [cell.tolist() for cell in np.split(values, np.cumsum(counts.n)[:-1])]
         return lists
 
     columns = {}

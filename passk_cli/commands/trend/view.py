@@ -607,15 +607,12 @@ class RunSeriesTable(Section[RunSeries]):
             yield TWO_RUNS(model=noisiest.name, points=f"{detectable_points:.1f}")
         if single := [c.name for c in several if c.effect and math.isnan(c.effect.between)]:
             yield ONE_ATTEMPT(models=single)
-        yield from self._fold_copies(
-            message for course in self.records for message in course.setup.messages
-        )
+        setup_messages = [m for course in self.records for m in course.setup.messages]
+        yield from self._fold_copies(setup_messages)
         since = {course.name: len(course.effect_runs.runs) for course in self.records}
         runs = {course.name: len(course.setup.runs) for course in self.records}
-        minimums = (
-            *[(2, "run effect", since)] * passes,
-            *[(5, "change", runs)] * _seeks_changes(self),
-        )
+        minimums = [(2, "run effect", since)] * passes
+        minimums += [(5, "change", runs)] * _seeks_changes(self)
         for least, noun, numbers in minimums:
             # If there is one run, the message about the run effect is enough.
             excluded = 1 if passes and noun == "change" else 0
@@ -675,9 +672,7 @@ class RunSeriesTable(Section[RunSeries]):
         }  # fmt: skip
         rules, sizes = list[ReferenceLine](), dict[str, float]()
         for run, sizes_by_model in changes.items():
-            ordered = sorted(
-                sizes_by_model.items(), key=lambda item: item[1].value or 0.0, reverse=True
-            )
+            ordered = sorted(sizes_by_model.items(), key=lambda item: -(item[1].value or 0.0))
             ends = dict.fromkeys(
                 f"{100 * (size.value or 0.0):+.1f} points".replace("-", "−")
                 if size.is_share else f"× {size.value:.3g}"
@@ -759,9 +754,8 @@ class TrendQuestion(Question, TrendOptions):
         metric = parse_metric(self.metrics)
         attempts = (metric.kind.required_attempt_data,) if metric.kind.required_attempt_data else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
-        history = drop_incomplete_runs(
-            read_history(read, request, files=options.files), self.skip_run
-        )
+        history = read_history(read, request, files=options.files)
+        history = drop_incomplete_runs(history, self.skip_run)
         counts = with_known_amount(history, metric.kind.required_attempt_data)
         return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
@@ -769,9 +763,8 @@ class TrendQuestion(Question, TrendOptions):
         (metric,) = study.metrics
         all_setups = find_setups(study.counts)
         if metric.kind.quantity:
-            all_setups, messages = _priced_setups(
-                all_setups, study.counts.attempts[metric.kind.required_attempt_data], metric
-            )
+            attempts = study.counts.attempts[metric.kind.required_attempt_data]
+            all_setups, messages = _priced_setups(all_setups, attempts, metric)
             study = replace(study, reading=messages)
         groups = tuple(n for n in study.counts.group_names if n not in KEYS)
         several = len({setup.suite for setup in all_setups}) > 1
@@ -785,9 +778,8 @@ class TrendQuestion(Question, TrendOptions):
         counts = pool_runs(study.counts, parts, (*groups, "#run"))
         of_runs = replace(study, counts=counts)
         facts = {fact.series: fact for fact in of_runs.results()}
-        pooled_study = replace(
-            study, counts=counts.regrouped([s[:-1] for s in counts.series], groups)
-        )
+        pooled = counts.regrouped([series[:-1] for series in counts.series], groups)
+        pooled_study = replace(study, counts=pooled)
         courses = []
         for name, setup in zip(names, all_setups, strict=True):
             run_facts = tuple(
@@ -809,9 +801,8 @@ class TrendQuestion(Question, TrendOptions):
         if self.fail:
             acknowledged = self._acknowledged(study.counts)
             courses = [course.with_verdict(metric, acknowledged) for course in courses]
-        report = build_report(
-            pooled_study, [RunSeriesTable(pooled_study, courses), RunTable(pooled_study, rows)]
-        )
+        tables = RunSeriesTable(pooled_study, courses), RunTable(pooled_study, rows)
+        report = build_report(pooled_study, tables)
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged(self, counts: Counts) -> RunLabel | None:
@@ -825,10 +816,10 @@ class TrendQuestion(Question, TrendOptions):
         matches = [run for run in runs if self.acknowledge in (run.run, run.revision)]
         if not matches:
             names = {name for run in runs for name in (run.run, run.revision)}
-            raise ParameterError(
-                OptionValue("--acknowledge", self.acknowledge),
-                f"the history has no such run; {did_you_mean_or_list(self.acknowledge, names)}",
+            problem = (
+                f"the history has no such run; {did_you_mean_or_list(self.acknowledge, names)}"
             )
+            raise ParameterError(OptionValue("--acknowledge", self.acknowledge), problem)
         return max(matches)
 
 
@@ -848,9 +839,8 @@ def _priced_setups(
 
     Errors: DataError if no run remains.
     """
-    spent = np.bincount(
-        attempts.cell, np.nan_to_num(attempts.value, nan=1.0), len(attempts.start) - 1
-    )
+    values = np.nan_to_num(attempts.value, nan=1.0)
+    spent = np.bincount(attempts.cell, values, len(attempts.start) - 1)
     noun, priced, messages = AMOUNTS[metric.kind.required_attempt_data][1], [], []
     for setup in all_setups:
         has_amount = spent[setup.cells].sum(axis=1) > 0
@@ -877,9 +867,8 @@ def _run_series(
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
     if metric.kind.quantity:
-        means, floors, sizes = _log_statistics(
-            study.counts.attempts[metric.kind.required_attempt_data], setup
-        )
+        attempts = study.counts.attempts[metric.kind.required_attempt_data]
+        means, floors, sizes = _log_statistics(attempts, setup)
     alpha = _LEVELS[confidence.level]
     points = [] if metric.kind.ratio else change_points(means, floors, counts=sizes, alpha=alpha)
     edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]

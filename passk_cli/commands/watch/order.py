@@ -29,9 +29,8 @@ def parse_order(value: Any) -> tuple[str, ...]:
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
     if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
-        raise DataError(
-            OptionValue("--order"), str(missing_file_error(value[0])), name="no-such-file"
-        )
+        problem = str(missing_file_error(value[0]))
+        raise DataError(OptionValue("--order"), problem, name="no-such-file")
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

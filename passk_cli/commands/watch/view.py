@@ -481,9 +481,6 @@ def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
             settles=[SuggestedFix({"--suite": suite_name}) for suite_name in entries],
         )  # fmt: skip
     if name not in entries:
-        raise ParameterError(
-            OptionValue("--suite", name),
-            f"{path} has no such suite; {did_you_mean_or_list(name, entries)}",
-            name="no-such-suite",
-        )
+        problem = f"{path} has no such suite; {did_you_mean_or_list(name, entries)}"
+        raise ParameterError(OptionValue("--suite", name), problem, name="no-such-suite")
     return entries[name]
