@@ -76,9 +76,7 @@ class MissingOutcomes:
         return int(missing.sum()), int((missing == attempts).sum())
 
     def missing_and_attempts(self, series: Sequence[str]) -> tuple[int, int]:
-        """The number of attempts without an outcome, and of all attempts, of a series.
-
-        Both numbers are 0 for an unknown model.
+        """The number of attempts without an outcome, and of all attempts, of a series, or (0, 0).
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.missing_and_attempts(("a",))

@@ -599,10 +599,7 @@ _POLICIES = {
 
 
 def caveats(report: Report) -> str:
-    """The number of warnings and notes, and changed options about data, or "" without any.
-
-    For example "2 warnings, 1 note · missing fail".
-    """
+    """The warnings, notes and changed options in short, for example "1 note · missing fail"."""
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))
     counts = ", ".join(plural(number, noun) for number, noun in numbers if number)

@@ -26,10 +26,6 @@ def count_range(numbers: Collection[int], noun: str) -> str:
     return f"{number} {noun}{'s' * (number != '1')}"
 
 
-# Maximum number of digits that `int` accepts by default, rounded down.
-_LONGEST = 4_000
-
-
 def natural_key(name: str) -> list[tuple[int, int, str]]:
     """Sort key for names: "task 3" is before "task 28", and ordered categories keep their order.
 
@@ -39,7 +35,8 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     if isinstance(name, Category):
         return [(0, name.place, str(name))]
     return [
-        (0, int(part), part) if part.isdecimal() and len(part) <= _LONGEST else (1, 0, part)
+        # Python does not convert texts of more than 4,300 digits to int.
+        (0, int(part), part) if part.isdecimal() and len(part) <= 4_000 else (1, 0, part)
         for part in re.findall(r"\d+|\D+", name)
     ]
 

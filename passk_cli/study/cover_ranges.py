@@ -51,7 +51,7 @@ class CoverRanges:
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
         if self.open:
-            widest = max(self.open, key=_width)
+            widest = max(self.open, key=lambda f: (f.estimate.high or 0) - (f.estimate.low or 0))
             assert widest.values is not None
             cover = widest.values.cover_range(self.study.confidence.level)
             needed = cover.data_needed
@@ -62,10 +62,6 @@ class CoverRanges:
                 "widest": name_with_groups(widest.series, self.groups),
             }  # fmt: skip
         return fields
-
-
-def _width(fact: Result) -> float:
-    return (fact.estimate.high or 0.0) - (fact.estimate.low or 0.0)
 
 
 def range_without_value(fact: Result) -> Limits:

@@ -84,11 +84,7 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
 
 
 def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
-    """The smaller p-value of the trend test and the neighbour test, and the pattern in words.
-
-    The p-value is 1 if sampling stopped because of outcomes, because passk then prints a different
-    warning.
-    """
+    """The smaller p-value of the trend test and the neighbour test, and the pattern in words."""
     from passk_cli.inference.stopping import stopped_on_outcome
     from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
 
@@ -102,6 +98,7 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
+    # If sampling stopped because of outcomes, passk prints a different warning.
     if max(trend, lag) < _NEAR or stopped_on_outcome(n, c, last=passed[start[1:] - 1]):
         return 1.0, ""
     from passk_cli.inference.exchangeability import neighbour_test, trend_test

@@ -145,19 +145,8 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
             flips.tasks, *flips.strips, *(column.tolist() for column in columns), strict=True
         )
         for (
-            task,
-            strip,
-            strip_against,
-            n,
-            c,
-            n_base,
-            c_base,
-            p,
-            adjusted,
-            sign,
-            verdict,
-            chance,
-        ) in rows:
+            task, strip, strip_against, n, c, n_base, c_base, p, adjusted, sign, verdict, chance
+        ) in rows:  # fmt: skip
             more = {
                 "task": task, "n": n, "passes": c, "n_against": n_base, "passes_against": c_base,
                 "flip": _FLIPS[sign], "flip_by_chance": chance, "attempts": strip,

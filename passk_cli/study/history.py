@@ -302,11 +302,7 @@ def _add_amounts(
     read: Callable[..., Counts], request: Request, all_runs: Counts, columns: Sequence[str],
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
-    """The counts of all runs, with the amounts of the attempts if a run contains amounts.
-
-    request : a request for one amount.  all_runs : counts of all runs.
-    columns : unused columns of the history, which may contain lists of amounts.
-    """
+    """The counts of all runs, with the amounts of the attempts if a run contains amounts."""
     (role,) = request.attempts
     lists = {value: ATTEMPT_LISTS.get(value, "") for value in ("outcome", role)}
     noun, place = AMOUNTS.get(role, ("", role))[1], all_runs.facts.inputs[0].name
@@ -498,8 +494,8 @@ def parse_last_runs(argument: Any) -> tuple[str, int] | None:
 def refuse_same_file(files: Sequence[str], history: str) -> None:
     """Raise ParameterError if a file of the new run is the history of the baseline."""
     if os.path.abspath(history) in map(os.path.abspath, files):
-        problem = f"{history}: this file is the history of the baseline, not a new run"
-        raise ParameterError(f"{problem}; give the result files of the new run")
+        raise ParameterError(f"{history}: this file is the history of the baseline, not a new run;"
+                             " give the result files of the new run")  # fmt: skip
 
 
 def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:

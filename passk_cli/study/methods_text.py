@@ -110,10 +110,7 @@ def _reference_label(entry: str) -> str:
 
 
 def _citation(keys: str) -> str:
-    """The citation of references, for example " [@chen2021]"; "" without keys.
-
-    keys : keys of references, separated by blanks.
-    """
+    """The citation of references, given as keys separated by blanks; "" without keys."""
     return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys.split()))}]" if keys else ""
 
 

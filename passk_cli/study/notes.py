@@ -584,11 +584,7 @@ def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnos
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """One warning per way in which sampling stopped because of outcomes.
-
-    Each warning contains the counts of the model with the smallest p-value.  A model is tested on
-    all its tasks together, or on each group separately if its groups share tasks.
-    """
+    """One warning per way in which sampling stopped, with the counts of the most certain model."""
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[OptionalStopping, str, int, float]] = []
     tested = 0

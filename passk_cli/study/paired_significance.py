@@ -65,10 +65,7 @@ def run_tests(
 
 
 def _choose_test(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
-    """The name of the requested test, or of the default test for the data.
-
-    Errors: ParameterError if the requested test is not valid for the comparison.
-    """
+    """The name of the requested test, which must be valid, or of the default test."""
     if test is not None:
         _require_valid(comparison, confidence, test)
         return test

@@ -226,10 +226,7 @@ def _families(
 
 
 def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
-    """A family of comparisons for which each variance also uses the variances of other pairs.
-
-    Only min-P needs moderated variances; see `DifferenceDistribution.moderated`.
-    """
+    """Comparisons with moderated variances for min-P; see `DifferenceDistribution.moderated`."""
     moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
         return moderated
@@ -259,8 +256,7 @@ def _adjusted(
 ) -> Iterator[Iterable[dict[str, Any]]]:
     """For each comparison of each family: adjusted p-values, alpha and the adjustment.
 
-    verdicts : whether limits of the adjusted p are enough.  The adjusted p is between p and p times
-        the number of tests, which nearly always decides the verdict without random draws.
+    verdicts : whether limits of the adjusted p are enough: p, and p times the number of tests.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
     to_draw: dict[int, FamilyOfTests] = {}
@@ -313,11 +309,7 @@ def _adjusted(
 
 
 def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
-    """The tests of a family for min-P; None if Bonferroni's method has to replace min-P.
-
-    Bonferroni's method is used if missing outcomes may pass or fail, or if tasks have clusters and
-    pairs have different shared tasks.
-    """
+    """The tests of a family for min-P; None if Bonferroni's method has to replace min-P."""
     tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
     shared = all(arrays_equal(c.tasks, first) for c in comparisons)

@@ -136,10 +136,7 @@ class Section(Generic[Record]):
     def _visible_columns(
         self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
-        """The selected columns and the functions that compute their cells.
-
-        A column that is declared across items, for example across metrics, occurs once per item.
-        """
+        """The selected columns, repeated for each item of `across`, and their cell functions."""
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
         for column in filter(is_selected, self.columns):

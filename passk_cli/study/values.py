@@ -398,10 +398,7 @@ def _ranges(
 def _partly_known_amounts(
     metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
-    """Amount → the result of `known_cells`, for amounts that are missing for some attempts.
-
-    Errors: ParameterError if --missing-cost bounds allows any amount.
-    """
+    """Amount → the result of `known_cells`, for amounts that are missing for some attempts."""
     for role in {metric.kind.required_attempt_data for metric in metrics if metric.kind.quantity}:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
