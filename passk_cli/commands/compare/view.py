@@ -807,11 +807,8 @@ def _reasons_not_compared(
     """
     short, models, other_reasons = list[str](), dict[Series, str](), list[str]()
     for c in lacking:
-        few = [
-            r
-            for r in (c.first, c.second)
-            if isinstance(r.reason, TooFewAttempts) and not r.has_values
-        ]
+        valueless = [r for r in (c.first, c.second) if not r.has_values]
+        few = [r for r in valueless if isinstance(r.reason, TooFewAttempts)]
         (short if few else other_reasons).append(c.reason)
         models |= {rates.series: rates.reason for rates in few}
     all_reasons = tuple(models.values())

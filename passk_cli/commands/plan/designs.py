@@ -153,8 +153,8 @@ class Designs:
     def reference(self) -> int:
         """The number of attempts per task in the answer.
 
-        It is the number in the pilot, or the largest k without a pilot. If this number is not
-        among the requested numbers, it is the largest requested number.
+        The answer uses the number of attempts in the pilot, or the largest k without a pilot. If
+        this number is not requested, the answer uses the largest requested number.
         """
         first = self.metric_components[0]
         largest_k = max(components.metric.k for components in self.metric_components)

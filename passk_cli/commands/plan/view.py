@@ -449,11 +449,8 @@ class DesignTable(Section[DesignChoice]):
             yield MODELLED(metric=first.metric.name, n=pilot.fewest_attempts)
         if names := [name for name, pilot in pilots if pilot.raw_between_variance < 0]:
             yield NO_SPREAD(metrics=names)
-        if names := [
-            name
-            for name, pilot in pilots
-            if pilot.raw_between_variance > pilot.largest_between_variance
-        ]:
+        names = [n for n, p in pilots if p.raw_between_variance > p.largest_between_variance]
+        if names:
             yield LARGEST_SPREAD(metrics=names)
         units, error = first.uncertainty
         if error > _UNSURE:

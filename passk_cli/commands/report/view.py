@@ -90,11 +90,8 @@ class ReportQuestion(Question, ReportOptions):
                 texts = text_reader(study.counts, self.request(options), read)
                 study = replace(study, texts=texts)
         inputs = study.counts.facts.inputs
-        if (
-            not (study.metrics_requested or options.read_once)
-            and inputs
-            and all(_COST in i.offered for i in inputs)
-        ):
+        has_costs = bool(inputs) and all(_COST in i.offered for i in inputs)
+        if has_costs and not (study.metrics_requested or options.read_once):
             # If the files contain costs, the leaderboard shows them by default.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
@@ -223,11 +220,8 @@ class ReportQuestion(Question, ReportOptions):
         board, report = leaderboard(estimates, places, uneven_models(counts))
         # A page with only a leaderboard lacks the panel of differences but needs its messages.
         messages = (*report.messages, *pair_messages)
-        context = (
-            *_method_words(estimates, compared),
-            *[_ONE_GROUP] * bool(compared and name),
-            VERSION,
-        )
+        one_group = [_ONE_GROUP] if compared and name else []
+        context = (*_method_words(estimates, compared), *one_group, VERSION)
         report = replace(report, context=context, messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, is_in_page_answer=True, board=board)
         return Chapter(name, (first, *panels), answer)

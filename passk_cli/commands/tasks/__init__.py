@@ -17,8 +17,8 @@ class TasksOptions:
     """Find flaky, changed and suspicious tasks.
 
     A task is flaky if some attempts pass and some fail. The table has a row per number of passes,
-    with the pass rates that the attempts do not rule out. With several models, it has a row per
-    model. --against shows which tasks changed, and how many changes chance explains. --suspects
+    with the pass rates that the attempts do not rule out. With several models, the table has a row
+    per model. --against shows which tasks changed, and how many changes chance explains. --suspects
     shows tasks that weaker models pass more often than better models, and --matrix shows the pass
     rate of each model at each task.
 

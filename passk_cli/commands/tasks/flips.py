@@ -161,7 +161,7 @@ class FlippedTaskTable(Section[Result]):
     """A row per task that flipped, or that has significantly different pass rates.
 
     records : all shared tasks of all pairs. The table shows only the tasks that changed.
-    rows_requested : whether --rows is set. Then the tasks of several pairs are shown.
+    rows_requested : whether --rows is set, which also shows the tasks of several pairs.
     """
 
     rows_requested: bool = False
@@ -389,8 +389,8 @@ def _loss_sort_key(fact: Result) -> tuple[bool, float]:
 def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
     """The changes of each pair for the log of a pipeline, with a line per changed task.
 
-    failed : whether the gate failed. Then changes that are not significant are listed together with
-        the significant changes.
+    failed : whether the gate failed. If it failed, changes that are not significant are listed
+        together with the significant changes.
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
