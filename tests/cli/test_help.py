@@ -107,7 +107,7 @@ def test_help_of_a_message_explains_its_meaning(passk: Passk) -> None:
     assert "--ignore noisy-attempts" in text
     assert "--ignore" not in passk("help", "bad-output").out
     # A check of the data can stop a command, and then it cannot be left out.
-    assert "If the data leave no doubt, passk stops" in passk("help", "unread-column").out
+    assert "If the data show a clear" in passk("help", "unread-column").out
     assert "passk stops" not in text
     all_messages = passk("help", "messages").out
     assert messages().keys() <= set(all_messages.split())
@@ -128,15 +128,15 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
 @pytest.mark.parametrize(
     ("word", "meaning"),
     [
-        ("p-value", "p-value: the probability of a difference at least as large as yours"),
+        ("p-value", "p-value: the probability of a difference at least as large as the observed"),
         ("p values", "p-value: the probability"), ("significant", "adjusted p-value is at most"),
         ("unbiased", "right on average"), ("confidence interval", "95 % of repetitions"),
         ("ties", "A tie does not show that two models are equally good. See equivalent."),
         ("clusters", "cluster: a group of related tasks"), ("T*", "T*: the temperature with"),
         ("pass^4", "pass^k: the probability that all k attempts pass."),
-        ("baseline", "the model or run that you compare others with"),
+        ("baseline", "the model or run with which you compare"),
         ("these tasks", "the population that an interval is about"),
-        ("tied", "A table marks a tie by ~"), ("unit", "latency_ms"), ("passk", "passk --help"),
+        ("tied", "A table marks a tie with ~"), ("unit", "latency_ms"), ("passk", "passk --help"),
         ("score", "role score: a number"), ("outcome", "Usual names: passed, pass"),
         ("attempt", "one try of one model"), ("Task", "one item of a benchmark"),
     ],
@@ -316,7 +316,7 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
         "metrics": "metric maj@K: ",
         "p_adjusted": "column p_adjusted: p-value, adjusted for the number of tests.",
         "inspect": "format inspect: `passk formats inspect` shows",
-        "exit": "Exit codes: 0 done · 1 a check failed",
+        "exit": "Exit codes: 0 done · 1 a check of passk gate",
         "3": "Exit codes: 0 done",
         "stdin": "FILE...: Paths, globs, folders",
         "github": "In CI: `passk gate FILE --baseline OLD",
