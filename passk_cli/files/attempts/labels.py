@@ -119,7 +119,7 @@ def with_judge_errors(
     if request.truth is not None:
         raise ParameterError(
             OptionValue("--truth-from"),
-            "the attempts already have labels from --truth",
+            "the attempts already have labels",
             name="contradicting-options",
             settles=[SuggestedFix({"--truth-from": None})],
         )

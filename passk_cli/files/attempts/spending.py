@@ -90,13 +90,14 @@ MISSING_COSTS_BOUNDED = DiagnosticType(
 MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
     "{attempts:attempt} without a {noun} {attempts:is|are} recorded without it: {models}",
-    "choose --missing-cost in passk trend",
+    "choose in passk trend how missing amounts count",
     meaning="A history records a missing amount as missing. It records the outcome of the attempt"
     " like every outcome.",
     why="All runs of the history can then be read with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
     example="note[missing-costs-kept]: 28 attempts without a cost are recorded without it: glm 28"
-    " of 75 (9 passed, 19 failed; timeout 1); choose --missing-cost in passk trend",
+    " of 75 (9 passed, 19 failed; timeout 1); choose in passk trend how missing amounts"
+    " count",
 )  # fmt: skip
 _POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,
@@ -157,13 +158,13 @@ REPEATED_PRICES = DiagnosticType(
 )  # fmt: skip
 LEFT_OUT_COSTS = DiagnosticType(
     "left-out-costs", WARNING,
-    "the amounts do not include repeated attempts that --duplicates left out: {models}",
+    "the amounts do not include repeated attempts that were left out: {models}",
     SuggestedFix({"--duplicates": "keep"}, "counts them"),
     meaning="If an attempt occurs more than once, --duplicates chooses the attempt that counts. The"
     " amounts of the repeated attempts that were left out are not in the result.",
     why="You also paid for the repeated attempts, so the real cost is higher.",
     example="warning[left-out-costs]: the amounts do not include repeated attempts that"
-    " --duplicates left out: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
+    " were left out: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
 )  # fmt: skip
 OTHER_COSTS = DiagnosticType(
     "other-costs", NOTE, "{role} is {column} and does not include {others:and}",

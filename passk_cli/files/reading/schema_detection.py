@@ -241,7 +241,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         if "outcome" in request.fields:
             raise ParameterError(
                 OptionValue("--outcome", request.outcome),
-                "--field also names the outcome; name the outcome only once",
+                "a field also names the outcome; name the outcome only once",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
@@ -283,7 +283,7 @@ def require_template_match(
     """
     if request.template is None or request.template.columns(source.name) is not None:
         return
-    problem = f"the path of the file does not match --path {request.template.text}"
+    problem = f"the path of the file does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
     error = NoResultsError(source.name, problem, remedy, name="bad-path")
     raise UnreadFileError(error, None if roles is None else roles.outcome or roles.c)

@@ -132,14 +132,12 @@ def test_results_outside_of_the_template_are_refused_and_other_files_skipped(
         DataError, match=r"summary\.json: the path of the file does not match .*\(1 of 9 files\)"
     ):
         cells(tmp_path, path=TEMPLATE)
-    with pytest.raises(
-        DataError, match=r"the path of the file does not match --path \{model"
-    ) as caught:
+    with pytest.raises(DataError, match=r"the path of the file does not match \{model") as caught:
         cells(summary, path=TEMPLATE)
     assert (caught.value.name, caught.value.exit_code) == ("bad-path", 3)
     rows = [{"task": "a", "passed": True}]
     for data in (rows, pd.DataFrame(rows)):
-        with pytest.raises(DataError, match=r"the path of the file does not match --path \{model"):
+        with pytest.raises(DataError, match=r"the path of the file does not match \{model"):
             read(data, path=TEMPLATE)
 
 
