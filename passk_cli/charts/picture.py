@@ -26,7 +26,7 @@ _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
 # Number of pixels per unit of a drawing on a page, the width of a panel if the plot has one, two or
 # more panels, and the width of a heat map.
-_SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
+_SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
 # Number of png pixels per pixel of the picture: for a screen, and for paper (300 per inch).
 _SHARP, _PRINTED = 2.0, 300 / 96
 # Number of pixels per inch, and of points per pixel.
@@ -41,13 +41,14 @@ _STYLE = """
 body { margin: 0 auto; padding: 16px; max-width: 1000px; font: 13px/1.5 %(font)s;
   background: var(--paper); color: var(--text); }
 figure { margin: 0 0 32px; }
-figcaption { font-size: 15px; font-weight: bold; }
-figcaption span { display: block; font-size: 11px; font-weight: normal; color: var(--faint); }
+h1, h2 { margin: 0; font-size: 20px; line-height: 1.3; }
+figcaption p { margin: 4px 0 0; font-size: 13px; color: var(--faint); }
 svg { display: block; flex: none; height: auto; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 8px 0 0; }
 .panels { display: grid; gap: 20px 28px; margin: 8px 0 0;
   grid-template-columns: repeat(auto-fit, minmax(min(100%%, var(--panel)), 1fr)); }
-.panels svg { width: clamp(0.68 * var(--panel), 100%%, 1.5 * var(--panel)); }
+.panels { overflow-x: auto; }
+.panels svg { width: clamp(0.92 * var(--panel), 100%%, 1.3 * var(--panel)); }
 footer { color: var(--faint); overflow-wrap: anywhere; }
 footer p { margin: 4px 0; }
 #tip { position: fixed; padding: 4px 8px; border: 1px solid var(--grid); border-radius: 4px;
@@ -166,7 +167,9 @@ def _script_hash(text: str) -> str:
 def html_document(report: Report, percent: bool = False) -> str:
     """An html page with all plots of a report, followed by its messages and signature."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
-    figures = "\n".join(_figure(plot, percent) for plot in report.plots)
+    figures = "\n".join(
+        _figure(plot, percent, "h2" if place else "h1") for place, plot in enumerate(report.plots)
+    )
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
     texts += [signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
@@ -186,7 +189,9 @@ def html_document(report: Report, percent: bool = False) -> str:
 <style>{style}</style>
 </head>
 <body>
+<main>
 {figures}
+</main>
 <footer>
 {below}
 </footer>
@@ -198,9 +203,10 @@ def html_document(report: Report, percent: bool = False) -> str:
     return add_security_policy(page, hover_script())
 
 
-def _figure(plot: Plot, percent: bool) -> str:
-    below = f"<span>{html.escape(plot.subtitle)}</span>" if plot.subtitle else ""
-    caption = f"<figcaption>{html.escape(plot.title)}{below}</figcaption>"
-    name = html.escape(", ".join(filter(None, [plot.title, plot.subtitle])))
+def _figure(plot: Plot, percent: bool, heading: str) -> str:
+    """A plot as an html figure with its title as a heading, and its subtitle."""
+    below = f"<p>{html.escape(plot.subtitle)}</p>" if plot.subtitle else ""
+    title = html.escape(plot.title or plot.kind)
+    caption = f"<figcaption><{heading}>{title}</{heading}>{below}</figcaption>"
     elements = inline_chart(plot, percent)
-    return f'<figure>{caption}<div role="img" aria-label="{name}">{elements}</div></figure>'
+    return f'<figure>{caption}<div role="group" aria-label="{title}">{elements}</div></figure>'
