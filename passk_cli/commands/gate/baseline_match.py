@@ -69,7 +69,7 @@ class CandidateAttempts:
         """The number of attempts out of the expected number, or None if no number is expected.
 
         The text is "33 of 60" if attempts are missing, and "209 for 200" if there are more attempts
-        than expected. It is "118 of 120, 2 more" if some tasks have more and some have fewer.
+        than expected. "118 of 120, 2 more" means that 2 attempts are missing and 2 are unplanned.
         """
         if self.expected is None:
             return None
@@ -148,7 +148,7 @@ class BaselineMatch:
     def from_one_run(cls, counts: Counts, name: str) -> BaselineMatch:
         """Use one model as the baseline, and all other models of the same data as candidates.
 
-        Errors: ParameterError if there is no such model, or no other model.
+        Errors: ParameterError if the data lack this model, or contain only this model.
         """
         models = sorted({series[0] for series in counts.series})
         if name not in models:
@@ -224,7 +224,7 @@ class BaselineMatch:
         return base if base in self.baseline_tasks else None
 
     def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
-        """Let missing outcomes of the candidates pass and those of the baseline fail, or the
+        """Let missing outcomes pass for the candidates and fail for the baseline, or the
         reverse."""
         baseline = self.baseline and self.baseline.with_missing_as(passing=not passing)
         return replace(self, counts=self.counts.with_missing_as(passing=passing), baseline=baseline)

@@ -51,7 +51,7 @@ class GateContext:
     sides : the candidates and their baseline.
     general : the metrics of -k and -m, for rules that name no metric.
     unpaired : how to treat missing tasks and attempts.  With "fail", they fail the gate.  With
-        "drop", the gate compares the tasks that both runs have, and reports the missing ones.
+        "drop", the gate compares the tasks that both runs have, and reports missing tasks.
     attempts : the value of --attempts, or None without this option.
     """
 

@@ -239,7 +239,7 @@ class Rulebook:
 
     name : path of the file.  entries : the suites that are judged.
     trend : the history that must not become worse, or None.
-    tier : the tier, or "" for all suites.  other_suites : names of suites in no such tier.
+    tier : the tier, or "" for all suites.  other_suites : names of suites outside this tier.
     digest : first 12 digits of the SHA-256 of the file.
     level : confidence level of all verdicts together.
     statements : number of verdicts that can be wrong by chance.

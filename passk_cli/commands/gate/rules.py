@@ -545,8 +545,8 @@ class BaselineRule(GateRule):
 class NoRegression(BaselineRule):
     """The rule that no metric of -k and -m is significantly lower than in the baseline.
 
-    A metric fails if it is significantly lower, after adjustment for the number of metrics. It
-    passes if it is significantly higher. Otherwise it is undecided.
+    A metric fails if it is significantly lower, after adjustment for the number of metrics. A
+    metric passes if it is significantly higher. Otherwise the metric is undecided.
     """
 
     no_regression: Annotated[bool, Option(
@@ -569,7 +569,7 @@ class NoRegression(BaselineRule):
         return {"metric": metric and metric.name}
 
     def statements(self, context: GateContext) -> int:
-        # The tests are adjusted for their number, so all tests together are one verdict.
+        # Tests are adjusted for the number of tests, so all tests together are one verdict.
         return min(super().statements(context), 1)
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:

@@ -82,7 +82,7 @@ TWO_RUNS = DiagnosticType(
 SAMPLING_FLIPS = DiagnosticType(
     "sampling-flips", NOTE,
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
-    " ({p})", "use more tasks; a steadier machine does not help",
+    " ({p})", "use more tasks, because a steadier machine does not help",
     meaning="The first number counts the tasks on which two attempts of different runs have"
     " different outcomes. The second number counts the tasks on which two attempts of one run have"
     " different outcomes. The first number is not significantly larger. The test permutes the"
@@ -92,7 +92,7 @@ SAMPLING_FLIPS = DiagnosticType(
     advice="Use more tasks or attempts. A steadier machine does not help.",
     example="passk trend sample_data/nights.parquet\n"
     "note[sampling-flips]: two runs of agent differ on 20.3 of 60 tasks, compared with 20.0 by"
-    " chance (p = 0.41); use more tasks; a steadier machine does not help",
+    " chance (p = 0.41); use more tasks, because a steadier machine does not help",
 )  # fmt: skip
 RUN_FLIPS = DiagnosticType(
     "run-flips", WARNING,
@@ -643,7 +643,7 @@ class RunSeriesTable(Section[RunSeries]):
         return [f"{name}={last}" for _, name in earlier]
 
     def _fold_copies(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """Join all messages about copied runs into one message with their number."""
+        """Join all messages about copied runs into one message with the number of copied runs."""
         copied = []
         for message in messages:
             if message.name != COPIED_RUN.name:

@@ -350,7 +350,7 @@ class WatchQuestion(Question, WatchOptions):
     def _follow(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
         """Look again until a look decides the run, and return the report of this look.
 
-        An unreadable file may be incomplete. It is an error only if the file stays unchanged.
+        An unreadable file may be incomplete, so it is an error only if the file stays unchanged.
         """
         words = "waiting for results"
         while True:
