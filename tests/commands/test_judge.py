@@ -260,8 +260,8 @@ def test_an_option_that_counts_verdicts_is_refused(passk: Passk, judged: Path, o
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--interval", "guard"], "intervals of their own"),
-        (["--population", "these-tasks"], "tasks as a sample"),
+        (["--interval", "guard"], "always use the method"),
+        (["--population", "these-tasks"], "only about new tasks"),
         (["--threshold", "0.2,0.5"], "several thresholds"),
         (["--missing", "bounds"], "its label is unknown"),
     ],
