@@ -71,7 +71,7 @@ class ReportQuestion(Question, ReportOptions):
         ))  # fmt: skip
         refuse_if_any("contradicting-options", (
             self.average and len(request.by) > 1, OptionValue("--average", self.average),
-            "the average is over the groups of one column, but --by names more columns",
+            "the average is over the groups of one column, but you name several columns",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
