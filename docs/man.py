@@ -14,7 +14,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.option import DeclaredOption
-from passk_cli.version import __version__
+from passk_cli.version import RELEASE
 
 PAGE = Path(__file__).parent / "passk.1"
 EXITS = {
@@ -35,7 +35,7 @@ def page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield f'.TH PASSK 1 "" "passk {__version__}" "User Commands"'
+    yield f'.TH PASSK 1 "" "passk {RELEASE}" "User Commands"'
     yield from (".SH NAME", r"passk \- pass@k and pass^k from evaluation results")
     yield from (".SH SYNOPSIS", r"\fBpassk\fR \fICOMMAND\fR \fIFILE\fR... [\fIOPTIONS\fR]")
     yield from (".br", r"\fBpassk help\fR [\fICOMMAND\fR|\fIMESSAGE\fR|\fIWORD\fR|messages]")

@@ -1,3 +1,36 @@
-"""The version of passk."""
+"""The version of passk, and the commit from which an unreleased version was built."""
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+from pathlib import Path
+
+# The newest release, or the next one if there is none. Reports show it, so that their text does not
+# change with each commit.
+RELEASE = "0.1.0"
+
+
+def read_version(file: Path) -> str:
+    """The version that `packaging/version.py` wrote into a wheel or sdist, or else RELEASE.
+
+    A source tree has no such file: its files may differ from any commit.
+    """
+    try:
+        return file.read_text(encoding="utf-8").strip() or RELEASE
+    except OSError:
+        return RELEASE
+
+
+def commit_of(version: str) -> str:
+    """The commit that a version names, or "" for a release.
+
+    >>> commit_of("0.1.0.dev1662+gfd56ea4b"), commit_of("0.1.0")
+    ('fd56ea4b', '')
+    """
+    return version.partition("+g")[2]
+
+
+__version__ = read_version(Path(__file__).with_name("version.txt"))
+# The first entries of a signature.
+SIGNATURE = {"passk": RELEASE} | (
+    {"commit": commit_of(__version__)} if commit_of(__version__) else {}
+)

@@ -38,7 +38,7 @@ from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import SHARED, Result, tidy_rows
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
-from passk_cli.version import __version__
+from passk_cli.version import RELEASE
 
 if TYPE_CHECKING:
     from passk_cli.diagnostic import Diagnostic
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 # The line below the tables ends with the version, because results may differ between versions.
-VERSION = f"passk {__version__.rpartition('.')[0]}"
+VERSION = f"passk {RELEASE.rpartition('.')[0]}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import number_range
-from passk_cli.version import __version__
+from passk_cli.version import SIGNATURE
 
 
 def signature(
@@ -28,7 +28,7 @@ def signature(
     for metric in metrics:
         names[metric.family].append(metric.argument)
     entries: dict[str, object] = {
-        "passk": __version__,
+        **SIGNATURE,
         "metrics": " ".join(family + ",".join(ks) for family, ks in names.items() if ks),
     }
     if counts is None:

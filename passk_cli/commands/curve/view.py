@@ -62,7 +62,7 @@ from passk_cli.study.section import (
 )
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
-from passk_cli.version import __version__
+from passk_cli.version import SIGNATURE
 
 # How μ^k, the pass^k of equally hard tasks, is estimated, by population.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
@@ -648,7 +648,7 @@ class CurveQuestion(Question, CurveOptions):
         study = Analysis(counts, confidence=Confidence("none"))
         sections = sections_of(study, models, grid)
         signature = {
-            "passk": __version__, "curves": ",".join(self.pass_curves), "max-k": last,
+            **SIGNATURE, "curves": ",".join(self.pass_curves), "max-k": last,
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip

@@ -28,7 +28,7 @@ from passk_cli.report.words import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import Section, build_report, data_field
-from passk_cli.version import __version__
+from passk_cli.version import SIGNATURE
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
@@ -300,7 +300,7 @@ def _report(
     fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
     report = build_report(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
-    signature = {"passk": __version__, **options, **({"gamma": gamma} if gamma else {})}
+    signature = {**SIGNATURE, **options, **({"gamma": gamma} if gamma else {})}
     return replace(report, rows=lambda: table, sign=lambda: signature, methods=None)
 
 
