@@ -118,3 +118,18 @@ def _build(root: Path, folder: Path, kind: str) -> None:
     code = f"from hatchling.build import *; build_{kind}({str(folder)!r})"
     environment = os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}
     subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, check=True)
+
+
+def test_the_readme_of_an_index_has_no_relative_link() -> None:
+    script = runpy.run_path(str(ROOT / "packaging" / "readme.py"))
+    text = (ROOT / "README.md").read_text()
+    relative = re.compile(r"\]\((?!https?:|#)|src(?:set)?=\"(?!https?:)")
+    assert relative.search(text)
+    for source in ("", "https://example.org/passk"):
+        page = script["index_readme"](text, source, "0.1.0.dev7+gfd56ea4b.dirty")
+        assert not relative.search(page)
+        assert page.count(f"{source}/blob/fd56ea4b/") == (source != "") * len(_links(text))
+
+
+def _links(text: str) -> list[str]:
+    return re.findall(r"\]\((?!https?:|#)", text)
