@@ -93,7 +93,9 @@ def _table(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _words(each: DeclaredOption) -> str:
-    return f"{each.option.help} {each.option.detail_with_choices}".strip()
+    summary = each.option.help.removesuffix(":")
+    stop = "" if not summary or summary.endswith((".", "?")) else "."
+    return f"{summary}{stop} {each.option.detail_with_choices}".strip()
 
 
 def _property(each: DeclaredOption) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Confidence:
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
     population: Annotated[str, Option(
-        "--population", help="Intervals are about", choices=POPULATIONS,
+        "--population", help="What intervals are about", choices=POPULATIONS,
         detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"
         " these-tasks: intervals are only about these tasks, and attempts are the sample.",
     )] = NEW_TASKS

@@ -69,7 +69,7 @@ class RequiredAttempts:
         detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
         " leaves these tasks out and names them.")] = None
     short_tasks: Annotated[str, Option(
-        "--short-tasks", help="Tasks with n < k", choices=SHORT_TASKS,
+        "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS,
         detail="empty: the metric is left empty; drop: it is computed without those tasks.",
     )] = "empty"
     # fmt: on

@@ -310,7 +310,7 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
         "-k": "option -k 1,10,100: pass@k and pass^k at these k",
         "guard": "interval guard: guard, a Bayesian bootstrap with half a task added",
         "guarded-t": "test guarded-t: a paired t test",
-        "these-tasks": "value of --population: Intervals are about: new-tasks (default), these",
+        "these-tasks": "value of --population: What intervals are about: new-tasks (default)",
         "pass@3": "metric pass@K: Probability that at least one of K attempts passes (Chen et al.",
         "passhat3": "metric pass^K: ",
         "metrics": "metric maj@K: ",

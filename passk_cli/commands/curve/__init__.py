@@ -57,7 +57,7 @@ class CurveOptions:
         detail="Default: the smallest number of attempts at any task of a model, or the largest"
         " number with --short-tasks drop. For exact rates, the default is 10.")] = None
     band: Annotated[str, Option(
-        "--band", help="Intervals hold at each k, or at all k", choices=BANDS,
+        "--band", help="Whether intervals hold at each k or at all k", choices=BANDS,
         detail="Simultaneous intervals hold for both curves of a model at all k.")] = POINTWISE
     delta: Annotated[bool, Option(
         "--delta", help="Show Δ_k, coverage deficit and moments.",

@@ -33,7 +33,7 @@ class DiversityOptions:
 
     # fmt: off
     normalise: Annotated[str, Option(
-        "--normalise", help="Compare solutions as", choices=NORMALISE,
+        "--normalise", help="How to compare solutions", choices=NORMALISE,
         detail="With none, solutions are compared as they are. With space, white space becomes a"
         " single space. With python, comments, docstrings and layout are removed.")] = "none"
     similarity: Annotated[float | None, Option(

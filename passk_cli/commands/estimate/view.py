@@ -66,7 +66,8 @@ _FEW_ATTEMPTS = 1_000
 class EstimateTable(NumberTable):
     columns = (
         *NumberTable.columns,
-        Column("{0.name} judged", "share", meaning="{0.name} from the verdicts of the judge.",
+        Column("{0.name} judged", "share",
+               meaning="The value computed from the verdicts of the judge, uncorrected.",
                across=lambda section: section.corrected_numbers, shown=FULL, name="judged",
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),
                example=NumberColumn("METRIC", "", "share", FULL)),

@@ -82,7 +82,7 @@ class GateOptions(
     )] = False  # fmt: skip
     skip_run: SKIP_RUN = ()
     on_undecided: Annotated[
-        str, Option("--on-undecided", help="Count undecided rules as", choices=(PASS, FAIL))
+        str, Option("--on-undecided", help="What an undecided rule counts as", choices=(PASS, FAIL))
     ] = PASS
     rehearse: Annotated[bool, Option(
         "--rehearse", help="Simulate how often the gate fails without a change.",

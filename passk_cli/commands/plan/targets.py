@@ -144,7 +144,7 @@ class PlanTargets:
         " assumes groups of the same sizes as in the pilot.",
     )] = None
     population: Annotated[str, Option(
-        "--population", help="Plan for", choices=POPULATIONS,
+        "--population", help="What you plan for", choices=POPULATIONS,
         detail="With new-tasks, you plan for new tasks that are similar to the tasks of the pilot."
         " With these-tasks, you plan for the tasks of the pilot as a fixed suite: how many attempts"
         " are needed so that chance makes two runs of one model differ by at most --detect.",
@@ -157,7 +157,7 @@ class PlanTargets:
         "--power", "P", "Probability of detecting the difference.", low=0, high=1, between=True,
         )] = 0.8
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level; tests use the level 1 − P.", low=0, high=1,
+        "--level", "P", "Confidence level; tests use the significance level 1 − P.", low=0, high=1,
         between=True)] = 0.95
     next: Annotated[bool, Option(
         "--next", help="Compare ways to continue the run of the pilot.",
