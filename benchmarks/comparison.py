@@ -358,7 +358,7 @@ class Family:
         (law,) = draw_min_p([TestFamily(d)], resamples=FAMILY_RESAMPLES)
         if self.n > 1:
             flips = sign_flip_test(d, resamples=FAMILY_RESAMPLES)
-            return holm(flips.p, flips.smallest), law.adjusted(
+            return holm(flips.p, flips.smallest_possible_p), law.adjusted(
                 difference_distribution(d.T, 1.0).p()
             )
         b, c = (d > 0).sum(axis=0), (d < 0).sum(axis=0)

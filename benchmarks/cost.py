@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 import passk_cli
-from passk_cli.inference.ratio import TaskCosts, compare_costs, cost_per_success
+from passk_cli.inference.cost_ratio import TaskCosts, compare_costs, cost_per_success
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator

@@ -22,13 +22,13 @@ import numpy as np
 from guards import GUARD, Guards, dirichlet_cdf, holds
 from measure import keep, machine, table
 
-from passk_cli.inference import exact
-from passk_cli.inference.attempts import within_variance
-from passk_cli.inference.exact import dirichlet_quantiles
-from passk_cli.inference.hierarchy import count_histogram
-from passk_cli.inference.hull import MetricCounts, hull_of_mean
+from passk_cli.inference import weighted_means
+from passk_cli.inference.attempt_variance import within_variance
+from passk_cli.inference.hierarchical_model import count_histogram
+from passk_cli.inference.hull_interval import MetricCounts, hull_of_mean
 from passk_cli.inference.intervals import IntervalData, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.weighted_means import dirichlet_quantiles
 from passk_cli.metrics.registry import Metric
 
 FAMILIES = ((0.3, 0.5), (0.1, 1), (2, 2), (5, 0.5), (0.5, 5))
@@ -439,7 +439,7 @@ def shifted_pair(work: tuple[str, int, int, int, float, int]) -> tuple[object, .
         passes = tuple(MetricCounts(metric, sizes, rng.binomial(n, p)) for p in rate_pair)
         first, second = (metric.values(sizes, outcome.c) for outcome in passes)
         limits = interval(
-            IntervalData(first - second, -1.0, passes=passes), None, LEVEL, THESE_TASKS
+            IntervalData(first - second, -1.0, metric_counts=passes), None, LEVEL, THESE_TASKS
         )
         truth = float(((1 - rate_pair[1]) ** k - (1 - rate_pair[0]) ** k).mean())
         hits += (limits.low or 0.0) - 1e-12 <= truth <= (limits.high or 0.0) + 1e-12
@@ -773,7 +773,7 @@ def missed(values: np.ndarray, true: float, reach: Reach) -> np.ndarray:
     out = np.zeros(len(values), dtype=bool)
     for x, at in ((values, true), (1 - values, 1 - true)):
         atoms, weights = lower_law(x, reach)
-        out |= exact._tails(at - atoms, weights)[1] < TAIL
+        out |= weighted_means._tails(at - atoms, weights)[1] < TAIL
     return out
 
 

@@ -21,18 +21,18 @@ import numpy as np
 from guards import holds
 from measure import in_turn, keep, machine, table
 
-from passk_cli.inference.attempts import jackknife_variance
+from passk_cli.inference.attempt_variance import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
     log_spaced_ks,
     pointwise_level,
 )
-from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.hierarchy import count_histogram
-from passk_cli.inference.hull import hull_of_mean
+from passk_cli.inference.hierarchical_model import count_histogram
+from passk_cli.inference.hull_interval import hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric

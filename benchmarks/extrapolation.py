@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from measure import HERE, keep, table
 
-from passk_cli.inference.extrapolation import WIDEST, Extrapolation
+from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, Extrapolation
 
 Rates = Callable[[np.random.Generator, int], np.ndarray]
 TIMES = (2, 10, 100)
@@ -128,7 +128,7 @@ class Trial:
 
     @property
     def determined(self) -> bool:
-        return self.high - self.low <= WIDEST
+        return self.high - self.low <= MAX_RANGE_WIDTH
 
     @property
     def error(self) -> float:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
-from passk_cli.inference import exact
-from passk_cli.inference.hull import HullInterval, moment_matched_cdf
+from passk_cli.inference import weighted_means
+from passk_cli.inference.hull_interval import HullInterval, moment_matched_cdf
 from passk_cli.inference.intervals import IntervalData, distances_to_bound, guard_weights
 
 
@@ -26,7 +26,9 @@ def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayL
     # Gammas of equal atoms add up.
     pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
     alpha = np.bincount(index.ravel(), alpha)
-    below, above = (float(t[0]) for t in exact._tails((pairs[0] - q * pairs[1])[None], alpha[None]))
+    below, above = (
+        float(t[0]) for t in weighted_means._tails((pairs[0] - q * pairs[1])[None], alpha[None])
+    )
     return below if below <= above else 1.0 - above
 
 
@@ -38,7 +40,7 @@ class Guards:
 
     def weight(self, sample: IntervalData, bound: float) -> float:
         """Weight of the atom at a bound, for the limit that looks towards it."""
-        totals, sizes = sample.totals
+        totals, sizes = sample.unit_totals
         opposite = sample.high if bound == sample.low else sample.low
         return float(
             self.atom_weight(
@@ -53,7 +55,7 @@ class Guards:
                 self._below(sample, mean, sample.high, -1.0))  # fmt: skip
 
     def _below(self, sample: IntervalData, mean: float, bound: float, sign: float) -> float:
-        totals, sizes = sample.totals
+        totals, sizes = sample.unit_totals
         size = float(sizes @ sizes / sizes.sum())
         atoms = sign * np.append(totals, size * bound)
         weights = np.append(np.ones_like(totals), self.weight(sample, bound))
@@ -71,8 +73,11 @@ GUARD = Guards(guard_weights)
 def holds(hull: HullInterval, value: float, tail: float) -> bool:
     """Whether the limits of a hull contain a value (of 1 − metric with `rest`)."""
     side = 1.0 - tail if value < hull.estimate else tail
-    ends = [hull.estimate - hull.error.quantile(side), *hull._extreme_estimates(tail)]
+    ends = [hull.estimate - hull.error_distribution.quantile(side), *hull._extreme_estimates(tail)]
     if min(ends) <= value <= max(ends):
         return True
-    below = float(hull.weight @ moment_matched_cdf(value, hull.mean, hull.variance))
+    below = float(
+        hull.posterior_weights
+        @ moment_matched_cdf(value, hull.posterior_means, hull.posterior_variances)
+    )
     return below >= tail if value < hull.estimate else below <= 1.0 - tail

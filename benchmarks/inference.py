@@ -12,8 +12,8 @@ from statistics import median
 import numpy as np
 from scipy import stats
 
+from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.registry import Metric, task_values
 
 RESAMPLES, MODELS, N, KS = 10_000, 10, 200, (1, 10, 100)

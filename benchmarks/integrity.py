@@ -14,7 +14,7 @@ from measure import keep, table
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from passk_cli.inference.integrity import LEVEL, closest_partners
+from passk_cli.inference.integrity import FLAG_LEVEL, closest_partners
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.integrity import Submission, submission_boards
 
@@ -107,7 +107,7 @@ def copies(number: int) -> list[list[object]]:
                 flips = rng.random(passed.shape[1:]) < changed
                 passed[26] = np.where(flips, ~passed[ORIGINAL], passed[ORIGINAL])
                 c = passed.sum(axis=2)
-                flagged = np.flatnonzero(closest_partners(np.full(c.shape, 4), c).p < LEVEL)
+                flagged = np.flatnonzero(closest_partners(np.full(c.shape, 4), c).p < FLAG_LEVEL)
                 hits += 26 in flagged
                 false_alarms += bool(set(flagged.tolist()) - {26, ORIGINAL})
             row += [hits, false_alarms]

@@ -22,9 +22,9 @@ from measure import keep, table
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import LOGIT_T, IntervalData, interval, intervals
 from passk_cli.inference.labels import (
-    FEWEST_OFF,
     FEWEST_PAIRS,
-    RAREST,
+    MIN_PAIR_PROBABILITY,
+    MIN_TASKS_OFF_BOUND,
     JudgeLabels,
     cohens_kappa,
     error_rate,
@@ -146,7 +146,7 @@ class Draws:
         estimates[:, :m] += (residuals - mean) * tasks / np.sqrt(m * max(m - 2, 1))
         off = np.min([np.abs(u - task_shares).sum(1), u.sum(1), (1 - u).sum(1)], axis=0)
         hidden = unseen(off, m) * (1 / m - slope[:, 0] ** 2 / tasks)
-        rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < FEWEST_OFF
+        rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < MIN_TASKS_OFF_BOUND
         return [
             IntervalData(
                 estimate, hidden=more, degrees=m - 1, values_near_bound=labelled if few else None
@@ -190,7 +190,7 @@ class Draws:
         of_task = label_counts.sum(2)
         pair_count = (of_task * (of_task - 1) // 2).sum(1)
         rare = 1 - estimates.mean(1) if complement else estimates.mean(1)
-        refused = (k == 2) & ((pair_count < FEWEST_PAIRS) | (rare < RAREST))
+        refused = (k == 2) & ((pair_count < FEWEST_PAIRS) | (rare < MIN_PAIR_PROBABILITY))
         samples = []
         for run, estimate in enumerate(estimates):
             full = of_task[run] >= k

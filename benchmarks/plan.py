@@ -26,6 +26,7 @@ from scipy.stats import beta, norm
 
 from passk_cli.api import read
 from passk_cli.commands.plan.widths import guard_widths
+from passk_cli.inference.bootstrap_weights import cluster_contributions
 from passk_cli.inference.design import (
     AssumedValues,
     BetaRates,
@@ -38,7 +39,6 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.paired import paired_t, sign_flip_test
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.weights import unit_values
 from passk_cli.metrics.registry import Metric, parse_metric, task_values
 from passk_cli.report.words import plural
 
@@ -195,14 +195,24 @@ def cluster_rows(
         without = np.sqrt(variances[:, 0] / len(tasks))
         noise = sqrt((0.5 + float(forecasts.var() / forecasts.mean() ** 2)) / pilots)
         silences = [
-            difference_distribution(unit_values(sample[:, None], of)[:, 0]).spread_error[0]
+            difference_distribution(cluster_contributions(sample[:, None], of)[:, 0]).spread_error[
+                0
+            ]
             for sample in varied
         ]
-        yield (kind, name, f"{groups} ({len(of)})", len(tasks), metric.name, f"{realised:.4f}",
-               f"{np.sqrt((forecasts**2).mean()) / realised:.3f}", f"{noise:.3f}",
-               f"{np.sqrt((without**2).mean()) / realised:.2f}",
-               f"{100 * forecasts.std() / forecasts.mean():.0f}",
-               f"{100 * float(np.median(silences)):.0f}")  # fmt: skip
+        yield (
+            kind,
+            name,
+            f"{groups} ({len(of)})",
+            len(tasks),
+            metric.name,
+            f"{realised:.4f}",
+            f"{np.sqrt((forecasts**2).mean()) / realised:.3f}",
+            f"{noise:.3f}",
+            f"{np.sqrt((without**2).mean()) / realised:.2f}",
+            f"{100 * forecasts.std() / forecasts.mean():.0f}",
+            f"{100 * float(np.median(silences)):.0f}",
+        )
 
 
 # Pilots of two models: tasks, attempts, rates, correlation of true rates; the audit's, and others.
@@ -376,10 +386,12 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
         ).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         step = lattice_step(n, metric.k)
-        difference = PairedTest(variance, step=step, bend=bend).detectable_difference(tasks, power)
+        difference = PairedTest(
+            variance, statistic_step=step, variance_decrease=bend
+        ).detectable_difference(tasks, power)
         if not 0.1 <= values.expected - difference / 2 <= 0.9 - difference:
             continue
-        plain = PairedTest(variance, bend=bend).power(difference, tasks)
+        plain = PairedTest(variance, variance_decrease=bend).power(difference, tasks)
         high, low = (shifted(metric, rates, values.expected + half * difference)
                      for half in (0.5, -0.5))  # fmt: skip
         detected = []
@@ -390,10 +402,18 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
             first, second = (values_of(metric, n, p, rng) for p in pairs)
             detected.append(rejected(first - second))
         flips, ts = zip(*detected, strict=True)
-        yield (f"{mean:g} ± {spread:g}", tasks, n, name, f"{values.expected:.2f}",
-               f"{difference:.3f}", f"{100 * power:.0f}",
-               *(f"{100 * rate:.1f}" for rate in flips), f"{100 * plain:.1f}",
-               *(f"{100 * rate:.1f}" for rate in ts))  # fmt: skip
+        yield (
+            f"{mean:g} ± {spread:g}",
+            tasks,
+            n,
+            name,
+            f"{values.expected:.2f}",
+            f"{difference:.3f}",
+            f"{100 * power:.0f}",
+            *(f"{100 * rate:.1f}" for rate in flips),
+            f"{100 * plain:.1f}",
+            *(f"{100 * rate:.1f}" for rate in ts),
+        )
 
 
 def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
@@ -411,7 +431,7 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
                 pair = PlannedDifference(old_pilot, new_pilot, covariance)
                 away = old_pilot.expected - new_pilot.expected
                 step = lattice_step(n, metric.k)
-                power = PairedTest(pair.variance(n), step=step).power(away, tasks)
+                power = PairedTest(pair.variance(n), statistic_step=step).power(away, tasks)
                 if not 0.1 <= power <= 0.95:
                     continue
                 rng = np.random.default_rng([tasks, n, metric.k])

@@ -14,7 +14,7 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.stopping import LEVEL, stopped_on_outcome
+from passk_cli.inference.stopping import EVIDENCE_LEVEL, stopped_on_outcome
 
 Ints = NDArray[np.int64]
 # n, c, attempts before stopping, and whether the last one passed. The last two may be unknown.
@@ -122,8 +122,11 @@ def main() -> None:
         for name, law in RATES.items()
         for tasks, most in SIZES
     ]
-    error = 100 * np.sqrt(LEVEL * (1 - LEVEL) / runs)
-    head = f"{runs:,} models a cell; Monte-Carlo error at {100 * LEVEL:g} %: {error:.2f} points\n\n"
+    error = 100 * np.sqrt(EVIDENCE_LEVEL * (1 - EVIDENCE_LEVEL) / runs)
+    head = (
+        f"{runs:,} models a cell; Monte-Carlo error at {100 * EVIDENCE_LEVEL:g} %: {error:.2f}"
+        " points\n\n"
+    )
     text = head + table(["tasks' rates", "tasks", "n", *KINDS], rows)
     keep("stopping", text, "stopping.md")
 

@@ -19,18 +19,18 @@ import pandas as pd
 
 import passk_cli
 from passk_cli.files.history import append_run
-from passk_cli.inference.attempts import attempt_variance_floor
+from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.runs import (
+from passk_cli.inference.run_effects import (
     ChangePoint,
-    above_task_middle,
+    above_task_median,
     chance_variances,
     change_points,
     largest_deviate,
     log_means,
     run_difference_reach,
     run_variance,
-    widen_limits,
+    widen_by_run_effect,
 )
 from passk_cli.metrics.registry import Metric
 
@@ -151,9 +151,9 @@ def bounds(histories: int = 200, length: int = 365, tasks: int = 50, n: int = 4)
                 )
                 c = random.binomial(n, np.clip(fallen, 0, 1))
                 later = [
-                    x.detected - 118
+                    x.detected_run - 118
                     for x in detected_changes(attempts[:200], c)
-                    if x.detected >= 119
+                    if x.detected_run >= 119
                 ]
                 delays_at_drop.append(later[0] if later else 999)
         cells = []
@@ -187,15 +187,22 @@ def correlated(histories: int = 200, length: int = 365) -> None:
             alarms += bool(change_points(means))
             for delays_of_model, (at, drop) in zip(delays, ((119, 1.5), (9, 4.0)), strict=True):
                 fallen = means[:200] - drop * (np.arange(200) >= at)
-                later = [point.detected for point in change_points(fallen) if point.detected >= at]
+                later = [
+                    point.detected_run
+                    for point in change_points(fallen)
+                    if point.detected_run >= at
+                ]
                 delays_of_model.append(later[0] - at + 1 if later else 200)
         late = [
             f"{np.median(delay_list):.0f} ({np.quantile(delay_list, 0.9):.0f})"
             for delay_list in delays
         ]
         error = 100 * np.sqrt(max(alarms, 1) / histories * (1 - alarms / histories) / histories)
-        print(f"| {phi:g} | {share:g} | {100 * alarms / histories:.0f} ± {error:.0f} % |"
-              f" {late[0]} | {late[1]} |", flush=True)  # fmt: skip
+        print(
+            f"| {phi:g} | {share:g} | {100 * alarms / histories:.0f} ± {error:.0f} % |"
+            f" {late[0]} | {late[1]} |",
+            flush=True,
+        )
 
 
 def by_t(before: np.ndarray, after: np.ndarray, n: int) -> bool:
@@ -217,12 +224,13 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
     floor = attempt_variance_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
     lows, highs = difference_distribution(d, 1.0, floor).limits(0.05)
     return [
-        int(r) for r, significance, low, high in zip(nights_, d.mean(axis=1), lows, highs,
-        strict=True)
-        if widen_limits(significance, low, high, run_difference_reach(run_variance(c[:r] / n), runs,
-        int(r)))[
-        1] < 0
-    ]  # fmt: skip
+        int(r)
+        for r, significance, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
+        if widen_by_run_effect(
+            significance, low, high, run_difference_reach(run_variance(c[:r] / n), runs, int(r))
+        )[1]
+        < 0
+    ]
 
 
 def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 50) -> None:
@@ -232,7 +240,7 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
     print("| --- | --- | --- | --- | --- | --- |")
     rules: dict[str, Callable[[np.ndarray, int], list[int]]] = {
         "passk trend": lambda c, n: [
-            point.detected for point in detected_changes(np.full_like(c, n), c)
+            point.detected_run for point in detected_changes(np.full_like(c, n), c)
         ],
         "passk gate, last 5": by_gate,
         "t test per night": lambda c, n: [r for r in range(1, length) if by_t(c[r - 1], c[r], n)],
@@ -281,7 +289,7 @@ def early(histories: int = 200, after: int = 60, tasks: int = 50, n: int = 4) ->
                 shift = random.normal(0, effect, before + after)
                 shift[before:] -= drop
                 c = night(random, rates_of(random, tasks), n, shift, before + after)
-                later = [point.detected for point in detected_changes(np.full_like(c, n), c)]
+                later = [point.detected_run for point in detected_changes(np.full_like(c, n), c)]
                 delays_of_history += [r - before + 1 for r in later if r >= before][:1]
             late = (
                 f"{np.median(delays_of_history):.0f} ({np.quantile(delays_of_history, 0.9):.0f})"
@@ -309,7 +317,7 @@ def costs(histories: int = 1_000, length: int = 200, at: int = 60, tasks: int = 
             logs[at:] += np.log(2)
             for name, means, floors, counts in scales(logs):
                 all_points = change_points(means, floors, counts=counts)
-                late_ = [point.detected for point in all_points if point.detected >= at]
+                late_ = [point.detected_run for point in all_points if point.detected_run >= at]
                 delays.setdefault(name, []).extend(
                     night_of_alarm - at + 1 for night_of_alarm in late_[:1]
                 )
@@ -329,7 +337,7 @@ def scales(logs: np.ndarray) -> list[Scale]:
     means, spreads = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
     task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
     high = (
-        above_task_middle(task, logs.ravel(), np.ones(logs.size, int))
+        above_task_median(task, logs.ravel(), np.ones(logs.size, int))
         .reshape(logs.shape)
         .sum(axis=2)
     )

@@ -25,7 +25,7 @@ from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.arguments import is_read_once
-from passk_cli.files.sources.remote import fetched_once
+from passk_cli.files.sources.remote import shared_downloads
 from passk_cli.option import DATA, DeclaredOption, Option, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, STYLE, Findings, Verdict
@@ -283,7 +283,7 @@ def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, An
         return sentence_text(with_python_fixes(message, options, call).pieces(), STYLE)
 
     numeric: set[str] = set()
-    with fetched_once():
+    with shared_downloads():
         read = _reader(data, question, numeric)
         report = answer(
             question, shared, read, lambda message: message_filter.filter_report(message, words)

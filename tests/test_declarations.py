@@ -35,7 +35,7 @@ def test_a_metric_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     new = replace(METHODS["t"], description="a wonder", cites="miller2024")
     monkeypatch.setitem(METHODS, "wonder", new)
-    monkeypatch.setattr("passk_cli.inference.intervals.NAMES", (*METHODS, "none"))
+    monkeypatch.setattr("passk_cli.inference.intervals.METHOD_CHOICES", (*METHODS, "none"))
     findings = passk_cli.estimate(TAU, metrics="pass@1", interval="wonder")
     assert "by a wonder (Miller 2024)" in findings.methods
     assert set(findings.frame["interval"]) == {"wonder"}
@@ -61,7 +61,7 @@ def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
     assert "wonder" in {item.name for item in known_formats()}
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
-        type(new)("wonder", new.rule, new.source, new.recognises, new.read_contents)  # type: ignore[call-arg]
+        type(new)("wonder", new.pass_rule, new.source, new.recognises, new.read_contents)  # type: ignore[call-arg]
 
 
 # Calls that together fill every field that a command declares; MODEL stands for models' names.

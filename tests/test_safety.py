@@ -126,9 +126,9 @@ def test_archives_that_unpack_to_more_than_they_hold(
         for name in ("header.json", "summaries.json", "samples/1.json"):
             file.writestr(name, b"[" + b" " * 100_000 + b"]")
     data = path.read_bytes()
-    monkeypatch.setattr(archive, "MOST_BYTES", 200_000)
+    monkeypatch.setattr(archive, "MAX_BYTES", 200_000)
     monkeypatch.setattr(archive, "_HARMLESS_BYTES", 200_000)
-    monkeypatch.setattr(archive, "MOST_TIMES", 100)
+    monkeypatch.setattr(archive, "MAX_RATIO", 100)
     with pytest.raises(
         DataError, match=r"a\.eval: [\d,]+ packed bytes unpack to 300,006 bytes; check the"
     ):

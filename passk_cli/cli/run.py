@@ -20,7 +20,7 @@ from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.files.sources.remote import fetched_once
+from passk_cli.files.sources.remote import shared_downloads
 from passk_cli.option import check_value, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
@@ -40,7 +40,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
 
     values : field of an option → its text, its list of texts, or True for a flag.
     """
-    with fetched_once():
+    with shared_downloads():
         if values.get("init"):
             from passk_cli.cli.interview import can_ask, estimate_options, interview
 

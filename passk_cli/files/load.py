@@ -51,7 +51,7 @@ from passk_cli.files.request import TABLES, Request, require_existing_names
 from passk_cli.files.roles import TRUTH, UNITS, find_column
 from passk_cli.files.roles import name_words as words_of
 from passk_cli.files.sources.memory import sources_of
-from passk_cli.files.sources.source import Source, beginning_of
+from passk_cli.files.sources.source import Source, shortened_source
 from passk_cli.files.vocabulary import CORRECT_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -184,7 +184,7 @@ class _CountsReader:
 
     def count_beginnings(self, request: Request) -> Counts:
         """Count the beginning of each file with a changed request, to try a fix."""
-        sources = [beginning_of(source, self.folder) for source in self.sources]
+        sources = [shortened_source(source, self.folder) for source in self.sources]
         # A cursor has separate tables. A new database would take as long as reading a small file.
         with self.con.cursor() as cursor:
             return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
@@ -250,9 +250,9 @@ class _CountsReader:
         by_formats = request.format not in TABLES and (
             bool(request.format or request.records)
             or any(
-                source.first_sign in _OPENINGS
+                source.first_character in _OPENINGS
                 or (
-                    source.first_sign == "PAR1"
+                    source.first_character == "PAR1"
                     and not _METRIC_COLUMNS.isdisjoint(parquet_keys(source.path, self.con))
                 )
                 for source in tables
@@ -266,7 +266,7 @@ class _CountsReader:
         empty = [
             source
             for source in all_sources
-            if source.first_sign in ("", "{", "[") and is_empty(source)
+            if source.first_character in ("", "{", "[") and is_empty(source)
         ]
         if len(empty) == len(all_sources):
             empty = []

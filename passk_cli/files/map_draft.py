@@ -67,7 +67,7 @@ class MapDraft:
             )
         ends = {"".join(_suffixes(source)) for source in sources}
         several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []
-        file_name = [Path(name).name] if sources[0].origin else []
+        file_name = [Path(name).name] if sources[0].origin_path else []
         place = next(map_folders(data), name) if several else name
         return cls(place or name, several or file_name, places)
 

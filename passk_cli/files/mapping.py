@@ -102,9 +102,9 @@ class ColumnMap:
 
     def matches_name(self, source: Source) -> bool:
         """Whether the name of a file matches `files`. Data in memory always matches."""
-        if not self.files or source.frame is not None or not source.origin:
+        if not self.files or source.frame is not None or not source.origin_path:
             return True
-        path = PurePath(os.path.relpath(source.origin, self.folder or ".")).as_posix()
+        path = PurePath(os.path.relpath(source.origin_path, self.folder or ".")).as_posix()
         names = (path, os.path.basename(path), source.name)
         return any(fnmatch(name, pattern) for name in names for pattern in self.files)
 

@@ -29,7 +29,7 @@ from passk_cli.files.roles import (
     usual_columns,
     verdict_sql,
 )
-from passk_cli.files.sources.paths import Template
+from passk_cli.files.sources.paths import PathTemplate
 from passk_cli.limits import MOST_LISTED
 from passk_cli.option import Option, options_by_field, split_at_commas
 from passk_cli.outcomes.selection import select_models
@@ -717,9 +717,9 @@ class Request:
         return exact
 
     @cached_property
-    def template(self) -> Template | None:
+    def template(self) -> PathTemplate | None:
         """The template of --path, or None. Raise ParameterError for an invalid template."""
-        return None if self.path is None else Template(self.path)
+        return None if self.path is None else PathTemplate(self.path)
 
     @property
     def carried_columns(self) -> tuple[str, ...]:

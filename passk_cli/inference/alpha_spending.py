@@ -18,8 +18,8 @@ from functools import cache, lru_cache, partial
 import numpy as np
 
 from passk_cli.arrays import Floats
-from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.roots import find_root
+from passk_cli.inference.weighted_means import NORMAL
 
 # Minimum significance level of an interim look. A look with a smaller level leaves its share of α
 # to later looks, because no simulation has checked intervals of such extreme levels.

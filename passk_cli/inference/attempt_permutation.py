@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, NDArray
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
 # Two differences of a task that are at most this far apart are treated as equal.
-SAME = 1e-9
+DIFFERENCE_TOLERANCE = 1e-9
 # Number of deals of all tasks together, and minimum and maximum number of deals per task, for
 # metrics that need more than counts. _BLOCK_ROWS limits a block of deals to about 64 MB.
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
@@ -51,8 +51,8 @@ class PossibleDifferences:
     """
 
     strata: list[DifferenceStratum]
-    fixed: float
-    complete: bool = True
+    constant_sum: float
+    all_enumerated: bool = True
 
 
 def differences_from_counts(
@@ -140,8 +140,8 @@ def _split_constant(
     strata: Sequence[DifferenceStratum], complete: bool = True
 ) -> PossibleDifferences:
     """The strata with several possible differences, and the sum over all strata with one."""
-    fixed = [s for s in strata if np.ptp(s.values) <= SAME]
-    variable = [s for s in strata if np.ptp(s.values) > SAME]
+    fixed = [s for s in strata if np.ptp(s.values) <= DIFFERENCE_TOLERANCE]
+    variable = [s for s in strata if np.ptp(s.values) > DIFFERENCE_TOLERANCE]
     return PossibleDifferences(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
 
 

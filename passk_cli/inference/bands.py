@@ -9,18 +9,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.inference.bootstrap_weights import bootstrap_means
+from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.inference.mixing import Statistic, error_covariance, mixing_distribution
-from passk_cli.inference.streams import named_generator
-from passk_cli.inference.weights import bootstrap_means
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 
 # Number of k's at which a band is calibrated. Curves are smooth in k, so the band also holds
 # between them. The level of a band with 60 k's differed by less than 0.0005.
-CALIBRATED = 16
+CALIBRATION_KS = 16
 
 
-def log_spaced_ks(ks: Ints, count: int = CALIBRATED) -> Ints:
+def log_spaced_ks(ks: Ints, count: int = CALIBRATION_KS) -> Ints:
     """At most `count` of the k's, evenly spread on a log scale, with the first and the last k.
 
     >>> log_spaced_ks(np.arange(1, 1001), 4).tolist()

@@ -8,7 +8,7 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 
 # Maximum number of further attempts that passk reports as needed.
-MOST_NEEDED = 1_000_000_000
+MAX_FURTHER_ATTEMPTS = 1_000_000_000
 
 
 def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -70,7 +70,7 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
     if not 0.0 < rate < 1.0:
         raise ValueError("rate must be above 0 and below 1")
     failures, place = np.unique(n - c, return_inverse=True)
-    few, enough = failures - 1, np.full_like(failures, MOST_NEEDED)
+    few, enough = failures - 1, np.full_like(failures, MAX_FURTHER_ATTEMPTS)
     while np.any(enough - few > 1):
         middle = (few + enough) // 2
         shows = bdtr(failures, np.maximum(middle, failures), 1.0 - rate) <= 1.0 - level + 1e-12

@@ -21,18 +21,18 @@ from passk_cli.arrays import Floats, Ints
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
 # k attempts hardly ever contain a pass.
-_RAREST = 0.02
+_SMALLEST_RATE_TIMES_K = 0.02
 # Weights of the log likelihood in successive steps of the barrier method (the sharpness).
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
 # Sharpness of the barrier for the smooth masses with which a search starts.
-_SMOOTH = 100.0
+_SMOOTH_SHARPNESS = 100.0
 # Maximum number of Newton steps, and the gain of a step below which the search stops.
 _STEPS, _SMALL_GAIN = 100, 1e-4
 # Number of bins of pass counts without and with thresholds, and smallest share of tasks in a bin.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
 # arithmetic with numbers near the smallest float is slow.
-_NEVER = -300.0
+_MIN_LOG_LIKELIHOOD = -300.0
 # First weight of the mean in the search for an end of its range, and maximum number of weights.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
 # Accuracy of an end of the range, and largest distance of the log likelihood from its limit.
@@ -43,33 +43,33 @@ _GAP, _SMALL_SLACK = 3e-4, 0.05
 class _BarrierFunction:
     """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses."""
 
-    chance: Floats
+    likelihoods: Floats
     tasks: Floats
     sharpness: float
     values: Floats
     slope: float = 0.0
 
-    def height(self, masses: Floats) -> float:
+    def value_at(self, masses: Floats) -> float:
         """The barrier function at masses (rates,); infinite if a mass is not positive."""
         if masses.min() <= 0:
             return math.inf
-        fall = self.slope * (self.values @ masses) - self.tasks @ np.log(self.chance @ masses)
+        fall = self.slope * (self.values @ masses) - self.tasks @ np.log(self.likelihoods @ masses)
         return float(self.sharpness * fall - np.log(masses).sum())
 
-    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+    def gradient_and_hessian(self, masses: Floats) -> tuple[Floats, Floats]:
         """Gradient (rates,) and Hessian (rates × rates) of the barrier function."""
-        fit = self.chance @ masses
+        fit = self.likelihoods @ masses
         share = self.tasks / fit
-        rise = self.slope * self.values - share @ self.chance
-        bend = (self.chance.T * (self.sharpness * share / fit)) @ self.chance
+        rise = self.slope * self.values - share @ self.likelihoods
+        bend = (self.likelihoods.T * (self.sharpness * share / fit)) @ self.likelihoods
         return self.sharpness * rise - 1 / masses, bend + np.diag(masses**-2.0)
 
 
 def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
     """The masses of sum 1 that minimise the barrier function, by Newton steps from given masses."""
-    height = objective.height(masses)
+    height = objective.value_at(masses)
     for _ in range(_STEPS):
-        gradient, bend = objective.slopes(masses)
+        gradient, bend = objective.gradient_and_hessian(masses)
         right_sides = np.stack([gradient * masses, masses], axis=1)
         solved = np.linalg.solve(bend * np.outer(masses, masses), right_sides)
         solved_gradient, solved_sum = solved.T
@@ -81,7 +81,7 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
         best, best_height = masses, height
         while length > 1e-8:
             ahead = masses * (1 + length * step)
-            ahead_height = objective.height(ahead / ahead.sum())
+            ahead_height = objective.value_at(ahead / ahead.sum())
             if best is not masses and ahead_height >= best_height:
                 break
             if ahead_height <= height - 0.1 * length * gain:
@@ -111,7 +111,7 @@ def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
     smooth = masses = np.full(chance.shape[1], 1 / chance.shape[1])
     for sharpness in _SHARPNESS:
         masses = _minimizing_masses(_BarrierFunction(relative, tasks, sharpness, masses), masses)
-        smooth = masses if sharpness == _SMOOTH else smooth
+        smooth = masses if sharpness == _SMOOTH_SHARPNESS else smooth
     height = float(tasks @ (np.log(relative @ masses) + np.log(scale[:, 0])))
     return height, masses, smooth
 
@@ -129,7 +129,7 @@ def rate_grid(most_attempts: int, most_k: int) -> Floats:
     first = 2 * step / _LOG
     angles = np.linspace(first, math.pi / 2, math.ceil((math.pi / 2 - first) / step) + 1)
     common = np.sin(angles) ** 2
-    rarest = _RAREST / max(most_k, most_attempts)
+    rarest = _SMALLEST_RATE_TIMES_K / max(most_k, most_attempts)
     rare = math.ceil(math.log(common[0] / rarest) / _LOG)
     return np.concatenate([[0.0], np.geomspace(rarest, common[0], rare + 1)[:-1], common])
 
@@ -143,8 +143,10 @@ def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
     from passk_cli.scipy_special import xlog1py, xlogy
 
     logs = xlogy(c[:, None], rates) + xlog1py((n - c)[:, None], -rates)
-    relative: Floats = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), _NEVER))
-    return np.where(relative > math.exp(_NEVER), relative, 0.0)
+    relative: Floats = np.exp(
+        np.maximum(logs - logs.max(axis=1, keepdims=True), _MIN_LOG_LIKELIHOOD)
+    )
+    return np.where(relative > math.exp(_MIN_LOG_LIKELIHOOD), relative, 0.0)
 
 
 def likelihood_drop(level: float) -> float:
@@ -178,7 +180,7 @@ class CompatibleRates:
 
     n: Ints
     c: Ints
-    tasks: Floats
+    task_counts: Floats
     rates: Floats
     level: float = 0.95
     thresholds: tuple[float, ...] = ()
@@ -199,13 +201,13 @@ class CompatibleRates:
         return cls(pairs[0], pairs[1], worths, grid, level, thresholds)
 
     @cached_property
-    def chance(self) -> Floats:
+    def likelihoods(self) -> Floats:
         """Likelihood of each pair (n, c) at each rate, up to a factor: (pairs × rates)."""
         return count_likelihood(self.n, self.c, self.rates)
 
     @cached_property
     def _maximum_likelihood(self) -> tuple[float, Floats, Floats]:
-        return maximum_likelihood(self.chance, self.tasks)
+        return maximum_likelihood(self.likelihoods, self.task_counts)
 
     @property
     def smooth_masses(self) -> Floats:
@@ -238,9 +240,12 @@ class CompatibleRates:
         for _ in range(_MOST_SLOPES):
             sharpness = len(values) / (_GAP * slope)
             masses = _minimizing_masses(
-                _BarrierFunction(self.chance, self.tasks, sharpness, scaled, slope), masses
+                _BarrierFunction(self.likelihoods, self.task_counts, sharpness, scaled, slope),
+                masses,
             )
-            slack = float(self.tasks @ np.log(self.chance @ masses)) - self._likelihood_floor
+            slack = (
+                float(self.task_counts @ np.log(self.likelihoods @ masses)) - self._likelihood_floor
+            )
             best = max(best, float(scaled @ masses) - slack / slope - _GAP)
             if abs(slack) < _SMALL_SLACK or 0 < slack < _GAP * slope:
                 break
@@ -251,7 +256,7 @@ class CompatibleRates:
             slope = guess if low < guess < high else between
         return least + spread * best
 
-    def with_attempts(self, attempts: int) -> CompatibleRates:
+    def with_expected_counts(self, attempts: int) -> CompatibleRates:
         """Compatible distributions with more attempts per task, from expected counts."""
         from scipy.stats import binom
 
@@ -267,8 +272,8 @@ class CompatibleRates:
         ) @ self.smooth_masses
         likely_bins = share > _UNSEEN
         passes = np.concatenate([(first[:-1] + first[1:] - 1) // 2, first[-1:]])[likely_bins]
-        tasks: Floats = self.tasks.sum() * share[likely_bins] / share[likely_bins].sum()
-        grid = rate_grid(attempts, round(_RAREST / self.rates[1]))
+        tasks: Floats = self.task_counts.sum() * share[likely_bins] / share[likely_bins].sum()
+        grid = rate_grid(attempts, round(_SMALLEST_RATE_TIMES_K / self.rates[1]))
         grid = np.union1d(grid, self.thresholds)
         n = np.full(len(tasks), attempts)
         return CompatibleRates(n, passes, tasks, grid, self.level, self.thresholds)

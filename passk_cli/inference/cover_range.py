@@ -16,12 +16,12 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
-from passk_cli.inference.extrapolation import WIDEST, largest_known_k, round_to_two_digits
+from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, largest_known_k, round_to_two_digits
 
 # Multiples of the attempts or tasks that passk tries, and the maximum number of attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
 # The target width is a little below the maximum width, because the spread of future data varies.
-_AIM = 0.9 * WIDEST
+_TARGET_WIDTH = 0.9 * MAX_RANGE_WIDTH
 
 
 class DataNeeded(NamedTuple):
@@ -36,7 +36,7 @@ class DataNeeded(NamedTuple):
     tasks: int | None
 
 
-def shares_between(rates: CompatibleRates, threshold: float) -> tuple[float, float]:
+def share_range(rates: CompatibleRates, threshold: float) -> tuple[float, float]:
     """The minimum and the maximum share of tasks with a rate of at least the threshold.
 
     A rate exactly at the threshold is included only in the maximum, because a rate just below the
@@ -81,7 +81,7 @@ class CoverRange:
     @cached_property
     def limits(self) -> tuple[float, float]:
         """The minimum and the maximum share over all compatible distributions of rates."""
-        return shares_between(self._rates, self.threshold)
+        return share_range(self._rates, self.threshold)
 
     @property
     def point_estimate(self) -> float | None:
@@ -90,7 +90,7 @@ class CoverRange:
         The share is limited to the range, and half of the mass at the threshold is included.
         """
         low, high = self.limits
-        if high - low > WIDEST:
+        if high - low > MAX_RANGE_WIDTH:
             return None
         rates, masses = self._rates.rates, self._rates.smooth_masses
         fitted = (masses[rates > self.threshold].sum() + masses[rates >= self.threshold].sum()) / 2
@@ -108,15 +108,15 @@ class CoverRange:
             round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
         )
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
-            if self._is_narrow(self._rates.with_attempts(more)):
+            if self._is_narrow(self._rates.with_expected_counts(more)):
                 return DataNeeded(more, None)
         for times in _TIMES:
-            if self._is_narrow(replace(self._rates, tasks=self._rates.tasks * times)):
+            if self._is_narrow(replace(self._rates, task_counts=self._rates.task_counts * times)):
                 return DataNeeded(
                     None, round_to_two_digits(math.ceil(len(self.n) * times), up=True)
                 )
         return DataNeeded(None, None)
 
     def _is_narrow(self, rates: CompatibleRates) -> bool:
-        low, high = shares_between(rates, self.threshold)
-        return high - low <= _AIM
+        low, high = share_range(rates, self.threshold)
+        return high - low <= _TARGET_WIDTH

@@ -21,7 +21,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
-from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.metrics.choice import hypergeometric_probabilities, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
@@ -29,14 +29,14 @@ from passk_cli.metrics.registry import Metric
 # Maximum number of elements in a matrix of probabilities, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
 # Relative tolerance for the largest possible spread √(m(1−m)), which is rarely a round number.
-_AT_MOST = 1e-6
+_SPREAD_TOLERANCE = 1e-6
 # Largest share of a variance that can be a rounding error.
-_NO_LUCK = 1e-9
+_ROUNDING_SHARE = 1e-9
 # Splits of a budget with a standard error within 1 % of the smallest are treated as equally good.
 # passk chooses the split with the most tasks among them.
-_AS_GOOD = 1.01
+_EQUALLY_GOOD_RATIO = 1.01
 
-Split = tuple[int, int]
+BudgetSplit = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BetaRates:
                 f" got {self.mean:g}"
             )
         largest = math.sqrt(self.mean * (1.0 - self.mean))
-        if not 0.0 <= self.spread <= largest * (1.0 + _AT_MOST):
+        if not 0.0 <= self.spread <= largest * (1.0 + _SPREAD_TOLERANCE):
             raise ParameterError(
                 f"rates with a mean of {self.mean:g} have a spread from 0 (all rates are the same)"
                 f" to {largest:.4g} (all are 0 or 1); got {self.spread:g}"
@@ -75,7 +75,7 @@ class BetaRates:
     def correlation(self) -> float:
         """Correlation of two attempts at the same task, 1 / (a + b + 1), in [0, 1]."""
         share = self.spread**2 / (self.mean * (1.0 - self.mean))
-        return 1.0 if share > 1.0 - _AT_MOST else share
+        return 1.0 if share > 1.0 - _SPREAD_TOLERANCE else share
 
     def passes(self, n: int) -> Floats:
         """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
@@ -123,7 +123,7 @@ class AssumedValues:
     @cached_property
     def between_variance(self) -> float:
         """Variance of the tasks' true values of the metric."""
-        square = two_groups_product(self.metric, self.rates.passes(2 * self.metric.k))
+        square = expected_group_product(self.metric, self.rates.passes(2 * self.metric.k))
         return max(square - self.expected**2, 0.0)
 
     def within_variance(self, n: int) -> float:
@@ -170,7 +170,7 @@ class PilotEstimate:
         return int(self.n.min())
 
     @property
-    def measures_between(self) -> bool:
+    def measures_between_variance(self) -> bool:
         """Whether the pilot measures `between_variance` without a model."""
         return self.fewest_attempts >= 2 * self.metric.k
 
@@ -211,9 +211,9 @@ class PilotEstimate:
     @cached_property
     def raw_between_variance(self) -> float:
         """The unlimited estimate of `between_variance`; negative if tasks differ very little."""
-        if self.measures_between:
-            halves = thinned_counts(self.n, self.c, 2 * self.metric.k)
-            return two_groups_product(self.metric, halves) - self._squared_mean
+        if self.measures_between_variance:
+            halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
+            return expected_group_product(self.metric, halves) - self._squared_mean
         if self._model is None:
             return math.nan
         total = self._model.variance(self.fewest_attempts)
@@ -224,13 +224,13 @@ class PilotEstimate:
     @property
     def attempt_variances(self) -> Floats:
         """Unbiased variance of each task's value over repeated attempts; their mean if n₀ < 2k."""
-        if not self.measures_between:
+        if not self.measures_between_variance:
             return np.full(len(self.n), self.within_variance(self.fewest_attempts))
         un, uc, index = unique_pairs(self.n, self.c)
         squares = np.zeros(len(un))
         for at in np.unique(index).tolist():
-            chances = thinned_counts(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
-            squares[at] = two_groups_product(self.metric, chances)
+            chances = subset_pass_probabilities(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
+            squares[at] = expected_group_product(self.metric, chances)
         variances: Floats = self.values**2 - squares[index]
         return variances
 
@@ -261,7 +261,7 @@ class PilotEstimate:
     def distribution(self, n: int) -> tuple[Floats, Floats]:
         """Values and probabilities for a random task with n ≥ k attempts, or n₀ if n is larger."""
         size = min(n, self.fewest_attempts)
-        return _values_by_passes(self.metric, size), thinned_counts(self.n, self.c, size)
+        return _values_by_passes(self.metric, size), subset_pass_probabilities(self.n, self.c, size)
 
     @cached_property
     def _within_variance_beyond_pilot(self) -> dict[int, float]:
@@ -279,7 +279,9 @@ class PilotEstimate:
         if self._model is None or self.metric.k == 1:
             return 0.0
         start = self._model.within_variance(self.fewest_attempts)
-        return start if start > _NO_LUCK * self._model.variance(self.fewest_attempts) else 0.0
+        return (
+            start if start > _ROUNDING_SHARE * self._model.variance(self.fewest_attempts) else 0.0
+        )
 
     @cached_property
     def _squared_mean(self) -> float:
@@ -304,13 +306,13 @@ class PlannedDifference:
     first: AssumedValues | PilotEstimate
     second: AssumedValues | PilotEstimate
     covariance: float
-    estimated: float | None = None
+    estimated_between_variance: float | None = None
 
     @property
     def between_variance(self) -> float:
         """Variance of the true differences over tasks, at least 0; NaN if it is unknown."""
-        if self.estimated is not None:
-            return self.estimated
+        if self.estimated_between_variance is not None:
+            return self.estimated_between_variance
         raw = self.first.between_variance + self.second.between_variance - 2.0 * self.covariance
         return raw if not raw < 0 else 0.0
 
@@ -384,7 +386,7 @@ def _values_by_passes(metric: Metric, n: int) -> Floats:
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
 
-def two_groups_product(metric: Metric, weights: Floats) -> float:
+def expected_group_product(metric: Metric, weights: Floats) -> float:
     """Expected product of a metric's values in two separate groups of k attempts at a task.
 
     weights : P(s of 2k attempts pass). Given s, the number x of passes in the first group has the
@@ -401,11 +403,11 @@ def two_groups_product(metric: Metric, weights: Floats) -> float:
     return total
 
 
-def thinned_counts(n: Ints, c: Ints, size: int) -> Floats:
+def subset_pass_probabilities(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` random attempts at a random task pass) for x = 0 … size."""
     tasks, total = count_histogram(n, c), np.zeros(size + 1)
     for block in row_blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
-        total += tasks.times[block] @ hypergeometric_probabilities(
+        total += tasks.task_counts[block] @ hypergeometric_probabilities(
             tasks.n[block], tasks.c[block], size
         )
     return total / len(n)
@@ -453,7 +455,7 @@ def true_difference_variance(
     return mean, low, high
 
 
-def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:
+def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> list[BudgetSplit]:
     """Splits (tasks, attempts) of a budget of attempts, with n ≥ least and at least two tasks.
 
     The attempts n per task increase in steps of 5 % from `least` to 200 or 4 times `least`, because
@@ -472,8 +474,8 @@ def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> lis
 
 
 def best_splits(
-    options: Sequence[Split], errors: Mapping[str, Sequence[float]]
-) -> dict[str, Split]:
+    options: Sequence[BudgetSplit], errors: Mapping[str, Sequence[float]]
+) -> dict[str, BudgetSplit]:
     """The best split for each metric, and "all" for the best compromise between several metrics.
 
     The best split has the smallest standard error. Among the splits within 1 % of it, the split
@@ -487,7 +489,7 @@ def best_splits(
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}
     """
-    best: dict[str, Split] = {}
+    best: dict[str, BudgetSplit] = {}
     excess = [0.0] * len(options)
     for name, metric_errors in errors.items():
         least = min(metric_errors, default=math.inf)
@@ -500,7 +502,7 @@ def best_splits(
     return best
 
 
-def _best_compromise(options: Sequence[Split], errors: Sequence[float]) -> Split:
+def _best_compromise(options: Sequence[BudgetSplit], errors: Sequence[float]) -> BudgetSplit:
     least = min(errors)
-    good = [o for o, e in zip(options, errors, strict=True) if e <= _AS_GOOD * least]
+    good = [o for o, e in zip(options, errors, strict=True) if e <= _EQUALLY_GOOD_RATIO * least]
     return min(good, key=lambda option: (-option[0], option[1]))

@@ -44,20 +44,22 @@ class DifferenceDistribution:
     below: Floats
     above: Floats
     degrees: Ints
-    reach: float
+    largest_difference: float
     constant: Bools
     spread: Floats
     spread_error: Floats
 
     @staticmethod
-    def from_parts(parts: Sequence[tuple[DifferenceDistribution, Ints]]) -> DifferenceDistribution:
+    def from_selected_rows(
+        parts: Sequence[tuple[DifferenceDistribution, Ints]],
+    ) -> DifferenceDistribution:
         """Selected rows of several distributions, joined in that order."""
         names = "estimate below above degrees constant spread spread_error".split()
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
             for name in names
         }
-        return DifferenceDistribution(**columns, reach=parts[0][0].reach)
+        return DifferenceDistribution(**columns, largest_difference=parts[0][0].largest_difference)
 
     def moderated(self) -> DifferenceDistribution:
         """The distribution with small spreads raised towards the spreads of the other rows.
@@ -146,7 +148,9 @@ class DifferenceDistribution:
             significant, np.maximum(near_limit, least), np.minimum(near_limit, 0.0)
         )
         low, high = np.where(self.estimate > 0, (near_limit, -far_limit), (far_limit, -near_limit))
-        return np.clip(low, -self.reach, self.reach), np.clip(high, -self.reach, self.reach)
+        return np.clip(low, -self.largest_difference, self.largest_difference), np.clip(
+            high, -self.largest_difference, self.largest_difference
+        )
 
 
 def difference_distribution(
@@ -207,15 +211,15 @@ def difference_distribution(
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
     # Differences are divided by the reach, because their squares may overflow or become 0.
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
-    low = _in_units(ends[0], unit, clusters)
-    high = low if between is None else _in_units(ends[1], unit, clusters)
+    low = _scaled_unit_totals(ends[0], unit, clusters)
+    high = low if between is None else _scaled_unit_totals(ends[1], unit, clusters)
     square, unsure = _largest_variance(low, high, sizes)
     spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
-    carrying, few = _effective_units(low, high), _allowance(np.float64(len(sizes)), _FEW)
-    symmetric = np.maximum(_allowance(carrying, _BOTH), few)
+    carrying, few = _effective_units(low, high), _lump_allowance(np.float64(len(sizes)), _FEW)
+    symmetric = np.maximum(_lump_allowance(carrying, _BOTH), few)
     constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
     symmetric[constant & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
-    tail, lump = _allowance(carrying, _TAIL), largest / unit if np.isinf(reach) else 1.0
+    tail, lump = _lump_allowance(carrying, _TAIL), largest / unit if np.isinf(reach) else 1.0
     missed_lump = unit * lump * _share_of_largest(sizes)
     below, above = (
         np.hypot(spread, missed_lump * np.sqrt(_MISSED * np.maximum(tail * side, symmetric)))
@@ -237,7 +241,7 @@ def least_possible_p(sizes: Floats) -> float:
     units = len(sizes)
     if units < 2:
         return 1.0
-    few = float(_allowance(np.float64(units), _FEW))
+    few = float(_lump_allowance(np.float64(units), _FEW))
     return float(
         2 * stdtr(units - 1, -1 / (np.sqrt(_MISSED * few) * _share_of_largest(sizes)))
         if few
@@ -245,7 +249,7 @@ def least_possible_p(sizes: Floats) -> float:
     )
 
 
-def _in_units(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
+def _scaled_unit_totals(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
     """Differences per task, or their totals per cluster, divided by `unit` and without rounding."""
     d = d / unit[:, None]
     d = np.where(np.abs(d) > ROUNDING, d, 0.0)
@@ -309,7 +313,7 @@ def _skew(d: Floats) -> Floats:
     return skew
 
 
-def _allowance(units: Floats | np.float64, thresholds: tuple[float, float]) -> Floats:
+def _lump_allowance(units: Floats | np.float64, thresholds: tuple[float, float]) -> Floats:
     """1 up to the second threshold, 0 from the first threshold on, and linear in between."""
     none_from, full_to = thresholds
     share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)

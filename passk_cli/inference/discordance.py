@@ -26,13 +26,13 @@ _BLOCK = 64
 # significant z (1). _BEYOND normal quantiles are the minimum without a significant z.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
-_AT_BOUND = 1e-9
+_BOUND_TOLERANCE = 1e-9
 # Number of bisection steps for a limit, which make it accurate to 2e-15.
 _HALVINGS = 50
 # Maximum number of tasks for which distributions are cached (170 MB for 100,000 tasks).
 _FEW_TASKS = 20_000
 # Maximum number of tasks for which a floating-point root cannot be rounded to a wrong integer.
-_EXACT = 100_000
+_MAX_EXACT_ROOT_TASKS = 100_000
 # Maximum number of array elements in a block.
 _CELLS = 1 << 21
 # Number of values of z per step, and width of an interval that contains only one attainable z.
@@ -74,7 +74,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
         # For each number of discordant tasks, this is the smallest |b − c| that reaches z.
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
-        if tasks > _EXACT:
+        if tasks > _MAX_EXACT_ROOT_TASKS:
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
         p[rows] = _maxima(tasks, _tails(tasks, _raise_to_parity(least, n)))
@@ -215,7 +215,7 @@ def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
     """One-sided p-value of the hypothesis that p_b − p_c is at most `mean`."""
 
     def excess(critical: float) -> float:
-        return float(_excess(tasks, b, c, np.asarray(mean), critical))
+        return float(_z_excess(tasks, b, c, np.asarray(mean), critical))
 
     if excess(0.0) <= 0.0:
         return 1.0
@@ -247,22 +247,22 @@ def _smallest_alpha(tasks: int, critical: float) -> float:
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
     """The δ below (b − c)/T at which z reaches its critical value; −1 if there is no such δ."""
-    least, mean = -1.0 + _AT_BOUND, (b - c) / tasks
-    never = (mean <= least) | (_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
+    least, mean = -1.0 + _BOUND_TOLERANCE, (b - c) / tasks
+    never = (mean <= least) | (_z_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
     for _ in range(_HALVINGS):
         middle = low + (high - low) / 2
-        beyond = _excess(tasks, b, c, middle, critical) > 0.0
+        beyond = _z_excess(tasks, b, c, middle, critical) > 0.0
         low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)
     return np.where(never, -1.0, high)
 
 
-def _excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: float) -> Floats:
+def _z_excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: float) -> Floats:
     """z of the hypothesis of this mean difference, minus the critical value of z."""
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
     differ = mean + (root - linear) / (2 * tasks)
-    variance = np.maximum(differ - mean * mean, _AT_BOUND**2)
+    variance = np.maximum(differ - mean * mean, _BOUND_TOLERANCE**2)
     skewness = (mean - 3 * mean * differ + 2 * mean**3) / variance**1.5
     room = np.maximum((critical * critical - 1) * skewness / 6, 0.0) + np.abs(mean)
     z = (b - c - tasks * mean) / np.sqrt(tasks * variance)

@@ -17,7 +17,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.hierarchy import count_histogram
+from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.metrics.choice import log_choose
 from passk_cli.metrics.order import (
     attempt_positions,
@@ -32,7 +32,7 @@ MOST_POSITIONS = 1000
 # tasks. Their pass rates must also imply differences on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # Smallest p-value of a test. Smaller p-values are raised to this number.
-SMALLEST = 1e-12
+SMALLEST_P = 1e-12
 # Number of standard deviations beyond which the probability of a sum of rank sums is negligible.
 _REACH = 12.0
 # Number of frequencies in a block, and size below which a characteristic function is set to 0.
@@ -91,7 +91,7 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     sd = math.sqrt(float(trend_score_variance(n, c).sum()))
     # The tails of rank sums are not heavier than the tails of a normal variable of equal variance.
     if abs(score) > _REACH * sd:
-        return SMALLEST
+        return SMALLEST_P
     values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _REACH * sd) + 2)
     count = max(values, int(n.max()) + 1, 3)
     while any(count % divisor == 0 for divisor in range(2, math.isqrt(count) + 1)):
@@ -196,13 +196,13 @@ def lower_tails(distribution: tuple[int, Floats], values: Ints) -> Floats:
     """P(X ≤ value) for each value and a distribution of whole numbers; at least 1e-12."""
     first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
     p: Floats = np.clip(
-        reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST, 1.0
+        reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST_P, 1.0
     )
     return p
 
 
 def _as_probability(p: float) -> float:
-    return min(max(p, SMALLEST), 1.0)
+    return min(max(p, SMALLEST_P), 1.0)
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,9 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     tasks = count_histogram(n, c)
     first, chances = sum_distribution(
         (neighbour_change_distribution(*pair), int(task_count))
-        for *pair, task_count in zip(tasks.n.tolist(), tasks.c.tolist(), tasks.times, strict=True)
+        for *pair, task_count in zip(
+            tasks.n.tolist(), tasks.c.tolist(), tasks.task_counts, strict=True
+        )
     )
     observed, away = float(changed.sum()), np.abs(np.arange(first, first + len(chances)) - mean)
     p = _as_probability(float(chances[away >= abs(observed - mean) - 1e-9].sum()))
@@ -286,9 +288,9 @@ class CopiesTest:
 
     first: Ints
     second: Ints
-    differ: Ints
+    differing_tasks: Ints
     expected: Floats
-    by_rates: Floats
+    expected_by_rates: Floats
     tasks: Ints
     p: Floats
     adjusted: Floats
@@ -305,8 +307,8 @@ class CopiesTest:
         Copies differ on at most a tenth of the expected tasks, and their pass rates would lead to
         five differences or more. Two attempts that always pass agree, but need not be copies.
         """
-        few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
-        return few & (self.by_rates >= _ENOUGH)
+        few = self.differing_tasks <= COPIED * np.minimum(self.expected, self.expected_by_rates)
+        return few & (self.expected_by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
@@ -323,7 +325,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
     >>> pairs = copies_test(np.array([0, 3, 6, 9]), outcomes)
-    >>> pairs.differ.tolist(), pairs.expected.tolist(), pairs.p.round(6).tolist()
+    >>> pairs.differing_tasks.tolist(), pairs.expected.tolist(), pairs.p.round(6).tolist()
     ([0, 3, 3], [2.0, 2.0, 2.0], [0.037037, 1.0, 1.0])
     """
     n, c = attempts_and_passes(start, passed)

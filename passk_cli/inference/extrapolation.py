@@ -20,9 +20,9 @@ from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
 # Maximum k of pass@k for which passk extrapolates.
-FARTHEST = 1_000_000_000
+MAX_K = 1_000_000_000
 # Maximum width of a range for which passk gives a point estimate.
-WIDEST = 0.4
+MAX_RANGE_WIDTH = 0.4
 # Number of tenths of the tasks that must have k attempts for the largest known k.
 _MOST_TASKS = 9
 # Multiples of the number of attempts that are tried, and the maximum number of attempts per task.
@@ -58,7 +58,7 @@ class Extrapolation:
 
     n: Ints
     c: Ints
-    mirrored: bool = False
+    for_pass_hat_k: bool = False
     level: float = 0.95
     clusters: Ints | None = None
     _ranges: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
@@ -71,7 +71,7 @@ class Extrapolation:
     @property
     def passes(self) -> Ints:
         """Passes of each task, (tasks,), or failures if `mirrored`."""
-        return self.n - self.c if self.mirrored else self.c
+        return self.n - self.c if self.for_pass_hat_k else self.c
 
     @cached_property
     def _task_weight(self) -> float:
@@ -83,7 +83,7 @@ class Extrapolation:
         """The minimum and the maximum value at k over all compatible distributions of rates."""
         if k not in self._ranges:
             low, high = _range_at(self._rates(k), k)
-            self._ranges[k] = (1 - high, 1 - low) if self.mirrored else (low, high)
+            self._ranges[k] = (1 - high, 1 - low) if self.for_pass_hat_k else (low, high)
         return self._ranges[k]
 
     def _rates(self, most_k: int) -> CompatibleRates:
@@ -94,14 +94,14 @@ class Extrapolation:
     def is_determined(self, k: int) -> bool:
         """Whether the range at k is narrow enough for a point estimate."""
         low, high = self.range(k)
-        return high - low <= WIDEST
+        return high - low <= MAX_RANGE_WIDTH
 
     def model_average(self, ks: Ints) -> ModelAverage:
         """The mean and the limits of the average of models at each k of `ks`."""
         estimate = average_models(
             self.n, self.passes, ks, level=self.level, worth=self._task_weight
         )
-        if not self.mirrored:
+        if not self.for_pass_hat_k:
             return estimate
         return ModelAverage(1 - estimate.values, 1 - estimate.high, 1 - estimate.low)
 
@@ -125,7 +125,7 @@ class Extrapolation:
             return np.full(len(ks), math.nan)
         slope, height = np.polyfit(np.log(line_ks[inside]), logit(passing[inside]), 1)
         line: Floats = expit(height + slope * np.log(ks))
-        return 1 - line if self.mirrored else line
+        return 1 - line if self.for_pass_hat_k else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
         """The number of attempts that would determine k, or the largest k that could be determined.
@@ -138,17 +138,19 @@ class Extrapolation:
         if attempt_numbers[-1] > _MOST_ATTEMPTS:
             return None
         for attempts in attempt_numbers:
-            future_rates = rates.with_attempts(attempts)
-            if _width(future_rates, k) <= WIDEST:
+            future_rates = rates.with_expected_counts(attempts)
+            if _width(future_rates, k) <= MAX_RANGE_WIDTH:
                 return AttemptsNeeded(attempts, k)
         low, high = attempts, k
-        if _width(future_rates, low) > WIDEST:
+        if _width(future_rates, low) > MAX_RANGE_WIDTH:
             return None
         while round_to_two_digits(low, up=True) < high - 1:
             middle = round_to_two_digits(math.sqrt(low * high), up=True)
             if middle >= high:
                 break
-            low, high = (middle, high) if _width(future_rates, middle) <= WIDEST else (low, middle)
+            low, high = (
+                (middle, high) if _width(future_rates, middle) <= MAX_RANGE_WIDTH else (low, middle)
+            )
         return AttemptsNeeded(attempts, low)
 
 

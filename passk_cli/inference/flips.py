@@ -16,7 +16,7 @@ from passk_cli.metrics.choice import binomial_probabilities
 # a pass rate and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
 # Maximum number of pairs of pass counts for Boschloo's test. With more, passk uses Fisher's.
-MOST_TABLES = 20_000
+MAX_BOSCHLOO_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9
 # Pass counts this many roots of the attempts away from their mean have probabilities below 10⁻³⁰⁰.
@@ -152,7 +152,7 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
     sizes, size_of = np.unique(distinct[:, [0, 2]], axis=0, return_inverse=True)
     for at, (first, second) in enumerate(sizes.tolist()):
         rows = np.flatnonzero(size_of.ravel() == at)
-        if (first + 1) * (second + 1) > MOST_TABLES:
+        if (first + 1) * (second + 1) > MAX_BOSCHLOO_TABLES:
             for row in rows.tolist():
                 a, b = distinct[row, [1, 3]].tolist()
                 c, p_by_c = _fisher_p_values(first, second, a + b)

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.attempts import jackknife_variance
-from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.hull import heterogeneity_gain_limits
+from passk_cli.inference.attempt_variance import jackknife_variance
+from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_contributions
+from passk_cli.inference.hull_interval import heterogeneity_gain_limits
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.streams import named_generator
-from passk_cli.inference.weights import bootstrap_means, unit_values
+from passk_cli.inference.random_streams import named_generator
+from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
     mean_power_new_tasks,
@@ -64,7 +64,7 @@ class HeterogeneityGains:
     """
 
     estimate: Floats
-    bound: Floats
+    largest_possible: Floats
     se: Floats
     low: Floats
     high: Floats
@@ -83,7 +83,7 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
 
     >>> n, c, ks = np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2])
     >>> delta = heterogeneity_gains(n, c, ks, IntervalSetting())
-    >>> delta.estimate.round(6).tolist(), delta.bound.round(6).tolist()
+    >>> delta.estimate.round(6).tolist(), delta.largest_possible.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
     return heterogeneity_gains_of_each(n, (c,), ks, setting)[0]
@@ -99,7 +99,9 @@ def heterogeneity_gains_of_each(
         rates, powers = c / n, _powers(n, c, ks)
         mean = float(rates.mean())
         if new:
-            even = mean_power_new_tasks(unit_values(rates[:, None], setting.clusters)[:, 0], ks)
+            even = mean_power_new_tasks(
+                cluster_contributions(rates[:, None], setting.clusters)[:, 0], ks
+            )
         else:
             even = mean_power_these_tasks(n, c, ks)
         even[ks == 1] = mean
@@ -154,10 +156,10 @@ class GuardedFunctionals:
         Dirichlet weight ½ of a task (or an average cluster), and the worst atom sets the limit.
     """
 
-    columns: Floats
+    task_values: Floats
     functional: Functional
-    lowest: Sequence[Floats]
-    highest: Sequence[Floats]
+    lower_guards: Sequence[Floats]
+    upper_guards: Sequence[Floats]
 
 
 def _resampled_gain(
@@ -181,7 +183,7 @@ def guarded_limits(
     jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
     """Limits by a Bayesian bootstrap over tasks with guard atoms; all jobs have the same draws."""
-    columns = np.hstack([job.columns for job in jobs])
+    columns = np.hstack([job.task_values for job in jobs])
     means = bootstrap_means(
         columns, setting.resamples, setting.seed, kind="dirichlet", clusters=setting.clusters
     )
@@ -190,7 +192,7 @@ def guarded_limits(
     # A guard atom of half a unit has a share of the Dirichlet weights with a Beta distribution.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
-    ends = np.cumsum([job.columns.shape[1] for job in jobs])[:-1]
+    ends = np.cumsum([job.task_values.shape[1] for job in jobs])[:-1]
     for job, own_means in zip(jobs, np.split(means, ends, axis=1), strict=True):
 
         def quantile(
@@ -200,8 +202,8 @@ def guarded_limits(
             by = np.nanquantile if np.isnan(values).any() else np.quantile
             return np.asarray(by(values, p, axis=0))
 
-        low = np.stack([quantile(atom, setting.tail) for atom in job.lowest])
-        high = np.stack([quantile(atom, 1 - setting.tail) for atom in job.highest])
+        low = np.stack([quantile(atom, setting.tail) for atom in job.lower_guards])
+        high = np.stack([quantile(atom, 1 - setting.tail) for atom in job.upper_guards])
         limits.append((low.min(axis=0), high.max(axis=0)))
     return limits
 
@@ -234,7 +236,7 @@ def sd_and_skewness_of_rates(
         return RateMomentEstimate(None, reason=short), RateMomentEstimate(None, reason=short)
     columns = _powers(n, c, np.array([1, 2, 3])).T
     if setting.population == NEW_TASKS:
-        moments = moments_new_tasks(unit_values(columns, setting.clusters))
+        moments = moments_new_tasks(cluster_contributions(columns, setting.clusters))
     else:
         moments = moments_these_tasks(n, c)
     short = _too_few_reason(n, setting, 3)
@@ -245,7 +247,7 @@ def sd_and_skewness_of_rates(
         jobs = [_resampled_gain(rates, squares[None], np.array([2]), variance)]
         jobs += [] if short or moments.variance <= 0 else [_resampled_skewness(columns, moments)]
         limits = guarded_limits(jobs, setting)
-    sd = _deviation(n, c, moments, setting, limits[:1])
+    sd = _rate_sd(n, c, moments, setting, limits[:1])
     if short or moments.variance <= 0:
         return sd, RateMomentEstimate(None, reason=short or sd.reason)
     return sd, _skewness(n, c, moments, setting, sd, limits[1:])
@@ -277,7 +279,7 @@ def _resampled_skewness(columns: Floats, moments: RateMoments) -> GuardedFunctio
     return GuardedFunctionals(columns, functional, ends, ends)
 
 
-def _deviation(
+def _rate_sd(
     n: Ints,
     c: Ints,
     moments: RateMoments,

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 
 # λ of the penalty λ/2·b² that is added to the mean loss. The penalty keeps b finite if all short
 # tasks pass and all long tasks fail. Other horizons change by less than a thousandth.
-PENALTY = 1e-5
+SLOPE_PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
 # Number of resamples in a block, and largest |log₂| of a length that is converted to minutes.
 _BLOCK, _LONGEST = 512, 30.0
@@ -31,8 +31,8 @@ class SuccessCurve(NamedTuple):
     at : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  eta : P → η.
     """
 
-    at: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
-    eta: Callable[[float], float]
+    evaluate: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
+    inverse: Callable[[float], float]
 
 
 def _logistic(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -65,7 +65,7 @@ def task_weights(families: Ints) -> Floats:
 
 def fit_curves(
     x: Floats, passed: Floats, failed: Floats, shape: SuccessCurve = LOGISTIC,
-    start: tuple[float, float] = (0.0, 0.0), penalty: float = PENALTY,
+    start: tuple[float, float] = (0.0, 0.0), penalty: float = SLOPE_PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Coefficients a and b of the curve g(a + b·x) with the highest likelihood, (rows,) each.
 
@@ -91,7 +91,7 @@ def fit_curves(
     p = np.repeat([[start[0] + start[1] * middle], [start[1]]], len(rows), axis=1)
 
     def evaluated(at: Ints | slice, p: Floats) -> tuple[Floats, Floats, Floats]:
-        success, failure, rate, weight = shape.at(p[0][:, None] + p[1][:, None] * z)
+        success, failure, rate, weight = shape.evaluate(p[0][:, None] + p[1][:, None] * z)
         loss = -(up[at] * success + down[at] * failure).sum(axis=1) + penalty / 2 * p[1] ** 2
         return loss, rate, weight
 
@@ -128,7 +128,7 @@ def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGIS
     """
     falls = b < -1e-9
     with np.errstate(invalid="ignore"):
-        log2 = np.where(falls, (shape.eta(rate) - a) / np.where(falls, b, -1.0), math.nan)
+        log2 = np.where(falls, (shape.inverse(rate) - a) / np.where(falls, b, -1.0), math.nan)
     return np.where(np.isinf(a), a, log2)
 
 
@@ -194,7 +194,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
-    flat = np.copysign(math.inf, a + b * middle - LOGISTIC.eta(rate))
+    flat = np.copysign(math.inf, a + b * middle - LOGISTIC.inverse(rate))
     return np.where(np.isnan(log2), flat, log2)
 
 

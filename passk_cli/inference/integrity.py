@@ -16,7 +16,7 @@ from passk_cli.arrays import Bools, Floats, Ints, Places
 # Significance level per board: the share of honest boards in which passk flags a submission. At
 # 0.05, a third of the boards with strongly related models would have a flag
 # (benchmarks/integrity.md).
-LEVEL = 0.001
+FLAG_LEVEL = 0.001
 # Prior variances of log odds: of the ability of a submission and of the difficulty of a task.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
@@ -45,7 +45,7 @@ class ClosestPartners:
     shared: Ints
     expected: Floats
     p: Floats
-    fits: Bools
+    fits_difficulty_better: Bools
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class CertainTasks:
     p : adjusted for all submissions, for a share of tasks that pass or fail at any difficulty.
     """
 
-    number: Ints
+    certain: Ints
     tasks: Ints
     expected: Floats
     p: Floats
@@ -72,7 +72,7 @@ class SubmissionShortfall:
     """
 
     missing: Ints
-    usual: int
+    usual_attempts: int
     p: Floats
 
 

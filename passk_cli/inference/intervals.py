@@ -13,28 +13,28 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, group_by, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.binomial_rate import rate_limits
+from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_totals
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
 from passk_cli.inference.discordance import score_equivalence_p, score_limits
-from passk_cli.inference.exact import (
+from passk_cli.inference.lognormal_mean import amount_limit_distances
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.roots import find_root
+from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.weighted_means import (
     NORMAL,
     BootstrapDistribution,
     dirichlet_quantiles,
     distinct_values_per_row,
 )
-from passk_cli.inference.lognormal_mean import amount_reach
-from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.inference.roots import find_root
-from passk_cli.inference.rounding import ROUNDING
-from passk_cli.inference.weights import bootstrap_means, cluster_totals
 from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
-    from passk_cli.inference.hull import MetricCounts
+    from passk_cli.inference.hull_interval import MetricCounts
 
 # Default methods: the narrowest method that has enough coverage in all cases of
 # benchmarks/coverage.md. The interval of a difference uses the distribution of its test
 # (benchmarks/difference.md).
-DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
+DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 # Method for differences of −1, 0 and 1.
@@ -44,7 +44,7 @@ LOGIT_T = "logit-t"
 # Method for ratios of means and for the test that two ratios are equal (`ratio`).
 FIELLER = "fieller"
 # Method for values of which the counts determine only a range (`compatible_rates`).
-RANGE = "range"
+RANGE_METHOD = "range"
 # Maximum number of values in a batch of samples.
 _VALUES_TOGETHER = 1 << 21
 # Maximum number of differences in a block, so that the block fits into the processor's cache.
@@ -81,11 +81,11 @@ class IntervalData:
     attempts: Ints | None = None
     within: Floats | None = None
     clusters: Ints | None = None
-    draws: Floats | None = None
-    mixed: int = 0
-    passes: tuple[MetricCounts, ...] = ()
-    floor: float = 0.0
-    between: tuple[Floats, Floats] | None = None
+    repeated_means: Floats | None = None
+    mixed_tasks: int = 0
+    metric_counts: tuple[MetricCounts, ...] = ()
+    variance_floor: float = 0.0
+    difference_bounds: tuple[Floats, Floats] | None = None
     hidden: float = 0.0
     degrees: int | None = None
     values_near_bound: Floats | None = None
@@ -103,7 +103,7 @@ class IntervalData:
         return self.low == 0.0 and math.isinf(self.high)
 
     @cached_property
-    def totals(self) -> tuple[Floats, Floats]:
+    def unit_totals(self) -> tuple[Floats, Floats]:
         """Sum of the values and number of tasks in each unit, which is a cluster or a task."""
         if self.clusters is None:
             return self.values, np.ones(len(self.values))
@@ -117,7 +117,7 @@ class IntervalData:
         √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden), which is s/√T without clusters and hidden
         variance.  Source: Miller 2024, eq. 4.
         """
-        totals, sizes = self.totals
+        totals, sizes = self.unit_totals
         units = len(sizes)
         if units < 2:
             return None
@@ -134,7 +134,7 @@ class IntervalData:
         With the average cluster size, intervals for lognormal and Pareto sizes cover only 88 to 95
         %, and no size in between covers 94.5 % in all cases (benchmarks/coverage.md).
         """
-        sizes = self.totals[1]
+        sizes = self.unit_totals[1]
         return float(sizes @ sizes / sizes.sum())
 
     @property
@@ -245,7 +245,7 @@ def intervals(
         bounds = math.isfinite(sample.low) and math.isfinite(sample.high)
         bounds |= requested.for_amounts and sample.is_amount
         suits = (bounds or not requested.needs_bounds) and (
-            sample.passes or not requested.needs_counts
+            sample.metric_counts or not requested.needs_counts
         )
         method_name = name if suits else requested.alternative
         if sample.degrees is not None and not METHODS[name].for_differences:
@@ -332,15 +332,15 @@ def _equivalence_p(sample: IntervalData, margin: float, method: str, population:
 
 def check_method(method: str | None, level: float, population: str) -> str:
     """The name of the method; ParameterError if the method, level or population is invalid."""
-    if population not in DEFAULT:
+    if population not in DEFAULT_METHODS:
         raise ParameterError(
-            f"no population {population!r}; {did_you_mean_or_list(population, DEFAULT)}"
+            f"no population {population!r}; {did_you_mean_or_list(population, DEFAULT_METHODS)}"
         )
     if not 0.0 < level < 1.0:
         raise ParameterError(
             f"the confidence level must be above 0 and below 1 (for example 0.95); got {level:g}"
         )
-    name = method or DEFAULT[population]
+    name = method or DEFAULT_METHODS[population]
     if name not in METHODS:
         raise ParameterError(f"no interval {name!r}; {did_you_mean_or_list(name, METHODS)}")
     if population not in METHODS[name].populations:
@@ -361,17 +361,17 @@ def _remark_without_spread(
 ) -> str:
     """A remark on limits of data without spread; an error if the attempts at a task differ."""
     if population == THESE_TASKS:
-        if METHODS[method].needs_draws and sample.draws is None:
+        if METHODS[method].needs_draws and sample.repeated_means is None:
             raise _UndefinedLimitsError(
                 f"{method} for these tasks needs draws of new attempts; use hull"
             )
-        if limits[1] - limits[0] <= ROUNDING and sample.mixed:
-            tasks = f"{sample.mixed} task{'s' * (sample.mixed > 1)}"
+        if limits[1] - limits[0] <= ROUNDING and sample.mixed_tasks:
+            tasks = f"{sample.mixed_tasks} task{'s' * (sample.mixed_tasks > 1)}"
             raise _UndefinedLimitsError(
                 f"the attempts differ at {tasks}, but too few of them to change the metric, so"
                 " there is no spread to measure; make more attempts per task to get an interval"
             )
-        if sample.within is None or sample.within.any() or sample.mixed or method == "hull":
+        if sample.within is None or sample.within.any() or sample.mixed_tasks or method == "hull":
             return ""
         return "every task always passes or always fails; a width of 0 does not mean certainty"
     if sample.values_near_bound is not None:
@@ -399,7 +399,7 @@ def _remark_without_spread(
 # coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
 # number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
 # give the Clopper–Pearson interval.
-_HEAVIEST = 0.93
+_MAX_GUARD_WEIGHT = 0.93
 _SMOOTHING = 8.0
 
 
@@ -437,7 +437,11 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     spread = (counts * lump_distance * lump_distance).sum(axis=-1) / np.where(
         all_on_bound, 1.0, unit**2
     )
-    return np.where(all_on_bound, _HEAVIEST, 0.5 + (_HEAVIEST - 0.5) * np.exp(-_SMOOTHING * spread))
+    return np.where(
+        all_on_bound,
+        _MAX_GUARD_WEIGHT,
+        0.5 + (_MAX_GUARD_WEIGHT - 0.5) * np.exp(-_SMOOTHING * spread),
+    )
 
 
 def distances_to_bound(
@@ -461,14 +465,14 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
     answers: dict[int, Limits | _UndefinedLimitsError]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
     for at, sample in enumerate(samples):
-        units = len(sample.totals[1])
+        units = len(sample.unit_totals[1])
         if sample.is_amount and units < 2:
             answers[at] = _too_few_units(sample)
         elif sample.is_amount:
             from passk_cli.scipy_special import stdtrit
 
             quantile = float(-stdtrit(units - 1, tail))
-            below, above = amount_reach(sample.values, quantile, sample.clusters)
+            below, above = amount_limit_distances(sample.values, quantile, sample.clusters)
             answers[at] = sample.mean - below, sample.mean + above
     return [answers[at] for at in range(len(samples))]
 
@@ -476,14 +480,14 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
 def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
     """Quantiles of a Dirichlet-weighted mean with an atom per task (cluster) and a guard atom."""
     answers: dict[int, Limits] = {}
-    for places in _batches(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
+    for places in _batches(samples, lambda s: (s.clusters is None, len(s.unit_totals[1]))):
         part = [samples[at] for at in places]
         if part[0].clusters is None:
             atoms, counts = distinct_values_per_row(np.stack([sample.values for sample in part]))
             sizes = np.ones_like(atoms)
             size = np.ones((len(part), 1))
         else:
-            atoms, sizes = map(np.stack, zip(*(s.totals for s in part), strict=True))
+            atoms, sizes = map(np.stack, zip(*(s.unit_totals for s in part), strict=True))
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
@@ -519,8 +523,8 @@ def _quantile(sample: IntervalData, p: float) -> float:
 
 def _percentile(sample: IntervalData, tail: float) -> Limits:
     """Quantiles of the bootstrap distribution, over repeated attempts for "these tasks"."""
-    if sample.draws is not None:
-        low, high = np.quantile(sample.draws, [tail, 1 - tail])
+    if sample.repeated_means is not None:
+        low, high = np.quantile(sample.repeated_means, [tail, 1 - tail])
         return float(low), float(high)
     return _quantile(sample, tail), _quantile(sample, 1 - tail)
 
@@ -552,7 +556,7 @@ def acceleration(sample: IntervalData) -> float:
     Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each estimate.
     Without clusters d is proportional to x − x̄. The acceleration is 0 if all d are 0.
     """
-    totals, sizes = sample.totals
+    totals, sizes = sample.unit_totals
     means = (totals.sum() - totals) / (sizes.sum() - sizes)
     d = means.mean() - means
     largest = float(np.abs(d).max())
@@ -569,7 +573,7 @@ def _student_t(sample: IntervalData, tail: float) -> Limits:
 
     if sample.se is None:
         raise _too_few_units(sample)
-    reach = float(stdtrit(len(sample.totals[1]) - 1, 1 - tail)) * sample.se
+    reach = float(stdtrit(len(sample.unit_totals[1]) - 1, 1 - tail)) * sample.se
     return sample.mean - reach, sample.mean + reach
 
 
@@ -598,7 +602,7 @@ def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsErro
     share, error = (sample.mean - sample.low) / width, sample.se / width
     margin = min(max(error, ROUNDING), 0.5)
     at = min(max(share, margin), 1.0 - margin)
-    degrees = min(sample.degrees, len(sample.totals[1]) - 1)
+    degrees = min(sample.degrees, len(sample.unit_totals[1]) - 1)
     reach = float(stdtrit(degrees, 1 - tail)) * error / (at * (1.0 - at))
     odds = math.log(at / (1.0 - at))
     low, high = (0.5 + 0.5 * math.tanh((odds + way * reach) / 2) for way in (-1, 1))
@@ -619,11 +623,11 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
     """Limits of `HullInterval`, for a mean or (Zou & Donner 2008) for a difference of two means."""
-    limits = [passes.limits(tail) for passes in sample.passes]
+    limits = [passes.limits(tail) for passes in sample.metric_counts]
     if len(limits) == 1:
         return limits[0]
     (low, high), (other_low, other_high) = limits
-    first, second = (passes.mean for passes in sample.passes)
+    first, second = (passes.mean for passes in sample.metric_counts)
     difference = first - second
     below = math.hypot(first - low, other_high - second)
     above = math.hypot(high - first, second - other_low)
@@ -685,19 +689,19 @@ def difference_distributions(
 
     def tasks(sample: IntervalData) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
-        return len(sample.values), codes, sample.high, sample.between is not None
+        return len(sample.values), codes, sample.high, sample.difference_bounds is not None
 
     for batch in _batches(samples, tasks):
         for block in row_blocks(len(batch), len(samples[batch[0]].values), _LAWS_TOGETHER):
             places = batch[block]
             part = [samples[at] for at in places]
-            ranges = [sample.between for sample in part if sample.between]
+            ranges = [sample.difference_bounds for sample in part if sample.difference_bounds]
             yield (
                 places,
                 difference_distribution(
                     np.stack([sample.values for sample in part]),
                     part[0].high,
-                    [sample.floor for sample in part],
+                    [sample.variance_floor for sample in part],
                     part[0].clusters,
                     np.stack(ranges, axis=1) if ranges else None,
                     [sample.hidden for sample in part],
@@ -714,7 +718,7 @@ def _guarded_t(
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
             answers[at] = _UndefinedLimitsError("needs differences of two models")
-        elif math.isinf(sample.high) and len(sample.totals[1]) < 2:
+        elif math.isinf(sample.high) and len(sample.unit_totals[1]) < 2:
             answers[at] = _too_few_units(sample)
     usable = [at for at in range(len(samples)) if at not in answers]
     for places, law in difference_distributions([samples[at] for at in usable]):
@@ -761,7 +765,7 @@ class IntervalMethod:
     populations: tuple[str, ...] = (NEW_TASKS,)
     vectorised: bool = False
     needs_draws: bool = False
-    steady: bool = True
+    nearly_monotone: bool = True
     needs_bounds: bool = False
     needs_counts: bool = False
     alternative: str = ""
@@ -773,31 +777,64 @@ class IntervalMethod:
 # Name → method. A new method needs one function and one entry here.
 METHODS: dict[str, IntervalMethod] = {
     "guard": IntervalMethod(
-        _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
-        "rubin1981 learnedmiller2019", vectorised=True, needs_bounds=True, for_amounts=True,
-        alternative="bca"),
+        _guard,
+        "guard, a Bayesian bootstrap with half a task added at the end of the scale",
+        "rubin1981 learnedmiller2019",
+        vectorised=True,
+        needs_bounds=True,
+        for_amounts=True,
+        alternative="bca",
+    ),
     GUARDED_T: IntervalMethod(
-        _guarded_t, "Student's t with a guard for few tasks", "student1908", vectorised=True,
-        for_differences=True),
-    "percentile": IntervalMethod(_percentile, "the percentile bootstrap", "efron1993",
-                         (NEW_TASKS, THESE_TASKS), needs_draws=True),
-    "bca": IntervalMethod(_bca, "the BCa bootstrap", "efron1993", needs_draws=True, steady=False),
-    "t": IntervalMethod(_student_t, "Student's t", "student1908", steady=False),
+        _guarded_t,
+        "Student's t with a guard for few tasks",
+        "student1908",
+        vectorised=True,
+        for_differences=True,
+    ),
+    "percentile": IntervalMethod(
+        _percentile,
+        "the percentile bootstrap",
+        "efron1993",
+        (NEW_TASKS, THESE_TASKS),
+        needs_draws=True,
+    ),
+    "bca": IntervalMethod(
+        _bca, "the BCa bootstrap", "efron1993", needs_draws=True, nearly_monotone=False
+    ),
+    "t": IntervalMethod(_student_t, "Student's t", "student1908", nearly_monotone=False),
     LOGIT_T: IntervalMethod(
-        _corrected, "Student's t on the logit scale", "student1908", vectorised=True),
+        _corrected, "Student's t on the logit scale", "student1908", vectorised=True
+    ),
     "wilson": IntervalMethod(_wilson, "Wilson's score", "wilson1927"),
     "clopper-pearson": IntervalMethod(
-        _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
+        _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"
+    ),
     PAIRED_SCORE: IntervalMethod(
-        _paired_score, "a score interval with the critical value of the exact test",
-        "tango1998 suissa1991", vectorised=True, for_differences=True, for_binary=True),
+        _paired_score,
+        "a score interval with the critical value of the exact test",
+        "tango1998 suissa1991",
+        vectorised=True,
+        for_differences=True,
+        for_binary=True,
+    ),
     "hull": IntervalMethod(
-        _hull, "the hull of a hierarchical posterior and a bootstrap of attempts", "",
-        (THESE_TASKS,), needs_counts=True, alternative="jackknife"),
+        _hull,
+        "the hull of a hierarchical posterior and a bootstrap of attempts",
+        "",
+        (THESE_TASKS,),
+        needs_counts=True,
+        alternative="jackknife",
+    ),
     "jackknife": IntervalMethod(
-        _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
-}  # fmt: skip
+        _jackknife,
+        "the jackknife over attempts",
+        "efron1993",
+        (THESE_TASKS,),
+        nearly_monotone=False,
+    ),
+}
 # Names of the methods that users can choose.
-NAMES = (*(name for name in METHODS if name != LOGIT_T), "none")
+METHOD_CHOICES = (*(name for name in METHODS if name != LOGIT_T), "none")
 # Names of the methods with guard atoms at the bounds, which must be known.
-GUARDED = tuple(name for name, method in METHODS.items() if method.needs_bounds)
+GUARDED_METHODS = tuple(name for name, method in METHODS.items() if method.needs_bounds)

@@ -10,13 +10,13 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.intervals import IntervalData
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
 # Largest k for which intervals have enough coverage if labels are scattered over attempts.
-MOST_SCATTERED = 2
+MAX_SCATTERED_K = 2
 # Minimum numbers of labels, of labelled tasks and of pairs of labels at the same task. With fewer
 # labels, the errors of a judge are not known well enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
@@ -25,11 +25,11 @@ FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
 FEWEST_COMPARED = 30
 # Minimum number of labelled tasks with a value other than the bound. With fewer tasks, intervals
 # that rely on the judge cover only 90 %.
-FEWEST_OFF = 5
+MIN_TASKS_OFF_BOUND = 5
 # Minimum probability that two attempts at a task both pass, or both fail.
-RAREST = 0.07
+MIN_PAIR_PROBABILITY = 0.07
 # Minimum difference between a judge's pass rates of true and of false attempts.
-_HARDLY = 0.1
+_MIN_DISCRIMINATION = 0.1
 
 
 class CorrectedValues(NamedTuple):
@@ -55,13 +55,13 @@ class JudgeLabels(NamedTuple):
     table : (tasks × 2 × 2), labelled attempts by verdict (fail, pass) and truth (fail, pass).
 
     >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
-    >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).table.tolist()
+    >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
     [[[0, 0], [1, 0]]]
     """
 
     n: Ints
     c: Ints
-    table: Ints
+    label_table: Ints
 
     @classmethod
     def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> JudgeLabels:
@@ -76,13 +76,13 @@ class JudgeLabels(NamedTuple):
     @property
     def label_counts(self) -> Ints:
         """Number of labelled attempts of each task."""
-        label_counts: Ints = self.table.sum(axis=(1, 2))
+        label_counts: Ints = self.label_table.sum(axis=(1, 2))
         return label_counts
 
     @property
     def passing_labels(self) -> Ints:
         """Number of attempts of each task with a label that marks them as passing."""
-        true: Ints = self.table[:, :, 1].sum(axis=1)
+        true: Ints = self.label_table[:, :, 1].sum(axis=1)
         return true
 
     @property
@@ -92,7 +92,7 @@ class JudgeLabels(NamedTuple):
 
     def for_tasks(self, tasks: Ints) -> JudgeLabels:
         """The labels of selected tasks."""
-        return JudgeLabels(self.n[tasks], self.c[tasks], self.table[tasks])
+        return JudgeLabels(self.n[tasks], self.c[tasks], self.label_table[tasks])
 
     @property
     def labels_per_task(self) -> int:
@@ -128,14 +128,14 @@ class JudgeLabels(NamedTuple):
         code, label_counts = strata.code, strata.label_counts
         if np.any((label_counts == 0) & (size > 0)):
             code = np.broadcast_to(np.arange(2), code.shape)
-            label_counts, size = self.table.sum(axis=(0, 2)), strata.size.sum(axis=0)
+            label_counts, size = self.label_table.sum(axis=(0, 2)), strata.size.sum(axis=0)
         return (size / np.maximum(label_counts, 1))[code]
 
     @property
     def unlabelled_verdict(self) -> str:
         """The verdict, "passes" or "fails", without labels if the other verdict has some; or ""."""
         label_counts, size = (
-            self.table.sum(axis=(0, 2)),
+            self.label_table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
         )
         lacking = [v for v in (0, 1) if label_counts.any() and size[v] and not label_counts[v]]
@@ -159,7 +159,7 @@ class JudgeLabels(NamedTuple):
         (hypergeometric). The covariances and the variances are summed over strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
-        label_counts, off, variance = self.table.sum(axis=2), 0.0, 0.0
+        label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
         for code in range(4):
             in_stratum = strata.code == code
             size, drawn_labels, scores = (
@@ -187,7 +187,7 @@ class JudgeLabels(NamedTuple):
         """The largest k for which the labels can correct pass@k and pass^k."""
         if self.is_complete:
             return int(self.n.max())
-        return self.labels_per_task or (MOST_SCATTERED if self.label_pairs >= FEWEST_PAIRS else 1)
+        return self.labels_per_task or (MAX_SCATTERED_K if self.label_pairs >= FEWEST_PAIRS else 1)
 
     def refusal_reason(self, metric: Metric) -> str:
         """Why these labels are too few for a metric, and which are needed; "" if they are enough.
@@ -208,7 +208,7 @@ class JudgeLabels(NamedTuple):
                 return f"labels of {tasks} tasks are too few; at least {FEWEST_TASKS} are needed"
             least = self.labels_per_task
             return f"labelled tasks have {least} labels; {several}" if k > least else ""
-        if k > MOST_SCATTERED or metric.family not in ("pass@", "pass^"):
+        if k > MAX_SCATTERED_K or metric.family not in ("pass@", "pass^"):
             return f"labels are scattered over attempts; {several}"
         if k == 1:
             return ""
@@ -216,7 +216,7 @@ class JudgeLabels(NamedTuple):
             return f"only {self.label_pairs} pairs of labels are at the same task; {several}"
         complement = metric.family == "pass@"
         share = correct_scattered(metric, self).values.mean()
-        if (1 - share if complement else share) < RAREST:
+        if (1 - share if complement else share) < MIN_PAIR_PROBABILITY:
             outcome = "fail" if complement else "pass"
             return f"two attempts both {outcome} too rarely for scattered labels; {several}"
         return ""
@@ -243,7 +243,7 @@ class JudgeStrata(NamedTuple):
     code: Ints
     size: Ints
     mean: Floats
-    share: Floats
+    labelled_share: Floats
     label_counts: Ints
 
     @classmethod
@@ -253,13 +253,13 @@ class JudgeStrata(NamedTuple):
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
         attempts, label_counts, true = (
             np.bincount(code.ravel(), cells.ravel(), 4)
-            for cells in (size, labels.table.sum(axis=2), labels.table[:, :, 1])
+            for cells in (size, labels.label_table.sum(axis=2), labels.label_table[:, :, 1])
         )
         mean = np.where(label_counts > 0, true / np.maximum(label_counts, 1), 0.5)
         share = np.where(attempts > 0, label_counts / np.maximum(attempts, 1), 1.0)
         return cls(code, size, mean, share, label_counts)
 
-    def unlabelled(self, slope: Floats, variance: Floats) -> float:
+    def unlabelled_variance(self, slope: Floats, variance: Floats) -> float:
         """Variance of a mean over tasks due to attempts without labels: Σ (1 − π) W² variance / r.
 
         slope : derivative of a task's value with respect to one of its attempts, (tasks × 2).
@@ -267,7 +267,9 @@ class JudgeStrata(NamedTuple):
         """
         weight = np.bincount(self.code.ravel(), (self.size * slope).ravel(), 4) / len(self.size)
         return float(
-            ((1 - self.share) * weight**2 * variance / np.maximum(self.label_counts, 1)).sum()
+            (
+                (1 - self.labelled_share) * weight**2 * variance / np.maximum(self.label_counts, 1)
+            ).sum()
         )
 
 
@@ -291,10 +293,10 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     """
     strata, n = JudgeStrata.from_labels(labels), labels.n[:, None]
     complement = metric.family == "pass@"
-    mean, share = strata.mean[strata.code], np.maximum(strata.share[strata.code], 1e-300)
+    mean, share = strata.mean[strata.code], np.maximum(strata.labelled_share[strata.code], 1e-300)
     credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
-    unlabelled = strata.size - labels.table.sum(axis=2)
-    times = np.concatenate([unlabelled[:, :, None], labels.table], axis=2)
+    unlabelled = strata.size - labels.label_table.sum(axis=2)
+    times = np.concatenate([unlabelled[:, :, None], labels.label_table], axis=2)
     credits = np.where(times > 0, 1 - credits if complement else credits, 0.0)
     total, square = (times * credits).sum(axis=(1, 2)), (times * credits**2).sum(axis=(1, 2))
     if metric.k == 1:
@@ -310,7 +312,7 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     )
     tasks = int(np.count_nonzero(labels.label_counts))
     return CorrectedValues(
-        1 - values if complement else values, strata.unlabelled(slope, rare), tasks - 1,
+        1 - values if complement else values, strata.unlabelled_variance(slope, rare), tasks - 1,
         _values_near_bound(_labelled_task_values(metric, labels), 1),
     )  # fmt: skip
 
@@ -344,7 +346,7 @@ def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     values[labelled] += (residuals - residuals.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
     off = min(float(errors.sum()) for errors in (np.abs(u - g), u, 1 - u))
     hidden = float(_hidden_variance(off, m)) * (1 / m - slope**2 / tasks)
-    return CorrectedValues(values, hidden, m - 1, _values_near_bound(u, FEWEST_OFF))
+    return CorrectedValues(values, hidden, m - 1, _values_near_bound(u, MIN_TASKS_OFF_BOUND))
 
 
 def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
@@ -362,7 +364,7 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
     """
     (passed, false), (failed, true) = errors
     f, s = (passed + 0.5) / (false + 1), 1 - (failed + 0.5) / (true + 1)
-    if s - f < _HARDLY:
+    if s - f < _MIN_DISCRIMINATION:
         return None
     values = (c / n - f) / (s - f)
     p = float(values.mean())
@@ -422,7 +424,7 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     >>> cohens_kappa(agree).mean
     1.0
     """
-    table = labels.weights[:, :, None] * labels.table
+    table = labels.weights[:, :, None] * labels.label_table
     total = table.sum()
     if total == 0:
         return None
@@ -452,7 +454,7 @@ def _weighted_share(
     totals), so the interval accounts for errors that occur together in a task.
     part, base : (2 × 2), 1 for the selected cells and 0 otherwise.
     """
-    tables = np.concatenate([labels.weights[:, :, None] * labels.table for labels in several])
+    tables = np.concatenate([labels.weights[:, :, None] * labels.label_table for labels in several])
     top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
     counted = bottom > 0
     if not counted.any():
@@ -468,10 +470,12 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
     """Variance of a share that is due to truths which no label of a verdict shows."""
     hidden = 0.0
     for labels in several:
-        label_counts = labels.table.sum(axis=(0, 2))
-        weight = (labels.weights[:, :, None] * labels.table).sum(axis=(0, 2))
+        label_counts = labels.label_table.sum(axis=(0, 2))
+        weight = (labels.weights[:, :, None] * labels.label_table).sum(axis=(0, 2))
         change = weight * (slope[:, 1] - slope[:, 0]) / total
-        unseen = _hidden_variance(labels.table[:, :, 1].sum(axis=0).astype(float), label_counts)
+        unseen = _hidden_variance(
+            labels.label_table[:, :, 1].sum(axis=0).astype(float), label_counts
+        )
         hidden += float((change**2 * unseen / np.maximum(label_counts, 1)).sum())
     return hidden
 
@@ -488,7 +492,10 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
     """A permutation test of whether a judge's errors occur together within tasks."""
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
-        size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
+        size, wrong = (
+            labels.label_table[:, :, truth].sum(axis=1),
+            labels.label_table[:, 1 - truth, truth],
+        )
         pairs += int((wrong * (wrong - 1) // 2).sum())
         dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
         pair_draws += (dealt * (dealt - 1) // 2).sum(axis=1)
@@ -503,17 +510,19 @@ class LabelNeed(NamedTuple):
     per_task : number of labels in each labelled task; 0 if labels are scattered.
     """
 
-    least: float
+    smallest_variance: float
     slope: float
     labelled: int
-    most: int
+    available: int
     per_task: int
 
     def labels_for(self, variance: float) -> int | None:
         """Number of labels, or labelled tasks, for a variance; None if there are too few tasks."""
-        if variance <= self.least:
+        if variance <= self.smallest_variance:
             return None
-        return math.ceil(1 / ((variance - self.least) / max(self.slope, 1e-300) + 1 / self.most))
+        return math.ceil(
+            1 / ((variance - self.smallest_variance) / max(self.slope, 1e-300) + 1 / self.available)
+        )
 
 
 def label_need(metric: Metric, labels: JudgeLabels) -> LabelNeed:
@@ -533,7 +542,7 @@ def label_need(metric: Metric, labels: JudgeLabels) -> LabelNeed:
         labelled, most = int(labels.label_counts.sum()), int(labels.n.sum())
         strata = JudgeStrata.from_labels(labels)
         spread = np.where(strata.label_counts > 0, strata.mean * (1 - strata.mean), 0.0)
-        part = hidden + strata.unlabelled(1 / labels.n[:, None], spread)
+        part = hidden + strata.unlabelled_variance(1 / labels.n[:, None], spread)
     visible = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
     return LabelNeed(max(total - part, visible / 2), part / max(1 / labelled - 1 / most, 1e-12),
     labelled,

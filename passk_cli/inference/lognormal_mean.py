@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.bootstrap_weights import cluster_totals
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.weights import cluster_totals
 
 # Negative skewness of log amounts, in standard errors, up to which they are treated as normal, and
 # from which they are not treated as normal.
@@ -16,7 +16,9 @@ _LEFT = 1.0, 2.0
 _HALF = 0.5
 
 
-def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tuple[float, float]:
+def amount_limit_distances(
+    values: Floats, quantile: float, clusters: Ints | None
+) -> tuple[float, float]:
     """Distances of the lower and of the upper limit from the mean of amounts.
 
     The limits come from `difference_distribution`, but the lower limit is softened to stay above 0.
@@ -27,7 +29,7 @@ def amount_reach(values: Floats, quantile: float, clusters: Ints | None) -> tupl
     clusters : a code 0 … G−1 per task; clusters are then the units. None for tasks.
     Source: Land 1972; Zou, Huo & Taleban 2009 (lognormal means); benchmarks/cost.md.
 
-    >>> below, above = amount_reach(np.array([1.0, 1.0, 2.0, 8.0]), 3.182, None)
+    >>> below, above = amount_limit_distances(np.array([1.0, 1.0, 2.0, 8.0]), 3.182, None)
     >>> below < 3.0, above > 20
     (True, True)
     """

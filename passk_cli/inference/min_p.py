@@ -12,7 +12,7 @@ from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, row_block
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
 # Maximum number of units (tasks or clusters) for which all sign patterns are enumerated.
-_COUNTED = 13
+_MAX_ENUMERATED_UNITS = 13
 # Maximum number of array elements in a block, so that it fits into the processor's cache.
 _TOGETHER = 1 << 16
 # While an adjusted p is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
@@ -40,7 +40,7 @@ class PairwiseDifferences(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MinP:
+class MinPDistribution:
     """The distribution of the smallest of several p-values if no models differ.
 
     tests : number of tests.  draws : smallest p-value of each draw, ascending.
@@ -79,7 +79,7 @@ class MinP:
 
     def level_per_test(self, alpha: float) -> float:
         """The level for each test and interval: the largest p with an adjusted p of at most alpha.
-        >>> MinP(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
+        >>> MinPDistribution(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
         if self.tests < 2:
@@ -104,8 +104,8 @@ class FamilyOfTests(NamedTuple):
     """
 
     differences: ArrayLike | PairwiseDifferences
-    sizes: ArrayLike = 1.0
-    shared: ArrayLike | None = None
+    unit_sizes: ArrayLike = 1.0
+    present_units: ArrayLike | None = None
     p: ArrayLike = ()
 
 
@@ -115,7 +115,7 @@ def draw_min_p(
     alpha: float = 0.05,
     resamples: int = 10_000,
     seed: int = 0,
-) -> list[MinP]:
+) -> list[MinPDistribution]:
     """The distribution of the smallest p-value of each of several families of tests.
 
     A draw multiplies e_tj, the differences minus their means, by a random sign s_t for each task,
@@ -135,19 +135,21 @@ def draw_min_p(
     >>> draw_min_p([FamilyOfTests(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
-    distributions = [MinP(_column_count(tests), np.empty(0)) for tests in families]
+    distributions = [MinPDistribution(_column_count(tests), np.empty(0)) for tests in families]
     by_units: dict[int, list[tuple[int, _Residuals]]] = {}
     for at, tests in enumerate(families):
         if distributions[at].tests > 1:
             residuals = _Residuals.from_family(tests)
             by_units.setdefault(len(residuals.models), []).append((at, residuals))
     for units, members in by_units.items():
-        if units <= _COUNTED:
+        if units <= _MAX_ENUMERATED_UNITS:
             # The first sign is fixed, because the omitted patterns are mirror images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
-                distributions[at] = MinP(distributions[at].tests, np.sort(smallest), exact=True)
+                distributions[at] = MinPDistribution(
+                    distributions[at].tests, np.sort(smallest), exact=True
+                )
             continue
         draws: dict[int, list[Floats]] = {at: [] for at, _ in members}
         least, times, blocks_ = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1, 0
@@ -160,7 +162,9 @@ def draw_min_p(
             blocks_, times, unsure = length // BLOCK_RESAMPLES, times * 4, []
             noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
             for at, residuals in members:
-                distribution = MinP(distributions[at].tests, np.sort(np.concatenate(draws[at])))
+                distribution = MinPDistribution(
+                    distributions[at].tests, np.sort(np.concatenate(draws[at]))
+                )
                 distributions[at] = distribution
                 undecided = (np.abs(distribution.adjusted(families[at].p) - alpha) <= noise).any()
                 if (
@@ -197,7 +201,11 @@ class _Residuals:
 
     @classmethod
     def from_family(cls, tests: FamilyOfTests) -> _Residuals:
-        differences, sizes, shared = tests.differences, np.asarray(tests.sizes, float), tests.shared
+        differences, sizes, shared = (
+            tests.differences,
+            np.asarray(tests.unit_sizes, float),
+            tests.present_units,
+        )
         if isinstance(differences, PairwiseDifferences):
             models, first, second = differences
         else:

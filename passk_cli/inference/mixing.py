@@ -15,8 +15,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.hierarchy import CountHistogram
+from passk_cli.inference.hierarchical_model import CountHistogram
+from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.choice import binomial_probabilities
 
 # A statistic of one task: function (n, c) → values, and function of the rate p → expectation.
@@ -51,7 +51,7 @@ class MixingDistribution:
 
     tasks: CountHistogram
     rates: Floats
-    chances: Floats
+    likelihoods: Floats
 
     @cached_property
     def most_likely_weights(self) -> Floats:
@@ -63,7 +63,9 @@ class MixingDistribution:
         """Rows of weights after steps that increase the log-likelihood + T · Σ w · pull."""
         count = self.tasks.tasks
         for _ in range(steps):
-            share = (self.tasks.times / (weights @ self.chances.T)) @ self.chances / count
+            share = (
+                (self.tasks.task_counts / (weights @ self.likelihoods.T)) @ self.likelihoods / count
+            )
             gain = pull - (weights * pull).sum(axis=1)[:, None]
             weights = weights * np.maximum(share + gain, 0.0) * count + 1.0 / len(self.rates)
             weights /= weights.sum(axis=1)[:, None]
@@ -97,12 +99,12 @@ class MixingDistribution:
         return best
 
     def _likelihood(self, weights: Floats) -> float:
-        return float(np.log(self.chances @ weights) @ self.tasks.times)
+        return float(np.log(self.likelihoods @ weights) @ self.tasks.task_counts)
 
-    def tasks_at(self, weights: Floats) -> Floats:
+    def expected_tasks(self, weights: Floats) -> Floats:
         """Expected number of tasks of each pair at each rate: (pairs × rates)."""
-        joint = self.chances * weights
-        expected: Floats = joint * (self.tasks.times / joint.sum(axis=1))[:, None]
+        joint = self.likelihoods * weights
+        expected: Floats = joint * (self.tasks.task_counts / joint.sum(axis=1))[:, None]
         return expected
 
 
@@ -121,7 +123,7 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     key[~many] = -1.0 - np.arange(np.count_nonzero(~many))
     _, first, index = np.unique(key, return_index=True, return_inverse=True)
     tasks = CountHistogram(
-        tasks.n[first], tasks.c[first], np.bincount(index, tasks.times).astype(np.float64)
+        tasks.n[first], tasks.c[first], np.bincount(index, tasks.task_counts).astype(np.float64)
     )
     passes, failures = tasks.c.astype(np.float64), (tasks.n - tasks.c).astype(np.float64)
     logits = np.linspace(-reach, reach, 2 * round(reach / _STEP) + 1)
@@ -136,7 +138,9 @@ def _logit_information(tasks: CountHistogram) -> Floats:
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
-def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[Floats, Floats]:
+def statistic_errors(
+    statistics: Sequence[Statistic], n: int, rates: Floats
+) -> tuple[Floats, Floats]:
     """Errors of statistics of n attempts at each success rate, and their probabilities.
 
     Only pass counts within 8 standard deviations are enumerated, and at most about 160 of them,
@@ -175,7 +179,7 @@ class ErrorDistribution:
     """Distribution of an error with mean 0: a shifted gamma with given second and third moments."""
 
     variance: float
-    third: float
+    third_moment: float
 
     def quantile(self, p: float) -> float:
         """The quantile, from a normal distribution if the skewness is close to 0."""
@@ -184,7 +188,7 @@ class ErrorDistribution:
         if self.variance <= 0:
             return 0.0
         sd = math.sqrt(self.variance)
-        skew = self.third / sd**3
+        skew = self.third_moment / sd**3
         if abs(skew) < 0.02:
             return sd * NORMAL.inv_cdf(p)
         shape = 4.0 / skew**2
@@ -197,11 +201,11 @@ def error_distribution(model: MixingDistribution, statistic: Statistic) -> Error
     tasks, groups = model.tasks, attempt_groups(model.tasks.n)
     moments = np.empty((2, len(groups), len(model.rates)))
     for i, (n, _) in enumerate(groups):
-        (errors,), chances = errors_at([statistic], n, model.rates)
+        (errors,), chances = statistic_errors([statistic], n, model.rates)
         for power, moment in zip((2, 3), moments, strict=True):
             moment[i] = (errors**power * chances).sum(axis=1)
-    shares = np.array([tasks.times[at].sum() for _, at in groups]) / tasks.tasks
-    at_rates = model.tasks_at(model.with_most_variance(shares @ moments[0]))
+    shares = np.array([tasks.task_counts[at].sum() for _, at in groups]) / tasks.tasks
+    at_rates = model.expected_tasks(model.with_most_variance(shares @ moments[0]))
     expected = np.stack([at_rates[at].sum(axis=0) for _, at in groups])
     variance, third = (moments * expected).sum(axis=(1, 2))
     return ErrorDistribution(float(variance) / tasks.tasks**2, float(third) / tasks.tasks**3)
@@ -209,10 +213,10 @@ def error_distribution(model: MixingDistribution, statistic: Statistic) -> Error
 
 def error_covariance(model: MixingDistribution, statistics: Sequence[Statistic]) -> Floats:
     """Covariance matrix of the errors of several statistics over these tasks."""
-    at_rates = model.tasks_at(model.most_likely_weights)
+    at_rates = model.expected_tasks(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))
     for n, at in attempt_groups(model.tasks.n):
-        errors, chances = errors_at(statistics, n, model.rates)
+        errors, chances = statistic_errors(statistics, n, model.rates)
         weights = np.sqrt(chances * at_rates[at].sum(axis=0)[:, None])
         rows = (errors * weights).reshape(len(statistics), -1)
         total += rows @ rows.T

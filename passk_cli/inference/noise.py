@@ -9,8 +9,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.design import cluster_excess
-from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
+from passk_cli.inference.weighted_means import NORMAL
 
 # Maximum number of values in a block of draws, and number of resamples of tasks.
 _BLOCK, _RESAMPLES = 1 << 20, 2000
@@ -23,18 +23,18 @@ class NoiseSplit(NamedTuple):
     attempts : the variance that more attempts per task would remove.
     """
 
-    tasks: float
-    attempts: float
+    task_variance: float
+    attempt_variance: float
 
     @property
     def share_of_attempts(self) -> float:
         """Share of the variance that is due to attempts; NaN if the variance is 0."""
-        total = self.tasks + self.attempts
-        return self.attempts / total if total > 0 else math.nan
+        total = self.task_variance + self.attempt_variance
+        return self.attempt_variance / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
         """The standard error if attempts per task and tasks are multiplied by these factors."""
-        return math.sqrt((self.tasks + self.attempts / attempts) / tasks)
+        return math.sqrt((self.task_variance + self.attempt_variance / attempts) / tasks)
 
 
 def noise_split(
@@ -50,7 +50,7 @@ def noise_split(
 
     >>> n = np.array([2, 2, 2])
     >>> split = noise_split((n, np.array([2, 2, 0])), (n, np.array([1, 0, 0])))
-    >>> round(split.tasks, 12), round(split.attempts, 12)  # s²/T = 1/12, and 1/4 in 9
+    >>> round(split.task_variance, 12), round(split.attempt_variance, 12)
     (0.055555555556, 0.027777777778)
     """
     (n, c), (m, b) = first, second

@@ -15,7 +15,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 
 # Number of resamples from one random stream. Another number would change p-values of a seed.
 BLOCK_RESAMPLES = 256
@@ -44,7 +44,7 @@ class SignFlipResult:
 
     p: Floats
     exact: Bools
-    smallest: Floats
+    smallest_possible_p: Floats
 
 
 def sign_flip_test(
@@ -80,7 +80,7 @@ def sign_flip_test(
     ((b+1)/(m+1)); Hoeffding 1963 (bound); Horowitz & Sahni 1974 (counting from two halves).
 
     >>> sign_flip_test([1, 1, 1, 1, 0, 1])
-    SignFlipResult(p=array([0.0625]), exact=array([ True]), smallest=array([0.0625]))
+    SignFlipResult(p=array([0.0625]), exact=array([ True]), smallest_possible_p=array([0.0625]))
     """
     columns = _columns(differences)
     if resamples < 1:

@@ -9,14 +9,14 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.attempt_permutation import (
-    SAME,
+    DIFFERENCE_TOLERANCE,
     DifferenceStratum,
     PossibleDifferences,
     differences_from_attempts,
     differences_from_counts,
 )
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.rounding import common_denominator
-from passk_cli.inference.streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
@@ -32,7 +32,7 @@ class PermutationResult:
     """A p-value, the smallest p that these totals allow, and whether p has no Monte-Carlo error."""
 
     p: float
-    smallest: float
+    smallest_possible_p: float
     exact: bool
 
 
@@ -109,12 +109,12 @@ def _test_of_sum(
 ) -> PermutationResult:
     """Two-sided p of a sum over tasks, compared with all sums that deals of attempts can give."""
     distribution = _SumDistribution(deals.strata)
-    observed -= deals.fixed
+    observed -= deals.constant_sum
     smallest = distribution.smallest
     tails = distribution.exact_tails(observed)
     if tails is not None:
         p = min(1.0, 2 * min(tails))
-        return PermutationResult(max(p, smallest), smallest, exact=deals.complete)
+        return PermutationResult(max(p, smallest), smallest, exact=deals.all_enumerated)
     reached = _count_reached(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
     bound = 2 * math.exp(min(distribution.tilted(observed)[1], 0.0))
@@ -145,7 +145,7 @@ class _SumDistribution:
             log = 0.0
             for stratum in self.strata:
                 values = sign * stratum.values
-                chance = stratum.chances[values >= values.max() - SAME].sum()
+                chance = stratum.chances[values >= values.max() - DIFFERENCE_TOLERANCE].sum()
                 log += stratum.count * math.log(chance)
             ends.append(math.exp(log))
         return min(1.0, 2 * min(ends))
@@ -214,7 +214,7 @@ def _count_reached(
     strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
     """Numbers of random permutations with a sum of at most, and of at least, the observed sum."""
-    slack = SAME * sum(s.count * float(np.abs(s.values).max()) for s in strata)
+    slack = DIFFERENCE_TOLERANCE * sum(s.count * float(np.abs(s.values).max()) for s in strata)
     rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
     below = above = 0
     for block in range(-(-resamples // rows)):

@@ -40,8 +40,8 @@ class PairedTest:
 
     variance: float
     level: float = 0.95
-    step: float = 0.0
-    bend: float = 0.0
+    statistic_step: float = 0.0
+    variance_decrease: float = 0.0
 
     def power(self, difference: float, tasks: int) -> float:
         """The probability that the test is significant if the models' means differ by this much.
@@ -51,8 +51,8 @@ class PairedTest:
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
-        away = max(abs(difference) - self.step / tasks, 0.0)
-        variance = self.variance * max(1.0 - self.bend * difference**2, 0.0)
+        away = max(abs(difference) - self.statistic_step / tasks, 0.0)
+        variance = self.variance * max(1.0 - self.variance_decrease * difference**2, 0.0)
         if variance <= 0.0:
             return 1.0 if away > 0 else 1.0 - self.level
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
@@ -77,12 +77,12 @@ class PairedTest:
         """The smallest difference that is detected with this power; NaN as in `power`."""
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
-        shift = self.step / tasks
+        shift = self.statistic_step / tasks
         if self.variance == 0.0:
             return shift
         noncentrality = _noncentrality(tasks - 1, self.level, target_power)
         scale = tasks / (self.variance * noncentrality**2)
-        square_term = scale + self.bend
+        square_term = scale + self.variance_decrease
         inside = (scale * shift) ** 2 - square_term * (scale * shift**2 - 1.0)
         return (scale * shift + math.sqrt(max(inside, 0.0))) / square_term
 

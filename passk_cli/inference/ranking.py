@@ -64,12 +64,12 @@ def letter_ranges(letters: str) -> str:
     return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in ranges)
 
 
-def tied_places(ordered: Floats) -> tuple[Places, Places]:
+def tied_positions(ordered: Floats) -> tuple[Places, Places]:
     """First and last position of the values that equal each value: two arrays like `ordered`.
 
     ordered : (rows × columns), ascending in each column. NaN equals no value.
 
-    >>> [places.ravel().tolist() for places in tied_places(np.array([[1.0], [2.0], [2.0]]))]
+    >>> [places.ravel().tolist() for places in tied_positions(np.array([[1.0], [2.0], [2.0]]))]
     [[0, 1, 1], [0, 2, 2]]
     """
     place = np.arange(len(ordered))[:, None]
@@ -148,7 +148,7 @@ def code_spans(codes: Ints) -> list[CodeSpan]:
     return [CodeSpan(a, b, int(codes[a])) for a, b in zip(firsts, lasts, strict=True)]
 
 
-class CrossingSet(NamedTuple):
+class CrossingRange(NamedTuple):
     """A range of k's, from first to last, in which the lead may change; certain if it must."""
 
     first: int
@@ -156,7 +156,7 @@ class CrossingSet(NamedTuple):
     certain: bool
 
 
-def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
+def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
     """The ranges of k in which two curves may cross, given a simultaneous band of their difference.
 
     The lead may change between k − 1 and k if the band contains 0 at either of them, or if it has
@@ -168,13 +168,13 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
     signs : +1 if the whole interval is above 0, −1 if it is below 0, 0 if it contains 0.
 
     >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
-    [CrossingSet(first=2, last=4, certain=True)]
+    [CrossingRange(first=2, last=4, certain=True)]
     """
     sets = []
     sign_runs = code_spans(signs)
     for before, run in pairwise(sign_runs):
         if run.code and before.code:
-            sets.append(CrossingSet(int(ks[before.last]) + 1, int(ks[run.first]), True))
+            sets.append(CrossingRange(int(ks[before.last]) + 1, int(ks[run.first]), True))
     for place, run in enumerate(sign_runs):
         if run.code:
             continue
@@ -184,5 +184,5 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingSet]:
         last = int(ks[run.last] if following is None else ks[following.first])
         certain = previous is not None and following is not None and previous.code != following.code
         if first <= last:
-            sets.append(CrossingSet(first, last, certain))
+            sets.append(CrossingRange(first, last, certain))
     return sorted(sets)

@@ -23,7 +23,7 @@ _LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
 # Ranges of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
 _BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
 _NORMAL = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
-PRIORS = (
+PRIOR_DESCRIPTION = (
     "beta distributions of success rates (log a from {:.2g} to {:.2g} and logit of the mean from"
     " {:g} to {:g}, flat) and logit-normal ones (log sd from {:.2g} to {:.2g} and mean from {:g} to"
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
@@ -43,7 +43,7 @@ _TINY = 1e-300
 
 # Function (first parameter, second parameter, attempts, number of bins, ks) → probabilities of the
 # bins (models × bins), and the mean of (1 − p)^k (models × ks).
-_Smooth = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
+_RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _binned(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
 
 
 def _by_model(
-    smooth: _Smooth, box: tuple[tuple[float, float], ...], lump: str,
+    smooth: _RateModel, box: tuple[tuple[float, float], ...], lump: str,
     bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """pass@k (points × ks) at grid points of a model's parameters, and log weights (points,)."""
@@ -127,7 +127,7 @@ def _by_model(
 
 
 def _on_grid(
-    smooth: _Smooth, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
+    smooth: _RateModel, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
 ) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
     """Log likelihood on a grid of parameters, and the mean of (1 − p)^k at given grid points."""
     shape = tuple(map(len, axes))

@@ -25,7 +25,7 @@ from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
 # Largest probability at which a relation between numbers of attempts and outcomes is evidence.
-LEVEL = 0.01
+EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
 # Value for a task with an unknown last attempt.
 UNKNOWN = -1
@@ -47,11 +47,11 @@ class OptionalStopping:
 
     kind: str
     chance: float
-    most: int
-    short: int
-    at_once: float | None
-    solved: float
-    beyond: int = 0
+    largest_n: int
+    short_tasks: int
+    first_attempt_share: float | None
+    solved_share: float
+    tasks_continued_after_pass: int = 0
 
 
 def detect_optional_stopping(
@@ -77,7 +77,8 @@ def detect_optional_stopping(
 
     >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
     >>> evidence = detect_optional_stopping(n, c)
-    >>> evidence.kind, round(evidence.chance, 6), evidence.at_once, evidence.solved
+    >>> shares = evidence.first_attempt_share, evidence.solved_share
+    >>> evidence.kind, round(evidence.chance, 6), *shares
     ('first pass', 1.9e-05, 0.04, 0.2)
     >>> detect_optional_stopping(np.full(25, 10), np.arange(25) % 2) is None
     True
@@ -127,7 +128,7 @@ def stopped_on_outcome(
     True
     """
     evidence = detect_optional_stopping(n, c, numbered, last)
-    return evidence is not None and evidence.chance < LEVEL
+    return evidence is not None and evidence.chance < EVIDENCE_LEVEL
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:

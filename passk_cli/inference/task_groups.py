@@ -14,10 +14,10 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 
 # Maximum number of assignments of tasks to groups that are enumerated.
-MOST_COUNTED = 20_000
+MAX_ENUMERATED = 20_000
 # Standard deviations that F must be above its mean for a p-value below 1.
 _NOTABLE = 2.0
 # Number of draws multiplied by the level, which makes the smallest p-value half the level, and
@@ -55,7 +55,7 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
         return 1.0
     reached = observed - 1e-9 * total
     deals = math.factorial(tasks) // math.prod(map(math.factorial, sizes.tolist()))
-    if deals <= MOST_COUNTED:
+    if deals <= MAX_ENUMERATED:
         dealt = values[np.array(list(_group_assignments(tuple(range(tasks)), sizes.tolist())))]
         return float(np.mean(_squares_between_groups(dealt, starts, sizes) >= reached))
     draws, above, drawn_so_far = math.ceil(_DRAWS / level) - 1, 0, 0

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.inference.intervals import FIELLER, RANGE, IntervalData, intervals
+from passk_cli.inference.intervals import FIELLER, RANGE_METHOD, IntervalData, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
@@ -159,7 +159,7 @@ class Analysis:
         about = confidence.level, confidence.population
         for at, task_values in enumerate(values if confidence.method != "none" else ()):
             if task_values.metric.kind.ratio and task_values.attempts is not None:
-                from passk_cli.inference.ratio import cost_per_success
+                from passk_cli.inference.cost_ratio import cost_per_success
 
                 ratio = ratio_estimate(
                     cost_per_success(task_values.spending, *about), task_values.metric.unit
@@ -170,7 +170,7 @@ class Analysis:
         for at, each in enumerate(values):
             if each.metric.kind.ranged and len(each.values):
                 estimate = range_estimate(each, confidence.level)
-                facts[at] = replace(facts[at], k=None, estimate=estimate, method=RANGE)
+                facts[at] = replace(facts[at], k=None, estimate=estimate, method=RANGE_METHOD)
         return facts
 
     def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
@@ -247,7 +247,7 @@ class Analysis:
         clusters = cluster_codes(self.counts, tasks[present])
         spread = None if within is None else within[present]
         sample = IntervalData(
-            values[present], *bounds, attempts=attempts, within=spread, mixed=mixed,
+            values[present], *bounds, attempts=attempts, within=spread, mixed_tasks=mixed,
             clusters=clusters, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
         if confidence.population == THESE_TASKS and spread is None:

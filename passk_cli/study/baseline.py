@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without_file
+from passk_cli.files.sources.arguments import (
+    arguments_without_file,
+    base_name,
+    is_file_argument,
+    paths_of,
+)
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -66,7 +71,7 @@ class RunAndBaseline:
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
         for path in paths_of(baseline):
-            new_files = without_file(new_files, path)
+            new_files = arguments_without_file(new_files, path)
         if new_files == list(files):
             return cls(None, baseline)
         if not new_files:

@@ -10,9 +10,9 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, arrays_equal, group_by, group_pairs, row_blocks
 from passk_cli.errors import DataError
-from passk_cli.inference.attempts import attempt_variance_floor
+from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.discordance import score_limits
-from passk_cli.inference.hull import MetricCounts
+from passk_cli.inference.hull_interval import MetricCounts
 from passk_cli.inference.intervals import (
     GUARDED_T,
     PAIRED_SCORE,
@@ -33,8 +33,8 @@ from passk_cli.suggested_fix import SuggestedFix
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from passk_cli.inference.cost_ratio import RatioInterval
     from passk_cli.inference.difference import DifferenceDistribution
-    from passk_cli.inference.ratio import RatioInterval
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
 
@@ -458,13 +458,23 @@ def difference_samples(
             within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
             mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
             passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
-        samples.append(IntervalData(
-            c.differences, between=c.difference_bounds, floor=c.floor or 0.0, low=low - high,
-            high=high - low,
-            hidden=c.hidden_variance[0], degrees=c.hidden_variance[1],
-            within=within, mixed=mixed, passes=passes if len(passes) == 2 else (),
-            clusters=c.clusters, resamples=confidence.resamples, seed=confidence.seed,
-        ))  # fmt: skip
+        samples.append(
+            IntervalData(
+                c.differences,
+                difference_bounds=c.difference_bounds,
+                variance_floor=c.floor or 0.0,
+                low=low - high,
+                high=high - low,
+                hidden=c.hidden_variance[0],
+                degrees=c.hidden_variance[1],
+                within=within,
+                mixed_tasks=mixed,
+                metric_counts=passes if len(passes) == 2 else (),
+                clusters=c.clusters,
+                resamples=confidence.resamples,
+                seed=confidence.seed,
+            )
+        )
     return samples
 
 

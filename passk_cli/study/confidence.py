@@ -51,7 +51,7 @@ class Confidence:
     # fmt: off
     interval: Annotated[str | None, Option(
         "--interval", "METHOD", "Method, for example guard or bca; none: standard errors.",
-        choices="passk_cli.inference.intervals:NAMES", former=(("tango", "paired-score"),),
+        choices="passk_cli.inference.intervals:METHOD_CHOICES", former=(("tango", "paired-score"),),
         detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
         " differences guarded-t, or paired-score if values are 0 or 1.")] = None
     level: Annotated[float, Option(
@@ -105,8 +105,8 @@ class Confidence:
         from passk_cli.inference.intervals import METHODS
 
         method = METHODS.get(self.method)
-        if method is not None and not method.steady:
-            steady = (name for name, candidate in METHODS.items() if candidate.steady)
+        if method is not None and not method.nearly_monotone:
+            steady = (name for name, candidate in METHODS.items() if candidate.nearly_monotone)
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
                 OptionValue("--interval", self.method),
@@ -123,7 +123,7 @@ class Confidence:
         Metrics without known bounds use BCa instead of guard.  Metrics that need more than counts
         use the jackknife instead of the hull.  Ratios of means use Fieller's limits.
         """
-        from passk_cli.inference.intervals import FIELLER, METHODS, RANGE
+        from passk_cli.inference.intervals import FIELLER, METHODS, RANGE_METHOD
 
         method = METHODS.get(self.method)
         if method is None:
@@ -141,7 +141,7 @@ class Confidence:
             if metric.kind.ratio:
                 name = FIELLER
             elif metric.kind.ranged:
-                name = RANGE
+                name = RANGE_METHOD
             elif method.needs_counts and metric.expectation is None:
                 name = "jackknife"
             elif unbounded or amount:

@@ -32,7 +32,12 @@ from passk_cli.files.history import (
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.paths import is_date_name, run_labels
-from passk_cli.inference.runs import run_difference_reach, run_variance, run_variances, widen_limits
+from passk_cli.inference.run_effects import (
+    run_difference_reach,
+    run_variance,
+    run_variances,
+    widen_by_run_effect,
+)
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, all_of_count, plural
@@ -612,7 +617,7 @@ class PooledBaseline:
         if math.isnan(limit_shift):
             reason = f"runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
-        low, high = widen_limits(
+        low, high = widen_by_run_effect(
             estimate or 0.0, interval.low or 0.0, interval.high or 0.0, limit_shift
         )
         most = math.inf if c.first.metric.kind.quantity else 1.0

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints, group_pairs
 from passk_cli.inference.integrity import (
-    LEVEL,
+    FLAG_LEVEL,
     CertainTasks,
     ClosestPartners,
     EqualTexts,
@@ -102,7 +102,7 @@ class SubmissionBoard:
         )
         result = detect_optional_stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
-        return result if result is not None and result.chance * number < LEVEL else None
+        return result if result is not None and result.chance * number < FLAG_LEVEL else None
 
     @cached_property
     def equal(self) -> EqualTexts | None:
@@ -159,7 +159,7 @@ class SubmissionRemark(NamedTuple):
     @property
     def is_remarkable(self) -> bool:
         """Whether honest submissions are very unlikely to have this number."""
-        return self.p is not None and self.p < LEVEL
+        return self.p is not None and self.p < FLAG_LEVEL
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ class Submission:
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
         # If two submissions are closest to each other, the better fitting one is listed second.
-        second = bool(pair.fits[at]) and int(pair.partner[partner]) == at
+        second = bool(pair.fits_difficulty_better[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
         texts = board.equal
@@ -212,20 +212,23 @@ class Submission:
             name = names[closest] if number else ""
             words = f"shares {number:,} of {plural(total, 'text')} with {name}"
             chance = float(texts.p[at]) if number >= _SHARE_OF_TEXTS * total else None
-            second = second and p < LEVEL and closest == partner
+            second = second and p < FLAG_LEVEL and closest == partner
             yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
         losses = board.missing
         if number := int(losses.missing[at]):
-            words = f"lacks {number:,} of {plural(losses.usual, 'attempt')}"
+            words = f"lacks {number:,} of {plural(losses.usual_attempts, 'attempt')}"
             words += ", mostly at tasks that other submissions fail"
-            yield MISSING, SubmissionRemark(number, losses.usual, words, float(losses.p[at]))
+            yield (
+                MISSING,
+                SubmissionRemark(number, losses.usual_attempts, words, float(losses.p[at])),
+            )
         if (end := board.stopped[at]) is not None:
             tasks, chance = int((board.n[at] > 0).sum()), end.chance * len(names)
-            words = f"{_STOPPED[end.kind]} at {end.short:,} of {plural(tasks, 'task')}"
-            yield STOPPED, SubmissionRemark(end.short, tasks, words, chance)
+            words = f"{_STOPPED[end.kind]} at {end.short_tasks:,} of {plural(tasks, 'task')}"
+            yield STOPPED, SubmissionRemark(end.short_tasks, tasks, words, chance)
         certain = board.certain
         if total := int(certain.tasks[at]):
-            number, expected = int(certain.number[at]), float(certain.expected[at])
+            number, expected = int(certain.certain[at]), float(certain.expected[at])
             words = f"passes all or no attempts at {number:,} of {plural(total, 'task')}"
             words += f"; {expected:,.0f} expected"
             yield CERTAIN, SubmissionRemark(number, total, words, float(certain.p[at]), expected)

@@ -197,8 +197,8 @@ def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> s
     metric = str(entries.get("extrapolate") or "")
     if not metric:
         return ""
-    from passk_cli.inference.extrapolation import WIDEST
-    from passk_cli.inference.rate_models import PRIORS
+    from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
+    from passk_cli.inference.rate_models import PRIOR_DESCRIPTION
 
     tasks, attempts = _sizes_text(counts)
     drop = likelihood_drop(float(str(entries["level"])))
@@ -217,7 +217,8 @@ def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> s
         f"{metric} at k = {entries.get('to')} is predicted from {attempts} at {tasks}. Ranges are"
         " over all distributions of tasks' success rates with a log likelihood at most"
         f" {drop:.2f} below the maximum{_citation('kiefer1956')}."
-        f" Estimates, given if the range is at most {WIDEST} wide, are means over {PRIORS}."
+        f" Estimates, given if the range is at most {MAX_RANGE_WIDTH} wide, are means over"
+        f" {PRIOR_DESCRIPTION}."
         f"{clusters}{line}"
     )
 

@@ -18,8 +18,8 @@ from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import (
+    EVIDENCE_LEVEL,
     FIRST_PASS,
-    LEVEL,
     ONCE_PASSED,
     REPLACED,
     OptionalStopping,
@@ -604,14 +604,21 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             tested, end = tested + 1, detect_optional_stopping(n, c, *numbering)
             if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
-    suspects = [suspect for suspect in suspects if suspect[0].chance * tested < LEVEL]
+    suspects = [suspect for suspect in suspects if suspect[0].chance * tested < EVIDENCE_LEVEL]
     suspects.sort(key=lambda suspect: suspect[0].chance)
     for kind, same_kind in group_by(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = same_kind[0]
         yield _STOPPED[kind](
-            models=[name for _, name, *_ in same_kind], model=model, tasks=tasks, short=end.short,
-            most=end.most, read=rate, at_once=end.at_once, solved=end.solved, beyond=end.beyond,
-        )  # fmt: skip
+            models=[name for _, name, *_ in same_kind],
+            model=model,
+            tasks=tasks,
+            short=end.short_tasks,
+            most=end.largest_n,
+            read=rate,
+            at_once=end.first_attempt_share,
+            solved=end.solved_share,
+            beyond=end.tasks_continued_after_pass,
+        )
 
 
 def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:

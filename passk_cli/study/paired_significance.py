@@ -9,13 +9,13 @@ import numpy as np
 
 from passk_cli.arrays import Floats, group_pairs
 from passk_cli.errors import ParameterError
+from passk_cli.inference.bootstrap_weights import cluster_totals
 from passk_cli.inference.difference import DifferenceDistribution, least_possible_p
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.intervals import difference_distributions
 from passk_cli.inference.min_p import PairwiseDifferences
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.option import load_object
 from passk_cli.report.words import number_range
@@ -131,7 +131,7 @@ def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedT
         permutation = permutation_test_within_tasks(
             metric, first, second, **confidence.resample_arguments
         )
-    return PairedTestResult("", permutation.p, permutation.smallest)
+    return PairedTestResult("", permutation.p, permutation.smallest_possible_p)
 
 
 def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
@@ -161,13 +161,13 @@ def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The mid-p sign-flip test, which counts only half of the probability of the observed value."""
     flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=True)
-    return _test_results(flips.p, flips.smallest)
+    return _test_results(flips.p, flips.smallest_possible_p)
 
 
 def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
     flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=False)
-    answers = _test_results(flips.p, flips.smallest)
+    answers = _test_results(flips.p, flips.smallest_possible_p)
     if group[0].clusters is not None:
         return answers
     return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]

@@ -14,9 +14,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.bootstrap_weights import cluster_totals
 from passk_cli.inference.difference import DifferenceDistribution
-from passk_cli.inference.min_p import FamilyOfTests, MinP, draw_min_p
-from passk_cli.inference.weights import cluster_totals
+from passk_cli.inference.min_p import FamilyOfTests, MinPDistribution, draw_min_p
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import MonteCarloP
@@ -231,10 +231,10 @@ def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list
     if rules.adjust not in (None, MIN_P):
         return moderated
     bounded = [(at, *c.distribution) for at, c in enumerate(comparisons) if c.distribution]
-    bounded = [entry for entry in bounded if math.isfinite(entry[1].reach)]
+    bounded = [entry for entry in bounded if math.isfinite(entry[1].largest_difference)]
     for entries in group_by(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
         parts = group_by(entries, lambda entry: id(entry[1])).values()
-        law = DifferenceDistribution.from_parts(
+        law = DifferenceDistribution.from_selected_rows(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
         ).moderated()
         p = law.p().tolist()
@@ -258,7 +258,7 @@ def _adjusted(
 
     verdicts : whether limits of the adjusted p are enough: p, and p times the number of tests.
     """
-    alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
+    alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
     to_draw: dict[int, FamilyOfTests] = {}
     for at, comparisons in enumerate(families):
         ratio = comparisons[0].first.metric.kind.ratio
@@ -271,7 +271,7 @@ def _adjusted(
         if together := _min_p_family(comparisons, tested):
             to_draw[at] = together
         else:
-            laws[at] = MinP(len(tested), np.empty(0))
+            laws[at] = MinPDistribution(len(tested), np.empty(0))
     draws = draw_min_p(list(to_draw.values()), alpha=alpha, **confidence.resample_arguments)
     laws |= zip(to_draw, draws, strict=True)
     for at, comparisons in enumerate(families):
@@ -331,7 +331,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], has_task[at, column] = c.differences, True
-    return FamilyOfTests(differences, shared=has_task, p=p)
+    return FamilyOfTests(differences, present_units=has_task, p=p)
 
 
 def _tested(

@@ -11,9 +11,9 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.errors import refuse_if_any
 from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.cost_ratio import RatioComparison, TaskCosts, compare_costs
 from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import RatioComparison, TaskCosts, compare_costs
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, Rules

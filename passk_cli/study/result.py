@@ -11,7 +11,7 @@ from passk_cli.report.model import DATA, Cell, Column, Estimate, Table
 from passk_cli.report.words import SeriesName
 
 if TYPE_CHECKING:
-    from passk_cli.inference.ratio import RatioInterval
+    from passk_cli.inference.cost_ratio import RatioInterval
     from passk_cli.study.values import Series, TaskValues
 
 
@@ -83,10 +83,17 @@ class Result:
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
     """A ratio of means, or a difference of two ratios, with its limits."""
     # If amounts are missing, they may be arbitrarily large, so the ratio has no upper limit.
-    endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
+    endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.largest_value))
     reason = ratio.reason or ("amounts are missing, so an end is not known" if endless else "")
     return Estimate(
-        ratio.value, None, ratio.low, ratio.high, reason, signed, unit=unit, upper=ratio.upper
+        ratio.value,
+        None,
+        ratio.low,
+        ratio.high,
+        reason,
+        signed,
+        unit=unit,
+        upper=ratio.largest_value,
     )
 
 

@@ -14,10 +14,10 @@ from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH
-from passk_cli.inference.attempts import within_variance, within_variance_from_attempts
+from passk_cli.inference.attempt_variance import within_variance, within_variance_from_attempts
+from passk_cli.inference.bootstrap_weights import repeated_attempt_means
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.weights import repeated_attempt_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import AMOUNTS, Metric, required_attempt_data, task_values
 from passk_cli.outcomes.attempts import Attempts
@@ -28,10 +28,10 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
+    from passk_cli.inference.cost_ratio import TaskCosts
     from passk_cli.inference.cover_range import CoverRange
-    from passk_cli.inference.hull import MetricCounts
+    from passk_cli.inference.hull_interval import MetricCounts
     from passk_cli.inference.labels import JudgeLabels
-    from passk_cli.inference.ratio import TaskCosts
 
 Series = tuple[str, ...]
 # The name of the group in rows that are averages over all groups.
@@ -181,7 +181,7 @@ class TaskValues:
 
         Errors: TypeError for a metric that is not a ratio of means.
         """
-        from passk_cli.inference.ratio import TaskCosts
+        from passk_cli.inference.cost_ratio import TaskCosts
 
         if not self.metric.kind.ratio or self.attempts is None:
             raise TypeError(f"{self.metric.name} is not a ratio of means")
@@ -283,19 +283,26 @@ class TaskValues:
                 )  # fmt: skip
         repeated = fixed and confidence.method == "percentile"
         return IntervalData(
-            self.values, low=low, high=high,
+            self.values,
+            low=low,
+            high=high,
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
-            within=self.within_task_variance if fixed else None, clusters=self.clusters,
-            draws=self.attempt_draws(confidence) if repeated else None,
-            mixed=int(self.mixed_tasks.sum()) if fixed else 0, passes=self.passes if fixed else (),
-            hidden=self.hidden, degrees=self.degrees, values_near_bound=self.values_near_bound,
-            resamples=confidence.resamples, seed=confidence.seed,
-        )  # fmt: skip
+            within=self.within_task_variance if fixed else None,
+            clusters=self.clusters,
+            repeated_means=self.attempt_draws(confidence) if repeated else None,
+            mixed_tasks=int(self.mixed_tasks.sum()) if fixed else 0,
+            metric_counts=self.passes if fixed else (),
+            hidden=self.hidden,
+            degrees=self.degrees,
+            values_near_bound=self.values_near_bound,
+            resamples=confidence.resamples,
+            seed=confidence.seed,
+        )
 
     @property
     def passes(self) -> tuple[MetricCounts, ...]:
         """The counts for the interval method hull; empty if this method does not fit the metric."""
-        from passk_cli.inference.hull import MetricCounts
+        from passk_cli.inference.hull_interval import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.has_hull else ()

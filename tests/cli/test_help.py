@@ -18,7 +18,7 @@ from passk_cli.cli.output import ChartOptions, output_sections
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
-from passk_cli.inference.intervals import NAMES
+from passk_cli.inference.intervals import METHOD_CHOICES
 from passk_cli.option import options_by_field
 from passk_cli.study.result import FIELDS
 from tests.conftest import ROOT, SAMPLES, Golden, Passk, mark_long_except
@@ -167,7 +167,7 @@ def test_only_names_with_a_meaning_are_listed(passk: Passk) -> None:
     assert "--chart" not in passk("help", "formats").out
     assert "--bounds" not in passk("help", "order").out
     text = passk("help", "estimate").out
-    assert all(method in text for method in NAMES)
+    assert all(method in text for method in METHOD_CHOICES)
     assert options_by_field(ChartOptions)["chart_theme"].option.values == tuple(THEMES)
 
 

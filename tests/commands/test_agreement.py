@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from tests.conftest import long_cases
 
 # Tried by .ci/run after the others.

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from tests.conftest import Passk
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")

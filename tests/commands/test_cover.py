@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from passk_cli.inference.extrapolation import WIDEST
+from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
 from passk_cli.report.model import Estimate
 from tests.conftest import SAMPLES, Passk, Write
 from tests.truth import proves
@@ -63,8 +63,8 @@ def test_what_estimate_says_of_ranges_is_true() -> Iterator[str]:
         widths = {name: high - low for name, (low, high) in ranges.items()}
         for row in rows:
             has_value = row["estimate"] is not None and not math.isnan(row["estimate"])
-            assert has_value == (row["high"] - row["low"] <= WIDEST)
-        wide = {name for name, width in widths.items() if width > WIDEST}
+            assert has_value == (row["high"] - row["low"] <= MAX_RANGE_WIDTH)
+        wide = {name for name, width in widths.items() if width > MAX_RANGE_WIDTH}
         first = sentence[0]
         fields, model = first.fields, first.fields["model"]
         assert (fields["limits"].low, fields["limits"].high) == ranges[model]

@@ -53,7 +53,7 @@ def kept(method: Callable[[Extrapolation, Any], object]) -> Callable[[Extrapolat
 
     def known(of: Extrapolation, at: Any) -> object:
         codes = None if of.clusters is None else of.clusters.tobytes()
-        key = (method.__name__, of.n.tobytes(), of.c.tobytes(), of.mirrored, of.level, codes,
+        key = (method.__name__, of.n.tobytes(), of.c.tobytes(), of.for_pass_hat_k, of.level, codes,
                np.asarray(at).tobytes())  # fmt: skip
         if key not in KNOWN:
             KNOWN[key] = method(of, at)

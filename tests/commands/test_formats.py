@@ -65,7 +65,7 @@ def test_an_example_is_read_by_the_command_beside_it(
     else:
         path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     monkeypatch.chdir(tmp_path)
-    if example.instead:
+    if example.alternative:
         result = passk("estimate", example.paths[0])
         assert (result.code, example.usage in result.err) == (3, True)
         return

@@ -14,7 +14,7 @@ import pytest
 import passk_cli
 from docs import rulebook
 from passk_cli import api
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from tests import schema
 from tests.conftest import SAMPLES, Passk, Write, jsonl, long_cases, records
 

@@ -19,7 +19,7 @@ import pytest
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from tests.conftest import Passk
 
 # What makes each command quick, or is needed; the others come after these.

@@ -16,7 +16,7 @@ from passk_cli.commands.temperature.view import TemperatureQuestion
 from passk_cli.distributions.temperature import best_temperature_by_k, power_law_of_switches
 from passk_cli.distributions.toy_model import best_temperatures, gaussian_tasks, log_probability
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.sources.paths import Template, temperature_template
+from passk_cli.files.sources.paths import PathTemplate, temperature_template
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
@@ -251,7 +251,7 @@ def test_ties_go_to_the_lowest_temperature() -> None:
 def test_templates_from_names(name: str, expected: tuple[str, str] | None) -> None:
     assert temperature_template(name) == expected
     if expected:
-        columns = Template(expected[0]).columns(name)
+        columns = PathTemplate(expected[0]).columns(name)
         assert columns is not None
         assert columns["temperature"] == expected[1]
 

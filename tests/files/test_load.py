@@ -27,7 +27,7 @@ from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.sources.arguments import expand_arguments
-from passk_cli.files.sources.source import MOST_LEVELS
+from passk_cli.files.sources.source import MAX_NESTING
 from passk_cli.study.notes import reading_notes
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
 from tests.files.formats.cells import cells, cells_of
@@ -715,10 +715,10 @@ def test_deeply_nested_values_are_read_up_to_the_limit(write: Write, end: str) -
         return write(f"m.{end}", packed(end, text.encode()))
 
     inside = 2 if end == "json" else 1
-    counts = cells(file(MOST_LEVELS - inside))
+    counts = cells(file(MAX_NESTING - inside))
     assert counts == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
     with pytest.raises(DataError, match=f"m.{end}:1: the (?:record|line) is nested too deeply"):
-        cells(file(MOST_LEVELS + 1 - inside))
+        cells(file(MAX_NESTING + 1 - inside))
 
 
 def packed(end: str, text: bytes) -> bytes:
@@ -729,7 +729,7 @@ def packed(end: str, text: bytes) -> bytes:
 
 def test_brackets_of_lines_do_not_add_up(write: Write) -> None:
     """Brackets of lines that are cut off and left out do not add up either."""
-    cut = '{"task": "c", "x": [\n' * (MOST_LEVELS + 1)
+    cut = '{"task": "c", "x": [\n' * (MAX_NESTING + 1)
     rows = '{"task": "a", "passed": true}\n' + cut
     assert cells(write("m.jsonl", rows), skip_bad=True) == {("m", "a"): (1, 1)}
 

@@ -10,7 +10,7 @@ import pytest
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import likelihood_drop
 from passk_cli.inference.cover_range import CoverRange
-from passk_cli.inference.extrapolation import WIDEST
+from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
 
 NEAR = 2e-3
 
@@ -106,10 +106,10 @@ def test_a_point_needs_a_narrow_range_and_is_in_it() -> None:
     narrow = CoverRange(*draws(8, tasks=200, n=50), 0.5)
     low, high = narrow.limits
     assert narrow.point_estimate is not None
-    assert low <= narrow.point_estimate <= high <= low + WIDEST
+    assert low <= narrow.point_estimate <= high <= low + MAX_RANGE_WIDTH
     wide = CoverRange(*draws(8, n=2), 0.5)
     assert wide.point_estimate is None
-    assert wide.limits[1] - wide.limits[0] > WIDEST
+    assert wide.limits[1] - wide.limits[0] > MAX_RANGE_WIDTH
 
 
 def test_needed_attempts_narrow_the_range_of_new_data() -> None:
@@ -123,7 +123,7 @@ def test_needed_attempts_narrow_the_range_of_new_data() -> None:
         for seed in range(8)
         for low, high in [CoverRange(*draws(seed, tasks=100, n=attempts), 0.5).limits]
     ]
-    assert np.mean(widths) <= WIDEST
+    assert np.mean(widths) <= MAX_RANGE_WIDTH
 
 
 def test_few_tasks_need_more_tasks_and_a_rate_of_the_threshold_both() -> None:

@@ -167,7 +167,7 @@ def test_between_against_every_pair_of_groups() -> None:
         pairs = [x * y for x, y in itertools.permutations(values, 2)]
         expected = sum(products) / len(products) - sum(pairs) / len(pairs)
         pilot = PilotEstimate(metric, np.full(3, 5), total(0, 2, 4))
-        assert pilot.measures_between
+        assert pilot.measures_between_variance
         assert pilot.raw_between_variance == pytest.approx(float(expected), rel=1e-11)
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference.attempts import attempt_variance_floor
+from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution, least_possible_p
 from passk_cli.metrics.registry import parse_metric
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import (
-    SMALLEST,
+    SMALLEST_P,
     copies_test,
     lower_tails,
     neighbour_change_distribution,
@@ -98,13 +98,13 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
     all_items = all_orders(observed)
     for place, (i, j) in enumerate(result):
         draws = np.array([differ(order, i, j) for order in all_items])
-        assert pairs.differ[place] == differ(observed, i, j)
+        assert pairs.differing_tasks[place] == differ(observed, i, j)
         assert pairs.expected[place] == pytest.approx(draws.mean(), abs=1e-10)
         pair = [task for task in observed if len(task) > j]
         assert pairs.tasks[place] == len(pair)
         deviation = sum(a[i] != b[j] for a, b in product(pair, repeat=2)) / max(len(pair), 1)
-        assert pairs.by_rates[place] == pytest.approx(deviation, abs=1e-12)
-        p = np.mean(draws <= pairs.differ[place])
+        assert pairs.expected_by_rates[place] == pytest.approx(deviation, abs=1e-12)
+        p = np.mean(draws <= pairs.differing_tasks[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if result:
         np.testing.assert_array_equal(pairs.adjusted, holm(pairs.p))
@@ -154,7 +154,7 @@ def test_distributions_of_sums() -> None:
     assert len(law) < 200_000
     below = lower_tails((first, law), np.array([498_500, 0, 1_000_000]))
     assert below[0] == pytest.approx(stats.binom.cdf(498_500, 1_000_000, 0.5), abs=1e-10)
-    assert below[1:].tolist() == pytest.approx([SMALLEST, 1.0])
+    assert below[1:].tolist() == pytest.approx([SMALLEST_P, 1.0])
 
 
 @pytest.mark.parametrize(("tasks", "n"), [(164, 10), (30, 4), (40, 100), (3, 400)])
@@ -174,7 +174,7 @@ def test_trend_against_drawn_orders(tasks: int, n: int) -> None:
 def test_tails_far_out_are_bounded_never_zero() -> None:
     n, c = np.full(300, 20), np.full(300, 10)
     most = float((c * (n - c)).sum()) / 2
-    assert rank_sum_tail(n, c, most) == SMALLEST
+    assert rank_sum_tail(n, c, most) == SMALLEST_P
     assert rank_sum_tail(n[:2], c[:2], 100.0) == pytest.approx(2 / 184756**2, abs=1e-12)
     assert rank_sum_tail(n, c, 0.0) == 1.0
     nearby = rank_sum_tail(n, c, 5 * np.sqrt(trend_score_variance(n, c).sum()) // 1)
@@ -242,8 +242,8 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     x = rng.random((100, 6)) < np.where(np.arange(6) < 3, 1.0, 0.6)
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
-    assert pairs.differ[messages].tolist() == [0, 0, 0]
-    assert pairs.by_rates[messages].tolist() == [0.0, 0.0, 0.0]
+    assert pairs.differing_tasks[messages].tolist() == [0, 0, 0]
+    assert pairs.expected_by_rates[messages].tolist() == [0.0, 0.0, 0.0]
     assert not pairs.is_copy.any()
 
 
@@ -257,7 +257,7 @@ def test_every_attempt_sticks_to_the_one_before() -> None:
     assert test.statistic < test.mean - 4 * test.sd
     turned = np.arange(8) % 2 ^ (rng.random((30, 1)) < 0.5)
     test = neighbour_test(*rows(turned))
-    assert (test.p, test.statistic) == (SMALLEST, 210)
+    assert (test.p, test.statistic) == (SMALLEST_P, 210)
 
 
 def test_nothing_to_test() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.extrapolation import (
-    WIDEST,
+    MAX_RANGE_WIDTH,
     Extrapolation,
     largest_known_k,
     refusal_reason,
@@ -51,7 +51,7 @@ def test_failures_are_the_mirror() -> None:
     n, c = attempts()
     for k in (20, 400):
         low, high = Extrapolation(n, n - c).range(k)
-        assert Extrapolation(n, c, mirrored=True).range(k) == (1 - high, 1 - low)
+        assert Extrapolation(n, c, for_pass_hat_k=True).range(k) == (1 - high, 1 - low)
     hat, at = (
         Extrapolation(n, x, m).model_average(np.array([80])) for x, m in ((c, True), (n - c, False))
     )
@@ -59,7 +59,7 @@ def test_failures_are_the_mirror() -> None:
     np.testing.assert_allclose((hat.low, hat.high), (1 - at.high, 1 - at.low))
     line = Extrapolation(n, n - c).logit_line(np.array([80]))
     np.testing.assert_allclose(
-        Extrapolation(n, c, mirrored=True).logit_line(np.array([80])), 1 - line
+        Extrapolation(n, c, for_pass_hat_k=True).logit_line(np.array([80])), 1 - line
     )
 
 
@@ -93,7 +93,7 @@ def test_points_are_inside_narrow_ranges_only() -> None:
     for k in (60, 400, 100_000):
         low, high = result.range(k)
         point = result.point_estimate(k)
-        assert (point is None) == (high - low > WIDEST)
+        assert (point is None) == (high - low > MAX_RANGE_WIDTH)
         assert point is None or low <= point <= high
     assert result.point_estimate(60) is not None
     assert result.point_estimate(100_000) is None
@@ -135,7 +135,7 @@ def test_a_prospect_comes_true() -> None:
         more = attempts(seed + 100, tasks=40, n=prospect.attempts, a=0.3, b=4.0)
         low, high = Extrapolation(*more).range(prospect.k)
         widths.append(high - low)
-    assert abs(np.median(widths) - WIDEST) < 0.15
+    assert abs(np.median(widths) - MAX_RANGE_WIDTH) < 0.15
 
 
 def test_no_prospect_if_only_more_tasks_help() -> None:

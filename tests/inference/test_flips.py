@@ -105,5 +105,5 @@ def test_many_attempts_have_fishers_test(monkeypatch: pytest.MonkeyPatch) -> Non
     p = float(boschloo(500, 300, 500, 260))
     assert p == pytest.approx(fisher_exact([[300, 260], [200, 240]]).pvalue)
     small = float(boschloo(40, 30, 40, 20))
-    monkeypatch.setattr(flips, "MOST_TABLES", 1)
+    monkeypatch.setattr(flips, "MAX_BOSCHLOO_TABLES", 1)
     assert small < float(boschloo(40, 30, 40, 20)) < 1.7 * small

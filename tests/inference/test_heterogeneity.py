@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from passk_cli.inference.bootstrap_weights import cluster_contributions
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
     heterogeneity_gains,
@@ -14,7 +15,6 @@ from passk_cli.inference.heterogeneity import (
     sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.inference.weights import unit_values
 
 POPULATIONS = (NEW_TASKS, THESE_TASKS)
 
@@ -46,7 +46,7 @@ def test_estimates_are_in_order(population: str) -> None:
     result = heterogeneity_gains(n, c, np.arange(1, 8), IntervalSetting(population))
     assert np.all(result.low <= result.estimate)
     assert np.all(result.estimate <= result.high)
-    assert np.all(result.estimate <= result.bound + 1e-12)
+    assert np.all(result.estimate <= result.largest_possible + 1e-12)
     assert np.all(result.low >= 0)
 
 
@@ -69,7 +69,7 @@ def test_both_together_equal_both_separately(population: str) -> None:
     for first, second in zip(
         heterogeneity_gains_of_each(n, (c, n - c), ks, setting), single, strict=True
     ):
-        for name in ("estimate", "bound", "se", "low", "high"):
+        for name in ("estimate", "largest_possible", "se", "low", "high"):
             np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-12)
 
 
@@ -130,9 +130,9 @@ def test_standard_errors_against_simulation() -> None:
 
 def test_equal_sizes_make_units_of_cluster_means() -> None:
     values = np.random.default_rng(2).random((12, 2))
-    result = unit_values(values, np.arange(12) // 3)
+    result = cluster_contributions(values, np.arange(12) // 3)
     np.testing.assert_allclose(result, values.reshape(4, 3, 2).mean(axis=1))
-    uneven = unit_values(values, np.array([0] * 7 + [1] * 4 + [2]))
+    uneven = cluster_contributions(values, np.array([0] * 7 + [1] * 4 + [2]))
     np.testing.assert_allclose(uneven.mean(axis=0), values.mean(axis=0))
 
 

@@ -104,7 +104,7 @@ def test_curves_have_the_highest_penalised_likelihood(shape: SuccessCurve) -> No
         assert (a[0], b[0]) == pytest.approx(best.x, rel=1e-4)
         for rate in (0.5, 0.8):
             log2 = log2_horizons(a, b, rate, shape)
-            assert shape.at(a + b * log2)[2] == pytest.approx(rate)
+            assert shape.evaluate(a + b * log2)[2] == pytest.approx(rate)
 
 
 def test_rows_are_fitted_as_if_they_were_alone() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from passk_cli.inference.integrity import (
-    LEVEL,
+    FLAG_LEVEL,
     certain_tasks,
     closest_partners,
     equal_texts,
@@ -82,18 +82,22 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         n = np.full(passed.shape[:2], ATTEMPTS)
         c = passed.sum(axis=2)
         for honest in (closest_partners(n, c).p, certain_tasks(n, c).p, missing_attempts(n, c).p):
-            assert honest.min() > LEVEL
+            assert honest.min() > FLAG_LEVEL
         n, c = doctored(rng, passed)
         pairs = closest_partners(n, c)
-        assert [*np.flatnonzero(pairs.p < LEVEL)] == [ORIGINAL, COPY]
-        assert (pairs.partner[COPY], pairs.fits[ORIGINAL], pairs.fits[COPY]) == (3, True, False)
-        assert [*np.flatnonzero(missing_attempts(n, c).p < LEVEL)] == [LOSING]
-        assert [*np.flatnonzero(certain_tasks(n, c).p < LEVEL)] == [LEAKED]
+        assert [*np.flatnonzero(pairs.p < FLAG_LEVEL)] == [ORIGINAL, COPY]
+        assert (
+            pairs.partner[COPY],
+            pairs.fits_difficulty_better[ORIGINAL],
+            pairs.fits_difficulty_better[COPY],
+        ) == (3, True, False)
+        assert [*np.flatnonzero(missing_attempts(n, c).p < FLAG_LEVEL)] == [LOSING]
+        assert [*np.flatnonzero(certain_tasks(n, c).p < FLAG_LEVEL)] == [LEAKED]
 
 
 def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
     result = certain_tasks(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
-    assert (result.number.tolist(), result.tasks.tolist()) == ([1] * 3, [2] * 3)
+    assert (result.certain.tolist(), result.tasks.tolist()) == ([1] * 3, [2] * 3)
 
 
 def test_losses_by_chance_are_no_remark() -> None:
@@ -116,7 +120,7 @@ def test_texts_that_third_submissions_share_are_expected() -> None:
             wrong = task if submission in (2, 4) else 1000 + 60 * submission + task
             rows.append((submission, task, passed, 5000 + task if passed else wrong, 1))
     result = equal_texts(*np.array(rows).T, 8)
-    assert [*np.flatnonzero(result.p < LEVEL)] == [2, 4]
+    assert [*np.flatnonzero(result.p < FLAG_LEVEL)] == [2, 4]
     assert (result.partner[2], result.equal[2], result.attempts[2]) == (4, 60, 60)
     assert result.equal[1] == 30
 

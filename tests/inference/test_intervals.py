@@ -10,7 +10,9 @@ from scipy import stats
 
 from benchmarks.guards import GUARD
 from passk_cli.errors import ParameterError
-from passk_cli.inference.attempts import within_variance
+from passk_cli.inference.attempt_variance import within_variance
+from passk_cli.inference.bootstrap_weights import bootstrap_means
+from passk_cli.inference.cost_ratio import TaskCosts, mean_cost
 from passk_cli.inference.intervals import (
     METHODS,
     IntervalData,
@@ -18,8 +20,6 @@ from passk_cli.inference.intervals import (
     interval,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.inference.ratio import TaskCosts, mean_cost
-from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import Metric, parse_metric
 from tests.conftest import ROOT, long_cases
@@ -293,7 +293,7 @@ def test_no_width_of_0_if_attempts_differ() -> None:
         == "every task always passes or always fails; a width of 0 does not mean certainty"
     )
     for method, draws in (("jackknife", None), ("percentile", np.full(100, 0.25))):
-        sample = IntervalData(values, within=within, draws=draws, mixed=3)
+        sample = IntervalData(values, within=within, repeated_means=draws, mixed_tasks=3)
         refused = interval(sample, method, 0.95, THESE_TASKS)
         assert (refused.low, refused.high) == (None, None)
         assert "the attempts differ at 3 tasks" in refused.reason

@@ -12,8 +12,8 @@ from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import Interval, IntervalData, interval
 from passk_cli.inference.labels import (
     FEWEST_LABELS,
-    FEWEST_OFF,
     FEWEST_TASKS,
+    MIN_TASKS_OFF_BOUND,
     CorrectedValues,
     JudgeLabels,
     cohens_kappa,
@@ -172,7 +172,7 @@ def test_a_limit_is_the_bound_if_no_label_contradicts_it() -> None:
 
 
 @pytest.mark.parametrize("tasks", [20, 60])
-@pytest.mark.parametrize("off", [0, 1, FEWEST_OFF - 1, FEWEST_OFF])
+@pytest.mark.parametrize("off", [0, 1, MIN_TASKS_OFF_BOUND - 1, MIN_TASKS_OFF_BOUND])
 def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off: int) -> None:
     """20 labelled tasks, whose attempts all pass but for a few, and a judge that fails a third."""
     rng = np.random.default_rng(16)
@@ -182,9 +182,9 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
     labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, observed)
     metric = parse_metric("pass^2")
     values = correct_by_task(metric, labels)
-    assert (values.values_near_bound is None) == (off == FEWEST_OFF)
+    assert (values.values_near_bound is None) == (off == MIN_TASKS_OFF_BOUND)
     result = limits_of(values)
-    if off < FEWEST_OFF:
+    if off < MIN_TASKS_OFF_BOUND:
         guard = interval(
             IntervalData(metric.values(labels.label_counts[:20], labels.passing_labels[:20])),
             "guard",
@@ -206,19 +206,19 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     assert rate is not None
     assert rate.mean == pytest.approx(fails[verdict == 1].sum() / fails.sum())
     # As many errors, all in few tasks, are less certain.
-    together = labels.table.copy()
+    together = labels.label_table.copy()
     together[:, :, 0] = 0
     together[:20, 1, 0], together[20:, 0, 0] = 3, 1
     together[:10, 1, 0], together[10:20, 0, 0] = 3, 3
     together[10:20, 1, 0] = 0
-    deviation = labels.table.copy()
+    deviation = labels.label_table.copy()
     deviation[:, :, 0] = 0
     deviation[:30, 1, 0], deviation[30:, 0, 0], deviation[:30, 0, 0] = 1, 1, 1
-    first, second = (error_rate([labels._replace(table=t)], 0) for t in (together, deviation))
+    first, second = (error_rate([labels._replace(label_table=t)], 0) for t in (together, deviation))
     assert first is not None
     assert second is not None
     assert first.se > 1.5 * second.se
-    assert error_rate([labels._replace(table=np.zeros_like(labels.table))], 1) is None
+    assert error_rate([labels._replace(label_table=np.zeros_like(labels.label_table))], 1) is None
 
 
 def test_clustered_errors_are_detected_and_independent_ones_are_not() -> None:
@@ -236,8 +236,10 @@ def test_more_labels_are_needed_for_less_variance() -> None:
     verdict, truth, observed = draws(13, 200, 5, 0.2)
     requirement = label_need(parse_metric("pass@1"), labels_of(verdict, truth, observed))
     assert requirement.per_task == 0
-    assert requirement.labels_for(requirement.least) is None
-    several = [requirement.labels_for(requirement.least * share) for share in (1.2, 1.1, 1.01)]
+    assert requirement.labels_for(requirement.smallest_variance) is None
+    several = [
+        requirement.labels_for(requirement.smallest_variance * share) for share in (1.2, 1.1, 1.01)
+    ]
     assert None not in several
     assert several == sorted(several)
     # What it says of the labels there are.

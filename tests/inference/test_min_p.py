@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.min_p import FamilyOfTests, MinP, PairwiseDifferences, draw_min_p
+from passk_cli.inference.min_p import (
+    FamilyOfTests,
+    MinPDistribution,
+    PairwiseDifferences,
+    draw_min_p,
+)
 
 
 def family(
     differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
-) -> MinP:
+) -> MinPDistribution:
     (law,) = draw_min_p([FamilyOfTests(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
     return law
 
@@ -60,7 +65,7 @@ def test_against_enumeration(seed: int) -> None:
 def test_adjusted_p_is_at_most_alpha_if_p_is_at_most_the_level(
     smallest: list[float], tests: int, exact: bool, alpha: float, p: float
 ) -> None:
-    law = MinP(tests, np.sort(smallest), exact)
+    law = MinPDistribution(tests, np.sort(smallest), exact)
     level = law.level_per_test(alpha)
     assert alpha / tests - 1e-15 <= level <= alpha
     for item in (p, level, *smallest):
@@ -119,7 +124,7 @@ def test_one_test_is_its_own() -> None:
     assert law.level_per_test(0.05) == 0.05
     assert family(np.empty((4, 0))).level_per_test(0.05) == 0.05
     # Nothing to sign: Bonferroni's bound.
-    bound = MinP(4, np.empty(0))
+    bound = MinPDistribution(4, np.empty(0))
     assert (bound.adjusted(0.01), bound.level_per_test(0.05)) == (0.04, 0.0125)
 
 

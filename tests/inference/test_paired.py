@@ -305,7 +305,12 @@ def test_smallest_p_of_sign_flips() -> None:
     columns[0, 3] = -0.3
     for mid, part in ((False, 1.0), (True, 0.5)):
         result = sign_flip_test(columns, mid=mid)
-        assert result.smallest.tolist() == [part, part * 2**-4, part * 2**-19, part * 2**-5]
-        assert np.all(result.smallest <= result.p)
+        assert result.smallest_possible_p.tolist() == [
+            part,
+            part * 2**-4,
+            part * 2**-19,
+            part * 2**-5,
+        ]
+        assert np.all(result.smallest_possible_p <= result.p)
         # Where all signs agree no other pattern does as well.
-        assert result.p[1] == result.smallest[1]
+        assert result.p[1] == result.smallest_possible_p[1]

@@ -64,7 +64,7 @@ def test_exact_p_is_the_definition(tasks: list[tuple[int, int, int, int]], metri
     result = permutation_test_within_tasks(parse_metric(metric), *columns(tasks))
     assert result.exact
     assert result.p == pytest.approx(by_enumeration(metric, tasks), rel=1e-9)
-    assert 0 < result.smallest <= result.p
+    assert 0 < result.smallest_possible_p <= result.p
 
 
 def test_one_task_is_fishers_exact_test() -> None:
@@ -82,7 +82,7 @@ def test_one_attempt_each_is_mcnemar() -> None:
     )
     b, c = int((first > second).sum()), int((first < second).sum())
     assert result.p == pytest.approx(stats.binomtest(b, b + c).pvalue, rel=1e-9)
-    assert result.smallest == pytest.approx(2.0 ** (1 - b - c), rel=1e-9)
+    assert result.smallest_possible_p == pytest.approx(2.0 ** (1 - b - c), rel=1e-9)
 
 
 def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_drawn_p_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert draws.p == pytest.approx(exact.p, abs=5 * sqrt(exact.p / 20_000))
     never = permutation_test_within_tasks(parse_metric("pass@2"), (n, n), (n, 0 * n), resamples=99)
     # 99 draws could not show less than 0.02; Chernoff's bound can, and is no less than the exact p.
-    assert never.smallest <= never.p <= 3 * never.smallest < 1e-80
+    assert never.smallest_possible_p <= never.p <= 3 * never.smallest_possible_p < 1e-80
 
 
 def test_the_bound_is_no_less_than_the_exact_p(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_attempts_of_every_kind_by_enumeration(tasks: list[tuple[list, list]], m
     result = permutation_test_of_attempts(parse_metric(metric), first, second)
     assert result.exact
     assert result.p == pytest.approx(dealt_by_hand(metric, tasks), rel=1e-9)
-    assert 0 < result.smallest <= result.p
+    assert 0 < result.smallest_possible_p <= result.p
 
 
 def test_answers_keep_apart_whatever_their_codes_are() -> None:

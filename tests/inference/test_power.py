@@ -35,12 +35,12 @@ def test_power_at_its_ends() -> None:
     test = PairedTest(1.0)
     assert test.power(0.0, 20) == pytest.approx(0.05)
     assert test.power(-0.5, 34) == test.power(0.5, 34)
-    assert PairedTest(1.0, step=1.0).power(0.01, 20) == pytest.approx(0.05)
+    assert PairedTest(1.0, statistic_step=1.0).power(0.01, 20) == pytest.approx(0.05)
     assert math.isnan(test.power(0.1, 1))
     assert math.isnan(PairedTest(math.nan).power(0.1, 10))
     sure = PairedTest(0.0)
     assert (sure.power(0.1, 10), sure.power(0.0, 10)) == (1.0, pytest.approx(0.05))
-    assert PairedTest(1.0, bend=1.0).power(1.0, 5) == 1.0
+    assert PairedTest(1.0, variance_decrease=1.0).power(1.0, 5) == 1.0
 
 
 @given(
@@ -53,7 +53,7 @@ def test_power_at_its_ends() -> None:
 def test_needed_and_detectable_agree(
     difference: float, variance: float, expected: float, step: float, bend: float
 ) -> None:
-    test = PairedTest(variance, step=step, bend=bend)
+    test = PairedTest(variance, statistic_step=step, variance_decrease=bend)
     tasks = test.tasks_needed(difference, expected)
     assert tasks is not None
     assert test.power(difference, tasks) >= expected
@@ -72,7 +72,7 @@ def test_no_number_of_tasks() -> None:
     assert PairedTest(math.nan).tasks_needed(0.1, 0.8) is None
     assert math.isnan(test.detectable_difference(1, 0.8))
     assert math.isnan(PairedTest(math.nan).detectable_difference(10, 0.8))
-    sure = PairedTest(0.0, step=1.0)
+    sure = PairedTest(0.0, statistic_step=1.0)
     assert (sure.tasks_needed(0.1, 0.8), sure.detectable_difference(10, 0.8)) == (11, 0.1)
 
 
@@ -92,7 +92,7 @@ def test_one_attempt_against_the_exact_power_of_mcnemar(plus: float, minus: floa
     """The lattice step is the continuity correction of the exact test."""
     variance = plus + minus - (plus - minus) ** 2
     expected = mcnemar_power(plus, minus, 100)
-    result = PairedTest(variance, step=lattice_step(1, 1)).power(plus - minus, 100)
+    result = PairedTest(variance, statistic_step=lattice_step(1, 1)).power(plus - minus, 100)
     assert result == pytest.approx(expected, abs=0.015)
     assert PairedTest(variance).power(plus - minus, 100) > expected + 0.04
 
@@ -104,7 +104,7 @@ def test_two_models_around_a_common_value() -> None:
     exact = high * (1 - high) + low * (1 - low)
     equal, bend = 2 * expected * (1 - expected), 1 / (4 * expected * (1 - expected))
     assert equal * (1 - bend * difference**2) == pytest.approx(exact)
-    bent, plain = PairedTest(equal, bend=bend), PairedTest(exact)
+    bent, plain = PairedTest(equal, variance_decrease=bend), PairedTest(exact)
     assert bent.power(difference, 40) == pytest.approx(plain.power(difference, 40))
 
 
@@ -123,7 +123,9 @@ def test_power_against_simulated_sign_flips() -> None:
         values = AssumedValues(metric, rates)
         variance = PlannedDifference(values, values, 0.0).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
-        test = PairedTest(variance, step=lattice_step(n, metric.k), bend=bend)
+        test = PairedTest(
+            variance, statistic_step=lattice_step(n, metric.k), variance_decrease=bend
+        )
         difference = test.detectable_difference(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))
         draws = []

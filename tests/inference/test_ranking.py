@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks.guards import GUARD
 from passk_cli.inference.bands import pointwise_level
+from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.ranking import code_spans, possible_crossings
-from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
 
 signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=7)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.stopping import (
+    EVIDENCE_LEVEL,
     FIRST_PASS,
-    LEVEL,
     ONCE_PASSED,
     REPLACED,
     UNKNOWN,
@@ -42,10 +42,10 @@ def test_fisher_is_the_share_of_all_placements() -> None:
     share = sum({0, 1} <= places for places in solved) / len(solved)
     result = detect_optional_stopping(n, c)
     assert result is not None
-    assert (result.kind, result.most, result.short) == (FIRST_PASS, 10, 2)
+    assert (result.kind, result.largest_n, result.short_tasks) == (FIRST_PASS, 10, 2)
     assert result.chance == pytest.approx(share, rel=1e-12)
-    assert result.at_once == 0
-    assert result.solved == pytest.approx(3 / 7)
+    assert result.first_attempt_share == 0
+    assert result.solved_share == pytest.approx(3 / 7)
 
 
 def test_one_pass_each_and_none_unsolved() -> None:
@@ -55,7 +55,7 @@ def test_one_pass_each_and_none_unsolved() -> None:
     most_likely = math.prod((1 - 1 / i) ** (i - 1) for i in range(2, 6))
     assert result is not None
     assert result.chance == pytest.approx(most_likely, rel=1e-12)
-    assert result.at_once == pytest.approx(0.2)
+    assert result.first_attempt_share == pytest.approx(0.2)
     # In order, the pass stands last with a chance of 1/n besides.
     ordered = detect_optional_stopping(
         n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64)
@@ -100,9 +100,9 @@ def test_failures_replaced_by_retries() -> None:
     remaining = np.ones(60, dtype=np.int64)
     result = detect_optional_stopping(remaining, c, numbered, last)
     assert result is not None
-    assert (result.kind, result.most) == (REPLACED, 5)
-    assert result.chance < LEVEL
-    assert result.at_once == pytest.approx(np.mean((numbered == 1) & (c == 1)))
+    assert (result.kind, result.largest_n) == (REPLACED, 5)
+    assert result.chance < EVIDENCE_LEVEL
+    assert result.first_attempt_share == pytest.approx(np.mean((numbered == 1) & (c == 1)))
     # Holes that attempts lost by accident leave say nothing.
     assert not stopped_on_outcome(
         *honest(rng, np.full(60, 0.5), np.full(60, 3))[:2], rng.integers(3, 6, 60)
@@ -135,7 +135,7 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
     n, c = 10 * (first + 1), passes[np.arange(60), first]
     result = detect_optional_stopping(n, c)
     assert result is not None
-    assert (result.kind, result.solved) == (ONCE_PASSED, 1.0)
+    assert (result.kind, result.solved_share) == (ONCE_PASSED, 1.0)
     assert result.chance < 1e-6
     # The same passes among tasks of which as many have none as the rates let expect.
     assert detect_optional_stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None

@@ -44,13 +44,13 @@ def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
 def test_attempts_of_both_models_vary_for_these_tasks() -> None:
     comparison = match_tasks(*sides(CELLS))
     (over_tasks,) = difference_samples([comparison], Confidence())
-    assert (over_tasks.within, over_tasks.passes, over_tasks.mixed) == (None, (), 0)
+    assert (over_tasks.within, over_tasks.metric_counts, over_tasks.mixed_tasks) == (None, (), 0)
     (again,) = difference_samples([comparison], Confidence(population=THESE_TASKS))
     # p(1 − p)/(n − 1) of a, and of b.
     expected = [1 / 4 * 3 / 4 / 3, 1 / 4 / 3 + 1 / 4]
     assert again.within is not None
     assert again.within.tolist() == pytest.approx(expected, rel=1e-12)
-    assert (len(again.passes), again.mixed) == (2, 2)
+    assert (len(again.metric_counts), again.mixed_tasks) == (2, 2)
 
 
 def test_a_difference_has_the_range_of_its_bounds() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.study.duplicate_runs import detect_copy
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.difference import difference_distribution
-from passk_cli.inference.min_p import MinP
+from passk_cli.inference.min_p import MinPDistribution
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
@@ -93,7 +93,7 @@ def test_the_adjusted_p_is_alpha_at_the_level_of_a_family(draws: int, exact: boo
     """Also of p that equal that of a draw but for rounding, as values on a lattice have."""
     random = np.random.default_rng(draws)
     smallest = np.sort(np.round(random.beta(1, 12, draws), 3) + 1e-6)
-    family = MinP(6, smallest, exact)
+    family = MinPDistribution(6, smallest, exact)
     level = family.level_per_test(0.05)
     nearby = smallest[np.searchsorted(smallest, level) - 40 :][:80]
     for p in (

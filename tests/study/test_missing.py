@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes

@@ -10,10 +10,10 @@ import numpy as np
 
 from passk_cli.arrays import Floats, group_by
 from passk_cli.inference.intervals import (
-    GUARDED,
+    GUARDED_METHODS,
     GUARDED_T,
+    METHOD_CHOICES,
     METHODS,
-    NAMES,
     PAIRED_SCORE,
     check_method,
 )
@@ -76,7 +76,7 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None
-        suitable = [m for m in NAMES[:-1] if population in METHODS[m].populations]
+        suitable = [m for m in METHOD_CHOICES[:-1] if population in METHODS[m].populations]
         excluded = () if single else ("wilson", "clopper-pearson")
         return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *excluded))
     if not names:
@@ -90,7 +90,7 @@ def applicable_methods(
     """The interval methods for a metric. Without bounds, BCa replaces methods that need them."""
     if metric.bounds is not None or confidence.bounds is not None:
         return tuple(methods)
-    return tuple(dict.fromkeys("bca" if m in GUARDED else m for m in methods))
+    return tuple(dict.fromkeys("bca" if m in GUARDED_METHODS else m for m in methods))
 
 
 def distributions(

@@ -18,7 +18,7 @@ from passk_cli.commands.bootstrap.distribution import (
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
-from passk_cli.inference.intervals import GUARDED, LOGIT_T
+from passk_cli.inference.intervals import GUARDED_METHODS, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.metrics.registry import Metric
@@ -245,7 +245,9 @@ class DistributionTable(Section[Distribution]):
             if applicable_methods(metric, self.methods, confidence) != self.methods
         ]
         if metrics:
-            yield WITHOUT_BOUNDS(metrics=metrics, methods=[m for m in self.methods if m in GUARDED])
+            yield WITHOUT_BOUNDS(
+                metrics=metrics, methods=[m for m in self.methods if m in GUARDED_METHODS]
+            )
         flawed = [fact for d in self.records for fact in d.estimates if fact.flaw]
         for flaw, facts in group_by(flawed, lambda fact: fact.flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)

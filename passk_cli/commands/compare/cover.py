@@ -9,8 +9,8 @@ from typing import Any
 
 from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import PairRecord
-from passk_cli.inference.extrapolation import WIDEST
-from passk_cli.inference.intervals import RANGE
+from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
+from passk_cli.inference.intervals import RANGE_METHOD
 from passk_cli.report.model import AnswerSentence, Cell, Column, Estimate
 from passk_cli.report.words import count_range
 from passk_cli.study.analysis import Analysis
@@ -44,16 +44,21 @@ class CoverPair(PairRecord):
         """The range of the difference, from the difference of opposite ends of both ranges."""
         c, (first, second) = self.comparison, self.sides
         nothing = Result(
-            self.series, c.first.metric.name, None, Estimate(None, signed=True),
-            size=SampleSize(len(c.tasks), *c.attempts_range), method=RANGE, level=first.level,
+            self.series,
+            c.first.metric.name,
+            None,
+            Estimate(None, signed=True),
+            size=SampleSize(len(c.tasks), *c.attempts_range),
+            method=RANGE_METHOD,
+            level=first.level,
             against=self.against,
-        )  # fmt: skip
+        )
         left, right = first.estimate, second.estimate
         if left.low is None or left.high is None or right.low is None or right.high is None:
             reason = c.reason or left.reason or right.reason
             return replace(nothing, estimate=Estimate(None, reason=reason, signed=True))
         low, high, value = left.low - right.high, left.high - right.low, None
-        if high - low <= WIDEST and left.value is not None and right.value is not None:
+        if high - low <= MAX_RANGE_WIDTH and left.value is not None and right.value is not None:
             value = left.value - right.value
         verdict = BETTER if low > 0 else WORSE if high < 0 else TIED
         more: dict[str, Cell] = {

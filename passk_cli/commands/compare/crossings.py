@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats
+from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.ranking import first_lead_change
-from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values

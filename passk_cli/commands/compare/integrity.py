@@ -10,7 +10,7 @@ from typing import Any, Self
 from passk_cli.commands.question import Read
 from passk_cli.errors import PasskError
 from passk_cli.files.request import Request
-from passk_cli.inference.integrity import LEVEL
+from passk_cli.inference.integrity import FLAG_LEVEL
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Table
 from passk_cli.study.analysis import Analysis
@@ -69,7 +69,7 @@ class IntegrityTable(Section[Submission]):
     columns = (
         MODEL, GROUPS,
         Column("remarks", cell=lambda row: "; ".join(row.remarks),
-               meaning=f"Irregularities that chance causes in less than {LEVEL:g} of honest"
+               meaning=f"Irregularities that chance causes in less than {FLAG_LEVEL:g} of honest"
                " leaderboards. Related models agree more than unrelated models, so a remark is a"
                " reason to look, not a verdict."),
         Column("agrees most with", cell=lambda row: row.remarks_by_name[AGREEMENT].against,

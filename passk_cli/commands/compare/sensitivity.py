@@ -11,7 +11,7 @@ from numpy.random import Generator
 from passk_cli.arrays import Ints
 from passk_cli.commands.compare.pairs import OPPOSITE_VERDICTS
 from passk_cli.errors import ParameterError
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table

@@ -8,9 +8,9 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.bands import pointwise_level
+from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
-from passk_cli.inference.weights import bootstrap_means
 
 # Maximum relative difference between costs or rates that count as equal.
 _TIE = 1e-12

@@ -12,9 +12,9 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, group_by
 from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
+from passk_cli.inference.cost_ratio import TaskCosts, cost_per_success, mean_cost
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import TaskCosts, cost_per_success, mean_cost
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within_budget
 from passk_cli.metrics.registry import AMOUNTS, Metric

@@ -454,7 +454,7 @@ class CurveComputation:
             for name, family, gain in zip(
                 UNEVEN, ("delta_", "deficit_"), uneven_gains, strict=True
             ):
-                columns = (gain.estimate, gain.se, gain.low, gain.high, gain.bound)
+                columns = (gain.estimate, gain.se, gain.low, gain.high, gain.largest_possible)
                 for k, *row in zip(
                     ks.tolist(), *(column.tolist() for column in columns), strict=True
                 ):

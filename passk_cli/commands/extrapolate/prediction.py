@@ -14,7 +14,7 @@ from passk_cli.inference.extrapolation import (
     refusal_reason,
     round_to_two_digits,
 )
-from passk_cli.inference.intervals import RANGE
+from passk_cli.inference.intervals import RANGE_METHOD
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.analysis import Analysis
@@ -119,7 +119,7 @@ def predict(
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
         rates.series, "", None, Estimate(None), size=SampleSize(len(n), *rates.attempts_range),
-        method=RANGE,
+        method=RANGE_METHOD,
         level=level, more={"beyond": "yes"},
     )  # fmt: skip
     if reason := refusal_reason(n, rates.c):
@@ -171,7 +171,7 @@ class _PredictedNumbers:
             estimate = self.at(k).estimate
             return estimate.low or 0.0, 1.0 if estimate.high is None else estimate.high
         (low, high), (measured_low, measured_high) = self.extrapolation.range(k), self.limits(least)
-        end = min if self.extrapolation.mirrored else max
+        end = min if self.extrapolation.for_pass_hat_k else max
         return end(low, measured_low), end(high, measured_high)
 
 
@@ -216,17 +216,16 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
     """
     ahead, family = numbers.extrapolation, numbers.rates.metric.family
     ks = _search_ks(ahead.largest_known_k)
-    by_low, by_high = (
-        _crossing(ks, lambda k, end=end: numbers.limits(k)[end], target, falling=ahead.mirrored)  # type: ignore[misc]
-        for end in (0, 1)
-    )
-    low, high = (by_low, by_high) if ahead.mirrored else (by_high, by_low)
+    falling = ahead.for_pass_hat_k
+    by_low = _crossing(ks, lambda k: numbers.limits(k)[0], target, falling=falling)
+    by_high = _crossing(ks, lambda k: numbers.limits(k)[1], target, falling=falling)
+    low, high = (by_low, by_high) if ahead.for_pass_hat_k else (by_high, by_low)
     least = int(numbers.rates.n.min())
     beyond = [k for k in ks if k > least]
     means = dict(zip(beyond, ahead.model_average(np.array(beyond)).values.tolist(), strict=True))
     value = _crossing(
         ks, lambda k: means[k] if k > least else numbers.measured(k), target,
-        falling=ahead.mirrored,
+        falling=ahead.for_pass_hat_k,
     )  # fmt: skip
     if value is not None and value > least and not ahead.is_determined(value):
         value = None
@@ -234,10 +233,11 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
         value = min(max(value, low or 0), value if high is None else high)
     reason = "" if value is not None else "the range at that k is too wide for a point"
     return replace(
-        numbers.blank, name=f"k for {family}k = {target:g}",
+        numbers.blank,
+        name=f"k for {family}k = {target:g}",
         estimate=Estimate(value, low=low, high=high, reason=reason, unit="score"),
         flaw=f"high: more than {LARGEST_SEARCH_K_WORDS}" if high is None else "",
-    )  # fmt: skip
+    )
 
 
 def _search_ks(known_k: int) -> list[int]:

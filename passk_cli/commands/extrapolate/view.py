@@ -29,7 +29,12 @@ from passk_cli.commands.extrapolate.prediction import (
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
-from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known_k, refusal_reason
+from passk_cli.inference.extrapolation import (
+    MAX_K,
+    MAX_RANGE_WIDTH,
+    largest_known_k,
+    refusal_reason,
+)
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric
@@ -100,7 +105,7 @@ class PredictionTable(Section[Prediction]):
                shown=FULL, cell=lambda row: Limits(row.measured.estimate.low,
                                                    row.measured.estimate.high)),
         Column("{}", "share", meaning="Range that the counts allow for {}. If the range is at most"
-               f" {WIDEST} wide, an estimate comes before it.",
+               f" {MAX_RANGE_WIDTH} wide, an estimate comes before it.",
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
                cell=lambda row, name: _estimate_or_range(row.numbers[int(name[5:])].estimate)),
@@ -307,7 +312,7 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
             rates for family in families for rates in study.values([Metric(family, 1)])
         ]
         attempts = max(largest_known_k(rates.n) for rates in series_values)
-        to = self.to or (min(_TIMES * attempts, FARTHEST),)
+        to = self.to or (min(_TIMES * attempts, MAX_K),)
         aim = PredictionTarget(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:
             computed = pool.map(lambda rates: predict(study, rates, aim), series_values)

@@ -48,7 +48,7 @@ def known_formats() -> list[KnownFormat]:
     formats = []
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
-        formats.append(KnownFormat(name, form.kind, form.rule, source, form.example))
+        formats.append(KnownFormat(name, form.kind, form.pass_rule, source, form.example))
     rule = "outcome column: true/false, 1/0, pass/fail; scores need a threshold"
     tables = (KnownFormat(n, "general", rule, s, TABLE_EXAMPLES[n]) for n, s in TABLES.items())
     return [*formats, *tables]
@@ -141,9 +141,9 @@ class FormatExampleTable(Section[KnownFormat]):
         facts = {
             "kind": form.kind,
             "files": ", ".join(example.paths),
-            **({} if example.instead else {"what passes": form.rule}),
+            **({} if example.alternative else {"what passes": form.rule}),
             "layout from": form.source,
-            "instead" if example.instead else "command": example.usage,
+            "instead" if example.alternative else "command": example.usage,
         }
         lines: list[tuple[str, str]] = []
         for name, text in facts.items():

@@ -13,7 +13,7 @@ from passk_cli.commands.gate.evidence import Coverage
 from passk_cli.commands.gate.judgement import Judgement, join_worst_and_best
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import Interval
-from passk_cli.inference.stopping import LEVEL, REPLACED, detect_optional_stopping
+from passk_cli.inference.stopping import EVIDENCE_LEVEL, REPLACED, detect_optional_stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate, Phrase, Sentence
@@ -130,7 +130,7 @@ class GateContext:
         cells = self.expected_attempts[0][series].cells
         columns = (counts.n, counts.c, numbers.attempts_made, numbers.last_passed)
         end = detect_optional_stopping(*(values[cells] for values in columns))
-        retried = end is not None and end.kind == REPLACED and end.chance < LEVEL
+        retried = end is not None and end.kind == REPLACED and end.chance < EVIDENCE_LEVEL
         return "attempt numbers have gaps: retries seem to replace failures" * retried
 
     @cached_property

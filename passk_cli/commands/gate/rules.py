@@ -952,7 +952,7 @@ def _needed_to_decide(
     away : distance from the limit.  0 means 5 points or, for costs, a tenth of the estimate.
     truth : the assumption in words.  of_runs : r.  Power: benchmarks/gate.md.
     """
-    from passk_cli.inference.exact import NORMAL
+    from passk_cli.inference.weighted_means import NORMAL
 
     value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
     if value is None or low is None or high is None or math.isinf(high - low):

@@ -21,10 +21,10 @@ from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
 from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, fill_template
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.hierarchy import draw_rates
-from passk_cli.inference.intervals import GUARDED, GUARDED_T
+from passk_cli.inference.hierarchical_model import draw_rates
+from passk_cli.inference.intervals import GUARDED_METHODS, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
@@ -336,7 +336,7 @@ class SimulationSetup:
 def has_fast_intervals(context: GateContext) -> bool:
     confidence = context.study.confidence
     methods = {confidence.method, confidence.for_differences().method}
-    return confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
+    return confidence.population == NEW_TASKS and methods <= {*GUARDED_METHODS, GUARDED_T, "t"}
 
 
 def simulation_setup(

@@ -249,6 +249,6 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     """The success rate of a model at log₂ lengths x, with pointwise limits."""
     a, b = model.draws.T
-    rates = LOGISTIC.at(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
+    rates = LOGISTIC.evaluate(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return LOGISTIC.at(model.curve[0] + model.curve[1] * x)[2], low, high
+    return LOGISTIC.evaluate(model.curve[0] + model.curve[1] * x)[2], low, high

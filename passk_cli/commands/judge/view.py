@@ -109,7 +109,7 @@ class JudgeErrorRates:
 def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> Result:
     """The error rate of the judge among labelled attempts that truly fail (0) or pass (1)."""
     confidence, sample = study.confidence, error_rate([labels], truth)
-    labels_per_task = labels.table[:, :, truth].sum(axis=1)
+    labels_per_task = labels.label_table[:, :, truth].sum(axis=1)
     size = SampleSize(
         int(np.count_nonzero(labels_per_task)),
         int(labels_per_task.min()),

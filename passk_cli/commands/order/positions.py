@@ -14,7 +14,6 @@ from passk_cli.activity import report_steps
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.exchangeability import (
     CopiesTest,
     OrderTest,
@@ -24,7 +23,8 @@ from passk_cli.inference.exchangeability import (
     trend_test,
 )
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.stopping import FIRST_PASS, LEVEL, detect_optional_stopping
+from passk_cli.inference.stopping import EVIDENCE_LEVEL, FIRST_PASS, detect_optional_stopping
+from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.order import (
     first_pass,
     mean_attempts_used,
@@ -99,7 +99,7 @@ class AttemptOrder:
     def stopped_at_first_pass(self) -> bool:
         """Whether the order shows that attempts at a task ended with the first pass."""
         end = detect_optional_stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
-        return end is not None and end.kind == FIRST_PASS and end.chance < LEVEL
+        return end is not None and end.kind == FIRST_PASS and end.chance < EVIDENCE_LEVEL
 
 
 class FirstVersusAny(NamedTuple):
@@ -260,7 +260,7 @@ class OrderEvidence:
         return [
             AgreeingPair(
                 self.series, self.order.name, (int(pairs.first[i]) + 1, int(pairs.second[i]) + 1),
-                int(pairs.tasks[i]), int(pairs.differ[i]), float(pairs.expected[i]),
+                int(pairs.tasks[i]), int(pairs.differing_tasks[i]), float(pairs.expected[i]),
                 float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.is_copy[i]),
             )
             for i in np.flatnonzero(pairs.adjusted <= self.alpha).tolist()

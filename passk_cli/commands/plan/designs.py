@@ -11,7 +11,7 @@ from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
 from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
 from passk_cli.inference.design import best_splits, budget_splits
-from passk_cli.inference.intervals import DEFAULT
+from passk_cli.inference.intervals import DEFAULT_METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.report.model import Estimate
@@ -296,7 +296,7 @@ class Designs:
             components.series, metric.name, metric.k,
             Estimate(components.values.expected, reason=reason), se=se,
             size=SampleSize(tasks, n, n),
-            method=DEFAULT[NEW_TASKS], level=aims.level,
+            method=DEFAULT_METHODS[NEW_TASKS], level=aims.level,
             more={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,
                 "cost": aims.cost(total), "cost_low": limits[0], "cost_high": limits[1],

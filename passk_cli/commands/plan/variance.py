@@ -13,6 +13,7 @@ import numpy as np
 from passk_cli.arrays import group_by
 from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import ParameterError
+from passk_cli.inference.bootstrap_weights import cluster_contributions
 from passk_cli.inference.design import (
     AssumedValues,
     PilotEstimate,
@@ -23,7 +24,6 @@ from passk_cli.inference.design import (
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import SeriesName, plural
@@ -84,7 +84,9 @@ class VarianceComponents:
 
     def at(self, between: float) -> VarianceComponents:
         """A copy with `between` as the variance of true differences over tasks."""
-        return replace(self, difference=replace(self.difference, estimated=between))
+        return replace(
+            self, difference=replace(self.difference, estimated_between_variance=between)
+        )
 
     @property
     def correlations(self) -> tuple[float, float] | None:
@@ -115,7 +117,7 @@ class VarianceComponents:
         if self.pilot is None:
             return "", 0.0
         clusters = np.array(self.clusters) if self.clusters else None
-        values = unit_values(self.pilot.values[:, None], clusters)[:, 0]
+        values = cluster_contributions(self.pilot.values[:, None], clusters)[:, 0]
         noun = "task" if clusters is None else "cluster"
         return plural(len(values), noun), float(difference_distribution(values).spread_error[0])
 
@@ -124,7 +126,7 @@ class VarianceComponents:
         if self.pilot is None or self.pilot.rates is None:
             return False
         beyond = any(not self.pilot.is_measured(n) for n in attempts)
-        return beyond or (self.pair is None and not self.pilot.measures_between)
+        return beyond or (self.pair is None and not self.pilot.measures_between_variance)
 
     def source(self, n: int) -> str:
         """Source of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""

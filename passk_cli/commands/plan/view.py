@@ -25,9 +25,9 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
+from passk_cli.inference.cost_ratio import TaskCosts, mean_cost
 from passk_cli.inference.design import AssumedValues, BetaRates
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ratio import TaskCosts, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed_options
@@ -834,7 +834,7 @@ def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
         )
         mean = mean_cost(spending, level)
         costs[series] = Estimate(
-            mean.value, low=mean.low, high=mean.high, unit="$", upper=mean.upper
+            mean.value, low=mean.low, high=mean.high, unit="$", upper=mean.largest_value
         )
     return costs
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats
-from passk_cli.inference.exact import dirichlet_quantiles
 from passk_cli.inference.intervals import distances_to_bound, guard_weights
+from passk_cli.inference.weighted_means import dirichlet_quantiles
 
 # Maximum number of distinct values. If there are more, neighbouring values are merged.
 _ATOMS = 64

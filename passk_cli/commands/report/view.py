@@ -32,7 +32,7 @@ from passk_cli.commands.tasks.view import LOOK
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError, no_such_model, refuse_if_any
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.sources.paths import TEMPERATURES
+from passk_cli.files.sources.paths import TEMPERATURE_NAMES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.option import by_flag, changed_options
@@ -233,7 +233,7 @@ def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
         requests["diversity"] = replace(options.request, attempts=("solution",))
-    if settings := [name for name in TEMPERATURES if name in counts.facts.varying]:
+    if settings := [name for name in TEMPERATURE_NAMES if name in counts.facts.varying]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         requests["temperature"] = replace(options.request, by=by)
     counts_by_command = {

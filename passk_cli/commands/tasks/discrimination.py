@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, row_blocks
-from passk_cli.inference.exact import NORMAL
-from passk_cli.inference.ranking import tied_places
+from passk_cli.inference.ranking import tied_positions
+from passk_cli.inference.weighted_means import NORMAL
 
 # Minimum number of models for a correlation, and maximum number for a permutation test.
 FEWEST, MOST_ORDERED = 4, 7
@@ -99,7 +99,7 @@ def _ranked(values: Floats) -> Floats:
     """Mean ranks within each column, minus the mean rank of the column; 0 for NaN."""
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
-    first, last = tied_places(ascending)
+    first, last = tied_positions(ascending)
     has_value = ~np.isnan(ascending)
     middle = (has_value.sum(axis=0) - 1) / 2
     ranks = np.empty(values.shape)

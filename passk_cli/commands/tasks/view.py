@@ -42,7 +42,7 @@ from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import distinguishing_name, paths_of
-from passk_cli.inference.binomial_rate import MOST_NEEDED, further_passes_needed
+from passk_cli.inference.binomial_rate import MAX_FURTHER_ATTEMPTS, further_passes_needed
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.model import (
     ALWAYS,
@@ -360,7 +360,7 @@ class TaskList(Section[Result]):
                example="0.95",
                meaning="Whether the attempts show that the task passes above this rate."),
         Column("more passes", where=lambda section: section.rate is not None,
-               cell=lambda fact: "many" if fact.more["passes_needed"] >= MOST_NEEDED // 2
+               cell=lambda fact: "many" if fact.more["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.more['passes_needed']:,}",
                meaning="Number of further attempts that, if all pass, would show that the task"
                " passes above the rate."),

@@ -19,7 +19,7 @@ from passk_cli.distributions.temperature import (
 )
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text
-from passk_cli.inference.weights import bootstrap_means
+from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts

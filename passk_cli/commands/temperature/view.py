@@ -23,7 +23,7 @@ from passk_cli.commands.temperature.temperatures import (
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.distributions.toy_model import FAMILIES
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
-from passk_cli.files.sources.paths import TEMPERATURES
+from passk_cli.files.sources.paths import TEMPERATURE_NAMES
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import changed_options, split_at_commas
 from passk_cli.outcomes.counts import Counts
@@ -530,7 +530,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
         confidence = options.confidence.require_intervals()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         request = self.request(options)
-        first, *further = TEMPERATURES if self.temperature is None else (self.temperature,)
+        first, *further = TEMPERATURE_NAMES if self.temperature is None else (self.temperature,)
         other_groups = tuple(name for name in request.by if name not in (first, *further))
         column = first
         try:

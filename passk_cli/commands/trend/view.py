@@ -18,10 +18,10 @@ from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.runs import (
-    HORIZON,
+from passk_cli.inference.run_effects import (
+    MAX_HISTORY_RUNS,
     RunEffect,
-    above_task_middle,
+    above_task_median,
     chance_variances,
     change_points,
     draw_count,
@@ -550,7 +550,7 @@ class RunSeriesTable(Section[RunSeries]):
             alpha = 1 - self.study.confidence.level
             per_model = " of a model" if len(self.records) > 1 else ""
             alarm = f"{100 * alpha:g} % chance of a false alarm"
-            yield f"{alarm} in {HORIZON} uncorrelated runs{per_model}"
+            yield f"{alarm} in {MAX_HISTORY_RUNS} uncorrelated runs{per_model}"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
@@ -580,10 +580,14 @@ class RunSeriesTable(Section[RunSeries]):
         elif not passes:
             yield EFFECT_OF_PASSES()
         several = [course for course in self.records if course.effect is not None]
-        flips = [c for c in several if c.effect is not None and not math.isnan(c.effect.between)]
-        for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
+        flips = [
+            c
+            for c in several
+            if c.effect is not None and not math.isnan(c.effect.between_run_changes)
+        ]
+        for course in sorted(flips, key=lambda c: c.effect.p_single_tasks if c.effect else 1.0)[:1]:
             assert course.effect is not None
-            effect, p = course.effect, course.effect.p_tasks
+            effect, p = course.effect, course.effect.p_single_tasks
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
                 # If a run shifts all tasks a little, runs differ, although single tasks do not show
@@ -592,10 +596,16 @@ class RunSeriesTable(Section[RunSeries]):
             tasks = len(course.setup.tasks)
             # Both numbers are printed with enough digits to look different.
             between, within = next(
-                pair for digits in range(1, 13)
-                if (pair := (f"{effect.between:.{digits}f}", f"{effect.within:.{digits}f}"))
+                pair
+                for digits in range(1, 13)
+                if (
+                    pair := (
+                        f"{effect.between_run_changes:.{digits}f}",
+                        f"{effect.within_run_changes:.{digits}f}",
+                    )
+                )
                 and (digits == 12 or pair[0] != pair[1])
-            )  # fmt: skip
+            )
             yield (RUN_FLIPS if flipping else SAMPLING_FLIPS)(
                 model=course.name, tasks=tasks, between=between, within=within,
                 p=f"p {p_relation(MonteCarloP(p, course.p_error))}",
@@ -605,7 +615,9 @@ class RunSeriesTable(Section[RunSeries]):
             z = NormalDist().inv_cdf(1 - alpha / 2)
             detectable_points = 100 * z * math.sqrt(2) * noisiest.noise
             yield TWO_RUNS(model=noisiest.name, points=f"{detectable_points:.1f}")
-        if single := [c.name for c in several if c.effect and math.isnan(c.effect.between)]:
+        if single := [
+            c.name for c in several if c.effect and math.isnan(c.effect.between_run_changes)
+        ]:
             yield ONE_ATTEMPT(models=single)
         setup_messages = [m for course in self.records for m in course.setup.messages]
         yield from self._fold_copies(setup_messages)
@@ -625,8 +637,8 @@ class RunSeriesTable(Section[RunSeries]):
             lag = run_correlation(np.array(values, dtype=float))
             if lag > 2 / len(values) ** 0.5:
                 yield CORRELATED_RUNS(model=course.name, lag=lag)
-        if old := [c.name for c in self.records if len(c.setup.runs) > HORIZON]:
-            yield OLD_RUNS(runs=HORIZON, models=old)
+        if old := [c.name for c in self.records if len(c.setup.runs) > MAX_HISTORY_RUNS]:
+            yield OLD_RUNS(runs=MAX_HISTORY_RUNS, models=old)
 
     def _aliases(self) -> list[str]:
         """Values NEW=OLD of --alias, for models that may be one model under several names.
@@ -871,15 +883,19 @@ def _run_series(
         means, floors, sizes = _log_statistics(attempts, setup)
     alpha = _LEVELS[confidence.level]
     points = [] if metric.kind.ratio else change_points(means, floors, counts=sizes, alpha=alpha)
-    edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
+    edges = [
+        max(len(means) - MAX_HISTORY_RUNS, 0),
+        *(point.first_run for point in points),
+        len(means),
+    ]
     steps = []
     for point, begin, end in zip(points, edges, edges[2:], strict=False):
-        levels = np.split(values[begin:end], [point.first - begin])
+        levels = np.split(values[begin:end], [point.first_run - begin])
         before, after = (float(level.mean()) for level in levels)
         size = Estimate(after - before, signed=True)
         if metric.kind.quantity:
-            size = Estimate(math.exp(point.after - point.before), unit="ratio")
-        steps.append(LevelChange(point.first, point.detected, before, after, size))
+            size = Estimate(math.exp(point.mean_after - point.mean_before), unit="ratio")
+        steps.append(LevelChange(point.first_run, point.detected_run, before, after, size))
     since = max(steps[-1].first if steps else 0, len(means) - _EFFECT_RUNS)
     effect, error = None, 0.0
     if len(means) - since > 1 and not metric.kind.quantity:
@@ -904,7 +920,7 @@ def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, t
     logs, cells = np.log(value), len(attempts.start) - 1
     task_of = np.zeros(cells, dtype=np.int64)
     task_of[setup.cells] = np.arange(setup.cells.shape[1])
-    above = above_task_middle(task_of[cell], value, count)
+    above = above_task_median(task_of[cell], value, count)
     n, total, squares, high = (
         np.bincount(cell, count * weight, cells)[setup.cells]
         for weight in (np.ones(len(logs)), logs, logs**2, above)

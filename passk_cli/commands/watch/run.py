@@ -14,7 +14,7 @@ from passk_cli.commands.watch.interim_looks import InterimLook, WatchPlan, outco
 from passk_cli.commands.watch.order import AttemptsByTask, RunProgress, TaskOrder
 from passk_cli.errors import DataError
 from passk_cli.inference.alpha_spending import SMALLEST_ALPHA, decision_chances, level_at_boundary
-from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis

@@ -513,8 +513,8 @@ def _amount_column_messages(
                     role=role, column=column, others=other_columns, count=len(other_columns),
                     all="+".join([column, *other_columns]),
                 )  # fmt: skip
-            elif form is not None and form.other_payers and len(parts) == 1:
-                yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.other_payers)
+            elif form is not None and form.extra_cost_sources and len(parts) == 1:
+                yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.extra_cost_sources)
 
 
 def _conflicting_unit(role: str, column: str) -> str:

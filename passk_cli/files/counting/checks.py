@@ -138,7 +138,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
             source, layout.delimiter.encode(), len(layout.columns)
         ):
             require_no_surplus_field(source, layout)
-        if layout.kind != "json" or source.first_sign != "[":
+        if layout.kind != "json" or source.first_character != "[":
             continue
         # DuckDB reads an array that is cut off after a comma like a complete array.
         with open_bytes(source) as stream:

@@ -23,7 +23,7 @@ from passk_cli.files.database import AS_IT_IS, missing_mask, quote_name, quote_t
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
 from passk_cli.files.roles import ENDINGS, find_column, is_list_column, name_words
-from passk_cli.files.sources.source import PACKINGS, first_bytes
+from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
 
 # Number of blocks in a sample, and size of a block in bytes. Smaller files are read completely.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
@@ -267,7 +267,7 @@ def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch
             f"{AS_IT_IS}) ORDER BY name"
         )
         paths = [source.path for source in batch.sources]
-        answer = con.execute(query, {"paths": paths, "packing": PACKINGS[layout.packing]})
+        answer = con.execute(query, {"paths": paths, "packing": DUCKDB_PACKINGS[layout.packing]})
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds)
         layout = layout.with_further_columns([*islice(names, _COLUMNS)])
     roles = replace(batch.roles, of_attempts=())

@@ -43,7 +43,7 @@ from passk_cli.files.roles import (
     reaches_sql,
     verdict_sql,
 )
-from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
+from passk_cli.files.sources.paths import TEMPERATURE_NAMES, temperature_template
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.suggested_fix import SuggestedFix
@@ -601,7 +601,7 @@ rows AS (SELECT row.* FROM picked)"""
 def _missing_column_error(column: str, batch: Batch) -> DataError:
     """The error for a column that does not exist. A temperature may be in the file names."""
     place = batch.sources[0].name
-    template = temperature_template(place) if column in TEMPERATURES else None
+    template = temperature_template(place) if column in TEMPERATURE_NAMES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
     return DataError(
         place, f"no column {column!r}", did_you_mean_or_list(column, batch.layout.kinds),

@@ -117,15 +117,15 @@ def recognise_format(file: File) -> tuple[File, Format] | None:
 
 
 def _first_match(file: File, *, generic: bool) -> Format | None:
-    candidates = (form for form in FORMATS.values() if form.generic == generic)
+    candidates = (form for form in FORMATS.values() if form.is_generic == generic)
     return next((form for form in candidates if form.recognises(file)), None)
 
 
-def format_of_short_table(file: File) -> Format | None:
+def format_of_short_document(file: File) -> Format | None:
     """The format of a short document: an array of records, or one record."""
     if file.short_document is None:
         return None
-    return generic.RECORDS if file.form == "array" else generic.RECORD
+    return generic.RECORDS if file.structure == "array" else generic.RECORD
 
 
 def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
@@ -134,7 +134,7 @@ def requested_format(file: File, records: str | None, columns: Collection[str]) 
     records : the key of a document that contains its records.  columns : the columns with a role.
     """
     if records is not None:
-        return generic.records_inside(records, columns)
-    if LINE in columns and file.form == "lines":
-        return generic.ALIGNED
+        return generic.nested_records_format(records, columns)
+    if LINE in columns and file.structure == "lines":
+        return generic.NUMBERED_LINES
     return None

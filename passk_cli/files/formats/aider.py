@@ -24,12 +24,15 @@ from passk_cli.files.formats.format import (
 _FINAL, _FIRST = "final", "first"
 # A file with only an exception lacks the model. These patterns find the results of other exercises,
 # in the same or another language, which contain the model.
-_OTHERS = ("../*/.aider.results.json", "../../../../*/exercises/practice/*/.aider.results.json")
+_SIBLING_RESULTS = (
+    "../*/.aider.results.json",
+    "../../../../*/exercises/practice/*/.aider.results.json",
+)
 
 
 def _recognises(file: File) -> bool:
     ended = file.keys == {"exception"} and file.name == ".aider.results.json"
-    return file.form == "object" and (file.has_keys("tests_outcomes", "testcase") or ended)
+    return file.structure == "object" and (file.has_keys("tests_outcomes", "testcase") or ended)
 
 
 def _contents(file: File) -> Contents:
@@ -41,7 +44,7 @@ def _contents(file: File) -> Contents:
         above, task = above[:-3], f"{above[-3]}/{task}"
     described = result
     if ended:
-        names = (name for pattern in _OTHERS for name in file.sibling_names(pattern))
+        names = (name for pattern in _SIBLING_RESULTS for name in file.sibling_names(pattern))
         siblings = map(file.sibling_document, names)
         described = next((result for result in siblings if nested_value(result, "model")), {})
     tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
@@ -54,7 +57,9 @@ def _contents(file: File) -> Contents:
         reason = "error" if ended else "timeout" if timeout else ""
         return Row(task, passed, attempt=0, reason=reason, record=result)
 
-    return Contents(lambda request: [row(request.outcome)], (_FINAL, _FIRST), facts, verdict=_FINAL)
+    return Contents(
+        lambda request: [row(request.outcome)], (_FINAL, _FIRST), facts, default_outcome=_FINAL
+    )
 
 
 AIDER = Format(

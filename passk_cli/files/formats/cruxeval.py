@@ -21,11 +21,15 @@ from passk_cli.files.formats.format import (
 
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
-    programs = dict(file.members("raw_generations")) if "solution" in request.texts else {}
-    for task, outcomes in file.members("raw_scored_generations"):
+    programs = (
+        dict(file.object_members("raw_generations"))
+        if "solution" in request.requested_texts
+        else {}
+    )
+    for task, outcomes in file.object_members("raw_scored_generations"):
         for attempt, outcome in enumerate(require_list(file, task, outcomes) or [None]):
             solution = nested_value(programs, task, attempt)
-            yield Row(task, outcome, None, attempt, unjudged="", solution=solution)
+            yield Row(task, outcome, None, attempt, default_reason="", solution=solution)
 
 
 CRUXEVAL = Format(

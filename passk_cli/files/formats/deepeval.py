@@ -32,21 +32,24 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_LISTS = ("testCases", "conversationalTestCases")
+_CASE_LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
-_LINK = frozenset(("testRunLink",))
+_LINK_KEYS = frozenset(("testRunLink",))
 # These files may repeat the run that .latest_test_run.json contains.
 _RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
 
 def _recognises(file: File) -> bool:
-    inside = {f"testRunData.{key}" for key in (*_LISTS, "metricsScores")}
-    run = file.has_keys(*inside) or file.has_keys(*_LISTS, "metricsScores")
-    return (file.form == "object" and (run or file.keys == _LINK)) or _is_database(file)
+    inside = {f"testRunData.{key}" for key in (*_CASE_LISTS, "metricsScores")}
+    run = file.has_keys(*inside) or file.has_keys(*_CASE_LISTS, "metricsScores")
+    return (file.structure == "object" and (run or file.keys == _LINK_KEYS)) or _is_database(file)
 
 
 def _is_database(file: File) -> bool:
-    return file.text.startswith("SQLite format 3") and "CREATE TABLE test_runs" in file.text
+    return (
+        file.start_text.startswith("SQLite format 3")
+        and "CREATE TABLE test_runs" in file.start_text
+    )
 
 
 def _run_data(document: dict[str, Any]) -> dict[str, Any]:
@@ -57,13 +60,13 @@ def _run_data(document: dict[str, Any]) -> dict[str, Any]:
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place in the document, test case) of each test case."""
     run = _run_data(file.document())
-    for name in _LISTS:
+    for name in _CASE_LISTS:
         for place, case in enumerate(require_list(file, name, run.get(name))):
             yield f"{name}[{place}]", case
 
 
 def _contents(file: File) -> Contents:
-    if file.keys == _LINK:
+    if file.keys == _LINK_KEYS:
         problem = "the file contains a link to results instead of results"
         remedy = "give .latest_run_full.json from the same folder, or set DEEPEVAL_RESULTS_FOLDER=…"
         raise NoResultsError(file.source.name, problem, remedy)
@@ -82,7 +85,7 @@ def _contents(file: File) -> Contents:
         "run": run.get("identifier"),
     }
     outcomes = (_SUCCESS, *names) if len(names) > 1 else (_SUCCESS,)
-    return Contents(lambda request: _rows(file, request), outcomes, facts, verdict=_SUCCESS)
+    return Contents(lambda request: _rows(file, request), outcomes, facts, default_outcome=_SUCCESS)
 
 
 def _metrics(case: Any) -> list[Any]:
@@ -93,11 +96,11 @@ def _metrics(case: Any) -> list[Any]:
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     tests: dict[str, set[str]] = {}
     for _, case in _cases(file):
-        tests.setdefault(_question(case), set()).add(_expectation_key(case))
+        tests.setdefault(_question(case), set()).add(_expectation_hash(case))
     for place, case in _cases(file):
         task, answer = _question(case), nested_value(case, "actualOutput")
         if len(tests[task]) > 1:
-            task += f" #{_expectation_key(case)}"
+            task += f" #{_expectation_hash(case)}"
         if request.outcome == _SUCCESS:
             metrics = [m for m in _metrics(case) if nested_value(m, "flaky") is not True]
             success, score = nested_value(case, "success"), None
@@ -121,17 +124,17 @@ def _question(case: Any) -> str:
     )
 
 
-def _expectation_key(case: Any) -> str:
+def _expectation_hash(case: Any) -> str:
     """A hash of the expected answer, which distinguishes test cases with the same question."""
     keys = ("expectedOutput", "expectedOutcome", "context")
     expected = {key: nested_value(case, key) for key in keys}
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
 
 
-def _covered(file: File) -> tuple[str, ...]:
+def _repeated_files(file: File) -> tuple[str, ...]:
     """Sibling files with the attempts of this file: the complete run, a dated copy, and a cache."""
     cache = ".deepeval-cache.json"
-    if file.name != ".latest_test_run.json" or file.keys == _LINK:
+    if file.name != ".latest_test_run.json" or file.keys == _LINK_KEYS:
         return (cache,)
     last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
@@ -147,7 +150,7 @@ DEEPEVAL = Format(
     "github.com/confident-ai/deepeval: deepeval/test_run/test_run.py, api.py",
     _recognises,
     _contents,
-    _covered,
+    _repeated_files,
     # The key runDuration is not an amount of the model, because it is the time of the metrics.
     lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
     example=Example(

@@ -71,7 +71,7 @@ DOCKER_AGENT = Format(
         "cost": nested_value(session, "eval_result", "cost"),
         "tokens_out": nested_value(session, "eval_result", "output_tokens"),
     },
-    other_payers="the model that judges relevance",
+    extra_cost_sources="the model that judges relevance",
     example=Example(
         ("evals/results/NAME.json",),
         """\

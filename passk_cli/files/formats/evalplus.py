@@ -22,8 +22,8 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-_PASSES = ("pass", "success")
-_FAILURES = ("fail", "failed", "timeout", "timed out")
+_PASS_STATUSES = ("pass", "success")
+_FAILURE_STATUSES = ("fail", "failed", "timeout", "timed out")
 _TEMPERATURE = re.compile(r"_temp_(\d+(?:\.\d+)?)(?![\d.]*\d)")
 
 
@@ -33,20 +33,26 @@ def _recognises(file: File) -> bool:
 
 
 def _contents(file: File) -> Contents:
-    first = next((_attempts(value) for _, value in file.members("eval")), [])
+    first = next((_attempts(value) for _, value in file.object_members("eval")), [])
     outcomes = ("base", "plus") if any(plus is not None for _, plus, _ in first) else ("base",)
     temperature = _TEMPERATURE.search(file.name) or _TEMPERATURE.search(file.path.parent.name)
     facts = {"temperature": float(temperature[1])} if temperature else {}
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        for task, value in file.members("eval"):
+        for task, value in file.object_members("eval"):
             attempts = _attempts(value)
             if not attempts:
                 yield Row(task, None, None, 0, "not attempted", place=f"eval.{task}")
             for attempt, (base, plus, solution) in enumerate(attempts):
                 statuses = (base,) if request.outcome == "base" else (base, plus)
-                strange = [status for status in statuses if status not in _PASSES + _FAILURES]
-                failure = next((str(status) for status in statuses if status in _FAILURES), "")
+                strange = [
+                    status
+                    for status in statuses
+                    if status not in _PASS_STATUSES + _FAILURE_STATUSES
+                ]
+                failure = next(
+                    (str(status) for status in statuses if status in _FAILURE_STATUSES), ""
+                )
                 # An unknown status becomes the outcome, so that passk reports an error for it.
                 outcome = None if None in statuses else strange[0] if strange else failure == ""
                 late = outcome is False and failure.startswith("time")

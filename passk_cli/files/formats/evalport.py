@@ -72,7 +72,7 @@ EVALPORT = Format(
     lambda file: file.has_keys("suite_id", "results[].test_case_id", "results[].grader_results"),
     _contents,
     read_amounts=lambda result: {"duration_ms": nested_value(result, "duration_ms")},
-    other_payers="graders that ask a model",
+    extra_cost_sources="graders that ask a model",
     example=Example(
         ("RESULTSET.json",),
         """\

@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
 
 def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
-    for _, review in file.lines():
+    for _, review in file.numbered_records():
         values = nested_value(review, "sample_score", "score", "value")
         outcomes.update(dict.fromkeys(require_type(file, "score.value", values, dict) or {}))
     above, facts = file.path.parent, {}
@@ -33,7 +33,7 @@ def _contents(file: File) -> Contents:
         facts = {"model": above.name, "suite": suite, "run": run}
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        for line, review in file.lines(request):
+        for line, review in file.numbered_records(request):
             sample = review.get("sample_score")
             group, sample_id, score = (
                 nested_value(sample, key) for key in ("group_id", "sample_id", "score")

@@ -29,10 +29,10 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.files.roles import UNITS
 
-_ONLY = "is_correct"
+_SINGLE_OUTCOME = "is_correct"
 # Columns of a table of attempts that become fields of a record instead of metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
-_PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
+_FIELD_COLUMNS = tuple("model suite task run attempt outcome score reason answer solution".split())
 _read_usage = amount_reader(
     tokens_in="token_usage.input_tokens", tokens_out="token_usage.output_tokens",
     tokens="token_usage.total_tokens", tokens_cached="token_usage.input_tokens_cache_read",
@@ -43,17 +43,17 @@ _read_usage = amount_reader(
 def _contents(file: File) -> Contents:
     runs: dict[str, None] = {}
     results: dict[str, None] = {}
-    for _, record in file.lines():
+    for _, record in file.numbered_records():
         runs[str(record.get("evaluation_id"))] = None
         results[str(record.get("evaluation_result_id"))] = None
-    outcomes = tuple(results) if len(results) > 1 else (_ONLY,)
+    outcomes = tuple(results) if len(results) > 1 else (_SINGLE_OUTCOME,)
     facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
     def rows(request: RowRequest) -> Iterator[Row]:
         """The attempts, named by their run if the file contains several runs."""
         times: Counter[tuple[str, ...]] = Counter()
-        for line, record in file.lines(request):
-            if request.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
+        for line, record in file.numbered_records(request):
+            if request.outcome not in (_SINGLE_OUTCOME, str(record.get("evaluation_result_id"))):
                 continue
             ids = ("evaluation_id", "evaluation_name", "sample_id")
             key = tuple(str(record.get(name)) for name in ids)
@@ -96,7 +96,7 @@ def record_sql(columns: Sequence[str]) -> str:
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")
     )
     usage = ", ".join(f"{key}: {c}::BIGINT" for c, key in _USAGE.items() if {*_USAGE} <= {*columns})
-    placed = {*_PLACED, *(_USAGE if usage else ()), "duration"}
+    placed = {*_FIELD_COLUMNS, *(_USAGE if usage else ()), "duration"}
     metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in placed}}
     pairs = ", ".join(f"{quote_text(name)}, {sql}::VARCHAR" for name, sql in metadata.items())
     evaluation = "coalesce(suite, 'unnamed')"

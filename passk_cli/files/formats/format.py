@@ -45,20 +45,25 @@ INCOMPLETE_RUN = DiagnosticType(
 
 # Number of bytes that passk reads first to recognise a file, number of bytes if the file begins
 # with a long value, and maximum length of a document that stays in memory.
-_BYTES, _FURTHER, _LITTLE = 1 << 16, 1 << 23, 1 << 14
+_START_BYTES, _LONG_START_BYTES, _MAX_KEPT_CHARACTERS = 1 << 16, 1 << 23, 1 << 14
 # Number of lines in which passk looks for a first JSON record.
 _TRIED_LINES = 20
 # Number of Parquet rows per batch.
-_ROWS = 1 << 10
+_BATCH_ROWS = 1 << 10
 # Maximum size in bytes of a sibling file, because passk loads sibling files into memory completely.
-_BESIDE_BYTES = 1 << 26
+_MAX_SIBLING_BYTES = 1 << 26
 # One or several attempts, with columns like in a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
 # Scorer → (outcome, score) of one attempt. `JudgedAttempts` also has other arguments of its `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
-_TYPES: dict[type, str] = {list: "a list", dict: "an object", str: "a text", int: "a whole number"}
+_TYPE_PHRASES: dict[type, str] = {
+    list: "a list",
+    dict: "an object",
+    str: "a text",
+    int: "a whole number",
+}
 
 
 @dataclass(eq=False)
@@ -78,10 +83,10 @@ class File:
     """
 
     source: Source
-    form: str
+    structure: str
     keys: frozenset[str]
-    text: str = field(default="", repr=False)
-    beginning: Any = field(default=None, repr=False)
+    start_text: str = field(default="", repr=False)
+    start_value: Any = field(default=None, repr=False)
     short_document: Any = field(default=None, repr=False)
     archive: Archive | None = None
     sibling_documents: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -133,7 +138,7 @@ class File:
         elif not keys:
             yield value
 
-    def members(self, *keys: str) -> Iterator[tuple[str, Any]]:
+    def object_members(self, *keys: str) -> Iterator[tuple[str, Any]]:
         """(key, value) pairs of the object below these keys, one at a time.
 
         Errors: DataError if the file is not JSON, or if a key occurs twice.
@@ -141,7 +146,9 @@ class File:
         with open_bytes(self.source) as stream:
             yield from documents.object_members(stream, keys, self.source.name)
 
-    def lines(self, request: RowRequest | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    def numbered_records(
+        self, request: RowRequest | None = None
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         """(line number, record) of each line that contains a JSON record.
 
         Errors: DataError for a line without a JSON record, unless the request skips bad lines.
@@ -152,11 +159,11 @@ class File:
             if not isinstance(record, DataError):
                 yield number, record
             elif request.skip_bad:
-                request.skipped += 1
+                request.skipped_lines += 1
             else:
                 raise record
 
-    def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    def parquet_rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """The values of columns, or of fields in columns, for each row of a Parquet file.
 
         columns : the path from the column to the field, for example ("doc", "id").
@@ -168,7 +175,7 @@ class File:
         statement = f"SELECT {selected} FROM read_parquet($p{AS_IT_IS})"
         try:
             rows = shared_connection().execute(statement, {"p": self.source.path})
-            while batch := rows.fetchmany(_ROWS):
+            while batch := rows.fetchmany(_BATCH_ROWS):
                 yield from batch
         except duckdb.Error as error:
             raise damaged_parquet_error(self.source, str(error)) from None
@@ -182,7 +189,7 @@ class File:
         path = os.path.normpath(self.path.parent / relative)
         if path not in self.sibling_documents:
             self.sibling_documents[path] = None
-            if os.path.isfile(path) and os.path.getsize(path) <= _BESIDE_BYTES:
+            if os.path.isfile(path) and os.path.getsize(path) <= _MAX_SIBLING_BYTES:
                 with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
                     self.sibling_documents[path] = json.load(file)
         return self.sibling_documents[path]
@@ -204,17 +211,19 @@ class File:
 
     def without_text(self) -> File:
         """The file without its text, so that thousands of files fit into memory."""
-        document = self.short_document if len(self.text) <= _LITTLE else None
-        return replace(self, text="", beginning=document, short_document=document)
+        document = self.short_document if len(self.start_text) <= _MAX_KEPT_CHARACTERS else None
+        return replace(self, start_text="", start_value=document, short_document=document)
 
     def with_longer_start(self) -> File:
         """The file with a longer beginning, in case a long value comes before the decisive keys."""
-        if self.short_document is not None or self.form not in ("object", "array"):
+        if self.short_document is not None or self.structure not in ("object", "array"):
             return self
-        return sniff_file(self.source, self.sibling_documents, _FURTHER)
+        return sniff_file(self.source, self.sibling_documents, _LONG_START_BYTES)
 
 
-def sniff_file(source: Source, siblings: dict[str, Any] | None = None, size: int = _BYTES) -> File:
+def sniff_file(
+    source: Source, siblings: dict[str, Any] | None = None, size: int = _START_BYTES
+) -> File:
     """The `File` of a source, whose form is recognised by its first bytes.
 
     siblings : the `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
@@ -293,7 +302,7 @@ class Row:
     score: float | None = None
     attempt: object = None
     reason: str = ""
-    unjudged: str = "unscored"
+    default_reason: str = "unscored"
     model: str | None = None
     suite: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -304,7 +313,7 @@ class Row:
 
     def __post_init__(self) -> None:
         if self.outcome is None and not self.reason:
-            self.reason = self.unjudged
+            self.reason = self.default_reason
 
 
 @dataclass
@@ -318,9 +327,9 @@ class RowRequest:
     """
 
     outcome: str = ""
-    texts: frozenset[str] = frozenset()
+    requested_texts: frozenset[str] = frozenset()
     skip_bad: bool = True
-    skipped: int = 0
+    skipped_lines: int = 0
     messages: list[Diagnostic] = field(default_factory=list)
 
 
@@ -343,10 +352,10 @@ class Contents:
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
     outcomes: tuple[str, ...] | None = ("outcome",)
-    facts: Mapping[str, object] = field(default_factory=dict)
+    constants: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Diagnostic] = ()
-    verdict: str | None = None
-    order: Sequence[object] = ()
+    default_outcome: str | None = None
+    task_order: Sequence[object] = ()
 
 
 class Example(NamedTuple):
@@ -363,12 +372,12 @@ class Example(NamedTuple):
     paths: tuple[str, ...]
     text: str
     arguments: str = ""
-    instead: str = ""
+    alternative: str = ""
 
     @property
     def usage(self) -> str:
         """The command that reads the file, or what the user can do instead."""
-        return self.instead or f"passk estimate {self.arguments or self.paths[0]}"
+        return self.alternative or f"passk estimate {self.arguments or self.paths[0]}"
 
 
 @dataclass(frozen=True)
@@ -392,15 +401,15 @@ class Format:
     """
 
     name: str
-    rule: str
+    pass_rule: str
     source: str
     recognises: Callable[[File], bool]
     read_contents: Callable[[File], Contents]
     example: Example = field(kw_only=True)
-    covers: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
+    ignored_siblings: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
     read_amounts: Callable[[Any], Mapping[str, object]] | None = None
-    other_payers: str = ""
-    generic: bool = False
+    extra_cost_sources: str = ""
+    is_generic: bool = False
 
     def contents(self, file: File) -> Contents:
         """The attempts of a file.
@@ -408,7 +417,7 @@ class Format:
         Errors: errors of `read_contents`; DataError if a constant value is a list or an object.
         """
         contents = self.read_contents(file)
-        for name, value in contents.facts.items():
+        for name, value in contents.constants.items():
             if isinstance(value, list | dict):
                 require_type(file, name, value, str)
         return contents
@@ -416,9 +425,9 @@ class Format:
     @property
     def kind(self) -> str:
         """ "harness", "refused", or "general" for a format that does not belong to one harness."""
-        if self.generic:
+        if self.is_generic:
             return "general"
-        return "refused" if self.rule.startswith("refused") else "harness"
+        return "refused" if self.pass_rule.startswith("refused") else "harness"
 
 
 def single_outcome_reader(
@@ -527,7 +536,9 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
-    problem = f"{place} is {shortened(json.dumps(value, default=str))}; expected {_TYPES[kind]}"
+    problem = (
+        f"{place} is {shortened(json.dumps(value, default=str))}; expected {_TYPE_PHRASES[kind]}"
+    )
     raise BadRecordError(file.source.name, problem, "correct the file")
 
 

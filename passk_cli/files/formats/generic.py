@@ -38,7 +38,7 @@ from passk_cli.files.roles import (
     spelled_name,
     usual_columns,
 )
-from passk_cli.files.sources.source import PACKED
+from passk_cli.files.sources.source import PACKED_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, shortened
@@ -59,9 +59,9 @@ UNJUDGED_IDS = DiagnosticType(
 # memory.
 LARGE_BYTES = 1 << 27
 # Assumed ratio of the unpacked size to the packed size.
-_UNPACKED = 10
+_UNPACKED_RATIO = 10
 # Number of members that passk inspects to find the layout of a document.
-_LOOKED_AT = 50
+_INSPECTED_MEMBERS = 50
 # At the top of a document, numbers with these names are averages and not the outcome of one task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
@@ -85,21 +85,21 @@ _PASSED = (
 
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
 # Keys of a document that usually contain metadata, and keys of the model in metadata.
-_HEADS = frozenset("metadata meta config configuration info run args settings".split())
+_METADATA_KEYS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
 # The keys that DataFrame.to_json() of pandas writes with orient="split".
-_SPLIT = {"columns", "data"}
+_PANDAS_SPLIT_KEYS = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
 # The value of --records for the document itself.
 WHOLE_DOCUMENT = "."
 # A placeholder in --records, for example {task}, which makes a column from the keys of a document.
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
-_NOTHING: Record = {}
+_NO_COLUMNS: Record = {}
 _DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _DocumentEntry:
     """One top-level value of a document: its key, its kind, and the columns of its first record.
 
     kind : "null", "bool", "number", "text", "record", "records" (a list of records), "ids" (a list
@@ -128,26 +128,30 @@ def _names_task(columns: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _entries(file: File) -> list[_Entry]:
+def _document_entries(file: File) -> list[_DocumentEntry]:
     """The top-level entries of a document, or only the first entries if the document is long."""
-    if file.short_document is None and not file.text:
+    if file.short_document is None and not file.start_text:
         file = sniff_file(file.source).with_longer_start()
-    document = file.beginning if file.form == "object" and isinstance(file.beginning, dict) else {}
-    return [_entry(key, value) for key, value in document.items()]
+    document = (
+        file.start_value
+        if file.structure == "object" and isinstance(file.start_value, dict)
+        else {}
+    )
+    return [_document_entry(key, value) for key, value in document.items()]
 
 
-def _entry(key: str, value: Any) -> _Entry:
+def _document_entry(key: str, value: Any) -> _DocumentEntry:
     if isinstance(value, dict):
-        return _Entry(key, "record", frozenset(value))
+        return _DocumentEntry(key, "record", frozenset(value))
     if isinstance(value, list):
         kinds = (("records", (dict,)), ("ids", (str, int)), ("flags", (bool, type(None))))
         types = set(map(type, value))
         kind = next((kind for kind, allowed in kinds if types <= {*allowed}), "other")
         columns = frozenset(value[0] if value and kind == "records" else ())
-        return _Entry(key, kind if value else "empty", columns)
+        return _DocumentEntry(key, kind if value else "empty", columns)
     if isinstance(value, bool) or value is None:
-        return _Entry(key, "null" if value is None else "bool")
-    return _Entry(key, "text" if isinstance(value, str) else "number")
+        return _DocumentEntry(key, "null" if value is None else "bool")
+    return _DocumentEntry(key, "text" if isinstance(value, str) else "number")
 
 
 def _constant_values(
@@ -170,7 +174,7 @@ def _constant_values(
     models = {
         value
         for name, head in heads
-        if name.lower() in _HEADS and isinstance(head, dict)
+        if name.lower() in _METADATA_KEYS and isinstance(head, dict)
         for key, value in head.items()
         if spelled_name(key) in _MODELS and isinstance(value, str)
     }
@@ -192,9 +196,9 @@ def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> 
 
 
 def _is_large(file: File) -> bool:
-    times = 1 if file.source.packing == "none" else _UNPACKED
+    times = 1 if file.source.packing == "none" else _UNPACKED_RATIO
     large = os.path.getsize(file.source.path) * times > LARGE_BYTES
-    return file.form == "array" and file.short_document is None and large
+    return file.structure == "array" and file.short_document is None and large
 
 
 RECORDS = Format(
@@ -203,7 +207,7 @@ RECORDS = Format(
     "",
     _is_large,
     lambda file: Contents(lambda request: _list_records(file, (), {})),
-    generic=True,
+    is_generic=True,
     example=Example(
         ("RESULTS.json",),
         """\
@@ -216,7 +220,7 @@ RECORDS = Format(
 
 
 def _records_by_task(
-    members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NOTHING
+    members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NO_COLUMNS
 ) -> Iterator[Record]:
     """The records in an object by task, in which a value is an outcome, a record, or a list.
 
@@ -230,7 +234,7 @@ def _records_by_task(
         yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
 
 
-def _is_outcome_by_task(entries: Sequence[_Entry]) -> bool:
+def _is_outcome_by_task(entries: Sequence[_DocumentEntry]) -> bool:
     kinds = {entry.kind for entry in entries}
     flags = ("bool" in kinds and kinds <= {"bool", "null"}) or kinds == {"flags"}
     return flags and not _has_outcome(frozenset(entry.key for entry in entries))
@@ -240,9 +244,11 @@ TASK_OUTCOMES = Format(
     "task-outcomes",
     "the value true, in an object by task with truth values or lists of truth values",
     "",
-    lambda file: _is_outcome_by_task(_entries(file)),
-    lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
-    generic=True,
+    lambda file: _is_outcome_by_task(_document_entries(file)),
+    lambda file: Contents(
+        lambda request: _records_by_task(file.object_members(), file.source.name, {})
+    ),
+    is_generic=True,
     example=Example(
         ("MODEL.json",),
         """\
@@ -252,7 +258,7 @@ TASK_OUTCOMES = Format(
 )
 
 
-def _is_records_by_task(entries: Sequence[_Entry]) -> bool:
+def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
     kinds = {entry.kind for entry in entries} - {"null"}
     filled = [entry for entry in entries if entry.columns]
     if len(filled) < 2 and kinds != {"records"}:
@@ -273,9 +279,11 @@ TASK_RECORDS = Format(
     "task-records",
     "the outcome of a record, in an object by task with records or lists of records",
     "",
-    lambda file: _is_records_by_task(_entries(file)),
-    lambda file: Contents(lambda request: _records_by_task(file.members(), file.source.name, {})),
-    generic=True,
+    lambda file: _is_records_by_task(_document_entries(file)),
+    lambda file: Contents(
+        lambda request: _records_by_task(file.object_members(), file.source.name, {})
+    ),
+    is_generic=True,
     example=Example(
         ("MODEL.json",),
         """\
@@ -285,19 +293,19 @@ TASK_RECORDS = Format(
 )
 
 
-def _record_lists(entries: Sequence[_Entry]) -> list[_Entry]:
+def _record_lists(entries: Sequence[_DocumentEntry]) -> list[_DocumentEntry]:
     """The lists of records that may be the main content of the document."""
     other_words = ONE_SIDED | SUMMED_UP
     lists = [e for e in entries if e.kind == "records" and not name_words(e.key) & other_words]
     judged = [entry for entry in lists if _has_outcome(entry.columns)]
-    top = _plain_keys(entries)
+    top = _scalar_keys(entries)
     if _has_outcome(top):
         usual = () if _has_outcome(top, _AVERAGES) else _LISTS
         return [e for e in judged if _names_task(e.columns) or e.key.lower() in usual]
     return judged or (lists if len(lists) == 1 else [])
 
 
-def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
+def _scalar_keys(entries: Sequence[_DocumentEntry]) -> frozenset[str]:
     return frozenset(
         entry.key
         for entry in entries
@@ -308,15 +316,15 @@ def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
 
 
 def _single_list_contents(file: File) -> Contents:
-    entries = _entries(file)
+    entries = _document_entries(file)
     lists = _record_lists(entries)
-    top = _plain_keys(entries)
+    top = _scalar_keys(entries)
     if _has_outcome(top) and _has_outcome(top, _AVERAGES) and _names_task(top):
         _refuse_several_lists(file, [WHOLE_DOCUMENT, *(entry.key for entry in lists)])
     if len(lists) > 1:
         _refuse_several_lists(file, [entry.key for entry in lists])
     if not lists:
-        raise _unsuitable_error(file, "the document contains no list of records")
+        raise _wrong_format_error(file, "the document contains no list of records")
     return _list_contents(file, (lists[0].key,), later=True)
 
 
@@ -350,23 +358,25 @@ def _list_contents(
             yield first
             yield from records
         if later:
-            other_lists = _record_lists([_entry(key, value) for key, value in siblings.items()])
+            other_lists = _record_lists(
+                [_document_entry(key, value) for key, value in siblings.items()]
+            )
             if any(
                 _has_outcome(entry.columns) and _names_task(entry.columns) for entry in other_lists
             ):
                 _refuse_several_lists(file, [keys[0], *(entry.key for entry in other_lists)])
         facts.update(_constant_values(siblings, requested, first))
 
-    return Contents(rows, facts=facts)
+    return Contents(rows, constants=facts)
 
 
 RECORD_LIST = Format(
     "list-of-records",
     "the outcome of a record, in the one list of records of an object",
     "",
-    lambda file: bool(_record_lists(_entries(file))),
+    lambda file: bool(_record_lists(_document_entries(file))),
     _single_list_contents,
-    generic=True,
+    is_generic=True,
     example=Example(
         ("RESULTS.json",),
         """\
@@ -378,7 +388,7 @@ RECORD_LIST = Format(
 )
 
 
-def _id_list_keys(entries: Sequence[_Entry]) -> tuple[str, str] | None:
+def _id_list_keys(entries: Sequence[_DocumentEntry]) -> tuple[str, str] | None:
     """The key of the list of passed ids, and the key of the list of failed ids."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
@@ -389,9 +399,9 @@ def _id_list_keys(entries: Sequence[_Entry]) -> tuple[str, str] | None:
 
 def _id_list_contents(file: File) -> Contents:
     document = file.document()
-    pair = _id_list_keys(_entries(file))
+    pair = _id_list_keys(_document_entries(file))
     if pair is None:
-        raise _unsuitable_error(file, "the document contains no list of ids that passed")
+        raise _wrong_format_error(file, "the document contains no list of ids that passed")
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
@@ -411,16 +421,16 @@ def _id_list_contents(file: File) -> Contents:
             fields = {"ids": len(fresh), "key": shortened(key)}
             messages.append(UNJUDGED_IDS(passed=passed, failed=failed, **fields))
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
-    return Contents(lambda request: rows, facts=_constant_values(document), messages=messages)
+    return Contents(lambda request: rows, constants=_constant_values(document), messages=messages)
 
 
 ID_LISTS = Format(
     "id-lists",
     "an id in the list of passed ids; a second list contains the failed ids",
     "",
-    lambda file: _id_list_keys(_entries(file)) is not None,
+    lambda file: _id_list_keys(_document_entries(file)) is not None,
     _id_list_contents,
-    generic=True,
+    is_generic=True,
     example=Example(
         ("MODEL.json",),
         """\
@@ -442,7 +452,7 @@ def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
     >>> rows_from_columns(columns)
     [{'id': 'a', 'correct': True}, {'id': 'b', 'correct': False}]
     """
-    if values.keys() - {"index"} == _SPLIT:
+    if values.keys() - {"index"} == _PANDAS_SPLIT_KEYS:
         names, rows = values["columns"], values["data"]
         even = isinstance(names, list) and isinstance(rows, list) and all(
             isinstance(row, list) and len(row) == len(names) for row in rows
@@ -471,9 +481,9 @@ def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
 
 
 def _stores_columns(file: File) -> bool:
-    entries = _entries(file)
+    entries = _document_entries(file)
     column_kinds = {entry.kind for entry in entries} & {"ids", "flags", "record"}
-    split = {entry.key for entry in entries} - {"index"} == _SPLIT
+    split = {entry.key for entry in entries} - {"index"} == _PANDAS_SPLIT_KEYS
     has_outcome = split or _has_outcome(frozenset(entry.key.removesuffix("s") for entry in entries))
     return bool(column_kinds) and has_outcome and bool(rows_from_columns(file.document()))
 
@@ -484,9 +494,10 @@ COLUMNS = Format(
     "",
     _stores_columns,
     lambda file: Contents(
-        lambda request: rows_from_columns(file.document()), facts=_constant_values(file.document())
+        lambda request: rows_from_columns(file.document()),
+        constants=_constant_values(file.document()),
     ),
-    generic=True,
+    is_generic=True,
     example=Example(
         ("RESULTS.json",),
         """\
@@ -496,19 +507,19 @@ COLUMNS = Format(
 )
 
 
-def _unsuitable_error(file: File, problem: str) -> DataError:
+def _wrong_format_error(file: File, problem: str) -> DataError:
     return DataError(file.source.name, problem, name="unknown-format", settles=[_DETECT_FORMAT])
 
 
 def _is_single_record(file: File) -> bool:
-    if file.form != "object":
+    if file.structure != "object":
         return False
     if file.short_document is None:
         # A short text that does not parse as one document is damaged or contains several documents.
-        return len(file.text.encode()) >= 1 << 16
+        return len(file.start_text.encode()) >= 1 << 16
     # A single line in a file named .jsonl is a file of lines and not a document.
-    ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED)
-    return not (file.source.name.endswith(ends) and "\n" not in file.text.strip())
+    ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED_SUFFIXES)
+    return not (file.source.name.endswith(ends) and "\n" not in file.start_text.strip())
 
 
 RECORD = Format(
@@ -517,7 +528,7 @@ RECORD = Format(
     "",
     _is_single_record,
     lambda file: Contents(lambda request: _list_records(file, (), {})),
-    generic=True,
+    is_generic=True,
     example=Example(
         ("RUN/TASK.json",),
         """\
@@ -530,7 +541,7 @@ RECORD = Format(
 FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS, RECORD)
 
 
-def records_inside(key: str, columns: Collection[str] = ()) -> Format:
+def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
     """A format for the records below a key, as `--records` requests: a list of records, an object
     by task, or one record.
 
@@ -542,17 +553,19 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
     def contents(file: File) -> Contents:
         if key == WHOLE_DOCUMENT:
             return RECORD.read_contents(file)
-        if file.form not in ("object", "array", "lines"):
+        if file.structure not in ("object", "array", "lines"):
             problem = f"records below {key} need a JSON document, but the file is not JSON"
             raise NoResultsError(file.source.name, problem, name="unknown-format")
         # If the document has a key that contains dots, passk does not split this key.
         is_one_key = (
-            key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
+            key in file.keys
+            and "." in key
+            and any(entry.key == key for entry in _document_entries(file))
         )
         keys = (key,) if is_one_key else tuple(key.split("."))
         fixed = len(list(takewhile(lambda name: not _KEY_COLUMN.fullmatch(name), keys)))
-        if file.form != "object":
-            return Contents(lambda request: _records_of_each(file, keys, columns, request))
+        if file.structure != "object":
+            return Contents(lambda request: _records_in_elements(file, keys, columns, request))
         if fixed < len(keys):
             # passk reads the document member by member from the first key in braces on.
             return Contents(
@@ -561,45 +574,49 @@ def records_inside(key: str, columns: Collection[str] = ()) -> Format:
         # If the keys lead through a list, passk reads the list record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
-        if cut == len(keys) and are_flags([*islice(file.records(*keys), _LOOKED_AT)]):
+        if cut == len(keys) and are_outcomes([*islice(file.records(*keys), _INSPECTED_MEMBERS)]):
             return Contents(lambda request: ({"outcome": flag} for flag in file.records(*keys)))
         if cut == len(keys):
             return _list_contents(file, keys, columns)
         if cut:
             facts = _constant_values(file.document(keys[0]))
             return Contents(
-                lambda request: _records_of_each(file, keys, columns, request, cut), facts=facts
+                lambda request: _records_in_elements(file, keys, columns, request, cut),
+                constants=facts,
             )
-        members = list(islice(file.members(*keys), _LOOKED_AT))
-        entries = [_entry(name, value) for name, value in members]
+        members = list(islice(file.object_members(*keys), _INSPECTED_MEMBERS))
+        entries = [_document_entry(name, value) for name, value in members]
         facts = _constant_values(file.document(keys[0])) if members else {}
         place = file.source.name
         requested = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
-        tables = _is_records_by_task(entries) or (_are_tables(entries) and not requested)
+        tables = _is_records_by_task(entries) or (_contain_records(entries) and not requested)
         if tables or _is_outcome_by_task(entries):
             return Contents(
-                lambda request: _records_by_task(file.members(*keys), place, {}), facts=facts
+                lambda request: _records_by_task(file.object_members(*keys), place, {}),
+                constants=facts,
             )
-        if rows := rows_from_columns(dict(file.members(*keys))):
-            return Contents(lambda request: rows, facts=facts)
+        if rows := rows_from_columns(dict(file.object_members(*keys))):
+            return Contents(lambda request: rows, constants=facts)
         if members:
-            return Contents(lambda request: [dict(file.members(*keys))])
-        present = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
+            return Contents(lambda request: [dict(file.object_members(*keys))])
+        present = [shortened(name) for name, _ in islice(file.object_members(), _INSPECTED_MEMBERS)]
         remedy = did_you_mean_or_list(key, present) if present else ""
         problem = f"the document contains no records below {shortened(key)!r}"
         raise NoResultsError(file.source.name, problem, remedy)
 
     rule = f"the outcome of a record below {shortened(key)}; in an object, the key is the task"
-    return Format("records-inside", rule, "", bool, contents, generic=True, example=Example((), ""))
+    return Format(
+        "records-inside", rule, "", bool, contents, is_generic=True, example=Example((), "")
+    )
 
 
-def _are_tables(entries: Sequence[_Entry]) -> bool:
+def _contain_records(entries: Sequence[_DocumentEntry]) -> bool:
     """Whether all values are records or lists of records, and at least one value is not empty."""
     kinds = {entry.kind for entry in entries}
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
 
-def _records_of_each(
+def _records_in_elements(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
     """The records below these keys in each line of a file, or in each record of an array.
@@ -608,10 +625,12 @@ def _records_of_each(
         array.
     """
     records = (
-        file.lines(request) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
+        file.numbered_records(request)
+        if file.structure == "lines"
+        else enumerate(file.records(*keys[:cut]), 1)
     )
     for number, record in records:
-        place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
+        place = f"{file.source.name}{':' if file.structure == 'lines' else ': record '}{number}"
         # Checks need the texts next to the records to report in which texts the records differ.
         parts = {
             name: text
@@ -633,7 +652,7 @@ def _records_of_members(
     name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
     key = further_keys[0] if further_keys and not _KEY_COLUMN.fullmatch(further_keys[0]) else ""
     without, has_records = list[str](), False
-    for member, value in file.members(*keys[:fixed]):
+    for member, value in file.object_members(*keys[:fixed]):
         if key and not (isinstance(value, list) or (isinstance(value, dict) and key in value)):
             without.append(member)
             continue
@@ -656,7 +675,7 @@ def _records_below(
     columns: Mapping[str, object],
     place: str,
     requested: Collection[str] = (),
-    siblings: Record = _NOTHING,
+    siblings: Record = _NO_COLUMNS,
 ) -> Iterator[Record]:
     """The records below these keys of a value, with columns from the keys in braces.
 
@@ -683,7 +702,7 @@ def _records_below(
             further = {**siblings, **_constant_values(record, requested)}
             yield from _records_below(record, keys, columns, place, requested, further)
     elif isinstance(value, list) and not keys:
-        if "task" in columns and _entry("", value).kind in ("flags", "empty"):
+        if "task" in columns and _document_entry("", value).kind in ("flags", "empty"):
             yield {**siblings, **columns, **({"outcomes": value} if value else {})}
             return
         of_task = not columns.keys().isdisjoint(("task", "key"))
@@ -697,8 +716,8 @@ def _records_below(
                 **columns,
             }
     elif isinstance(value, dict) and not keys:
-        entries = [_entry(name, inner) for name, inner in value.items()]
-        if "task" not in columns and (_is_outcome_by_task(entries) or _are_tables(entries)):
+        entries = [_document_entry(name, inner) for name, inner in value.items()]
+        if "task" not in columns and (_is_outcome_by_task(entries) or _contain_records(entries)):
             yield from _records_by_task(value.items(), place, columns, siblings)
         else:
             yield {**siblings, **value, **columns}
@@ -708,10 +727,10 @@ def _records_below(
         _require_record(place, value)
 
 
-def are_flags(values: Sequence[Any]) -> bool:
+def are_outcomes(values: Sequence[Any]) -> bool:
     """Whether all values of a list are outcomes: true, false, 1, 0 or null.
 
-    >>> are_flags([True, None]), are_flags([0, 1]), are_flags([0, 2]), are_flags([])
+    >>> are_outcomes([True, None]), are_outcomes([0, 1]), are_outcomes([0, 2]), are_outcomes([])
     (True, True, False, False)
     """
     return bool(values) and all(
@@ -720,11 +739,16 @@ def are_flags(values: Sequence[Any]) -> bool:
 
 
 # The task of a record is its line number, and lines that are not records are counted, too.
-ALIGNED = Format(
-    "aligned-lines", "the outcome of a record, with its line number as the task", "", bool,
+NUMBERED_LINES = Format(
+    "aligned-lines",
+    "the outcome of a record, with its line number as the task",
+    "",
+    bool,
     lambda file: Contents(
-        lambda request: ({LINE: number, **record} for number, record in file.lines(request))
+        lambda request: (
+            {LINE: number, **record} for number, record in file.numbered_records(request)
+        )
     ),
-    generic=True,
+    is_generic=True,
     example=Example((), ""),
-)  # fmt: skip
+)

@@ -72,7 +72,7 @@ GOOGLE_ADK = Format(
     "github.com/google/adk-python: src/google/adk/evaluation/eval_result.py, local_eval_service.py",
     lambda file: file.has_keys("eval_set_result_id", "eval_case_results[].eval_id"),
     _contents,
-    other_payers="metrics that ask a model",
+    extra_cost_sources="metrics that ask a model",
     example=Example(
         ("APP/.adk/eval_history/NAME.evalset_result.json",),
         """\

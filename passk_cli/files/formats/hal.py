@@ -14,11 +14,11 @@ from passk_cli.files.formats.format import Contents, Example, File, Format, Row,
 from passk_cli.text import shortened
 
 # passk does not load these keys, which contain the log of every call and every prompt.
-_LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
+_SKIPPED_KEYS = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 
 def _contents(file: File) -> Contents:
-    document = file.document(*_LONG)
+    document = file.document(*_SKIPPED_KEYS)
     passed, failed = (
         nested_value(document, "results", f"{kind}_tasks") for kind in ("successful", "failed")
     )
@@ -52,7 +52,7 @@ def _contents(file: File) -> Contents:
 
     rows = [row(task, outcome=True) for task in passed]
     rows += [row(task, outcome=False) for task in failed]
-    return Contents(lambda request: rows, facts=facts)
+    return Contents(lambda request: rows, constants=facts)
 
 
 HAL = Format(
@@ -60,7 +60,7 @@ HAL = Format(
     "a task in successful_tasks",
     "github.com/princeton-pli/hal-harness: hal/benchmarks/base_benchmark.py",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and file.has_keys("config.agent_name", "config.benchmark_name", "config.run_id", "results")
     ),
     _contents,

@@ -71,15 +71,15 @@ HARBOR = Format(
     "a reward of 1; other rewards fail, or need --threshold to pass",
     "github.com/harbor-framework/harbor: src/harbor/models/trial/result.py",
     lambda file: (
-        file.form == "object" and file.has_keys("task_name", "trial_name", "verifier_result")
+        file.structure == "object" and file.has_keys("task_name", "trial_name", "verifier_result")
     ),
     _contents,
     # Files from the agent and the verifier can look like results.
-    covers=tuple(
+    ignored_siblings=tuple(
         "config.json agent/**/* verifier/**/* artifacts/**/* ../config.json ../result.json".split()
     ),
     read_amounts=_amounts,
-    other_payers="a verifier that asks a model",
+    extra_cost_sources="a verifier that asks a model",
     example=Example(
         ("jobs/JOB/TASK__ID/result.json",),
         """\

@@ -47,7 +47,7 @@ OTHER_SPLITS = DiagnosticType(
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
 # Statistics with these words in their names are likely outcomes, so `--outcome` lists them first.
-_LIKELY = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
+_LIKELY_OUTCOME = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
 def _contents(file: File) -> Contents:
@@ -86,7 +86,7 @@ def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
                 highest[name] = max(mean, highest.get(name, mean))
                 lowest[name] = min(mean, lowest.get(name, mean))
     names = [name for name in highest if lowest[name] >= 0 and highest[name] <= 1]
-    return sorted(names, key=lambda name: _LIKELY.search(name) is None), splits, perturbed
+    return sorted(names, key=lambda name: _LIKELY_OUTCOME.search(name) is None), splits, perturbed
 
 
 def _unperturbed_stats(file: File, record: Any) -> list[tuple[str, str, Any]]:

@@ -60,7 +60,7 @@ UNCLEAR_SCORE = DiagnosticType(
 )  # fmt: skip
 
 # Words in the name of a scorer that suggest that a score of 1 is undesired.
-_UNCLEAR = frozenset(
+_UNDESIRED_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
@@ -69,7 +69,7 @@ _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION = ("output", "choices", 0, "message", "content")
 # Members at the start of a log. The log of a run that crashed has only the second member.
-_STARTS = ("header.json", "_journal/start.json")
+_HEADER_MEMBERS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
@@ -84,7 +84,7 @@ class _SampleScores:
     id: Any
     epoch: Any
     scores: dict[str, tuple[Any, Any]]
-    failed: bool
+    has_error: bool
     solution: Any
     usage: dict[str, Any]
 
@@ -111,19 +111,19 @@ def _contents(file: File) -> Contents:
             keys = [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
             scores.update(dict.fromkeys(keys))
     names = tuple(scores)
-    if not names and not any(sample.failed for sample in samples):
+    if not names and not any(sample.has_error for sample in samples):
         problem, remedy = "no sample has a score", "score the log, for example with `inspect score`"
         raise NoResultsError(file.source.name, problem, remedy)
     run = header.get("eval") or {}
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
     messages = [*_messages(file, header, len(samples))]
-    messages += [UNCLEAR_SCORE(score=name) for name in names if name_words(name) & _UNCLEAR]
+    messages += [UNCLEAR_SCORE(score=name) for name in names if name_words(name) & _UNDESIRED_WORDS]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
         lambda request: _rows(file, samples, model, request), names or None, facts, messages,
-        order=order if isinstance(order, list) else (),
+        task_order=order if isinstance(order, list) else (),
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def _header(file: File) -> dict[str, Any]:
     """The header of the log, or the start record of a log that crashed."""
     if file.archive is None:
         return file.document("samples")
-    for name in _STARTS:
+    for name in _HEADER_MEMBERS:
         header = file.archive.json(name)
         if isinstance(header, dict):
             return header
@@ -201,7 +201,7 @@ def _rows(
         number = value_to_float(value)
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
-        if file.archive is not None and "solution" in request.texts:
+        if file.archive is not None and "solution" in request.requested_texts:
             # In a zip, each sample has a member of its own, which contains the solution.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
             solution = nested_value(file.archive.json(name), *_COMPLETION)
@@ -210,7 +210,7 @@ def _rows(
             None if missing else number == 1.0 if number in (0.0, 1.0) else number,
             number if isinstance(number, float) and not missing else None,
             sample.epoch,
-            "error" if missing and sample.failed else "",
+            "error" if missing and sample.has_error else "",
             answer=answer,
             solution=solution,
             place=f"sample {sample.id}, epoch {sample.epoch}",
@@ -279,7 +279,7 @@ def value_to_float(value: Any) -> Any:
 
 def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator[Diagnostic]:
     status = header.get("status")
-    crashed = file.form == "zip" and not file.has_keys("header.json")
+    crashed = file.structure == "zip" and not file.has_keys("header.json")
     if crashed or status not in ("success", None):
         yield UNFINISHED_RUN(status="" if crashed else str(status))
     if header.get("invalidated"):
@@ -299,8 +299,8 @@ INSPECT = Format(
     "a score of C or 1 passes; P and other numbers need --threshold",
     "github.com/UKGovernmentBEIS/inspect_ai: log/_recorders/eval.py, scorer/_metric.py",
     lambda file: (
-        (file.form == "object" and file.has_keys("eval.task", "eval.model", "status"))
-        or (file.form == "zip" and not file.keys.isdisjoint(_STARTS))
+        (file.structure == "object" and file.has_keys("eval.task", "eval.model", "status"))
+        or (file.structure == "zip" and not file.keys.isdisjoint(_HEADER_MEMBERS))
     ),
     _contents,
     read_amounts=_amounts,

@@ -30,7 +30,7 @@ from passk_cli.files.formats.format import (
 from passk_cli.text import shortened
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
-_OLD = ("full_prompt", "predictions", "metrics", "specifics", "choices")
+_OLD_KEYS = ("full_prompt", "predictions", "metrics", "specifics", "choices")
 _NAN = re.compile(r"\bnan\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
@@ -42,12 +42,14 @@ def _contents(file: File) -> Contents:
     # If a metric is a list or a record, `keys` also contains the keys inside the metric.
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
-    most = max((answers or 1 for (answers,) in file.rows(("doc", "num_samples"))), default=1)
-    _refuse_several(file, most, outcomes)
+    most = max(
+        (answers or 1 for (answers,) in file.parquet_rows(("doc", "num_samples"))), default=1
+    )
+    _refuse_several_answers(file, most, outcomes)
 
     def rows(request: RowRequest) -> Iterator[Row]:
         columns = ("doc", "id"), ("doc", "task_name"), ("metric", request.outcome)
-        values = file.rows(*columns, ("model_response", "text"))
+        values = file.parquet_rows(*columns, ("model_response", "text"))
         for number, (task, suite, value, texts) in enumerate(values, 1):
             text = texts[0] if texts else None
             outcome, place = judge_binary(value), f"row {number}"
@@ -56,7 +58,7 @@ def _contents(file: File) -> Contents:
     return Contents(rows, outcomes, _facts(file))
 
 
-def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
+def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
     """Raise an error if a sample has several answers, because its metric is one number for all."""
     if answers > 1:
         problem = f"{answers} answers to a sample share one value of {', '.join(outcomes)}"
@@ -78,17 +80,19 @@ def _old_contents(file: File) -> Contents:
     """The contents of a file from lighteval before version 0.10."""
     outcomes: tuple[str, ...] = ()
     most = 1
-    for metrics, choices, predictions in file.rows(("metrics",), ("choices",), ("predictions",)):
+    for metrics, choices, predictions in file.parquet_rows(
+        ("metrics",), ("choices",), ("predictions",)
+    ):
         outcomes = outcomes or tuple(_metrics(file, metrics))
         # For multiple choice, `predictions` contains probabilities of the choices.
         most = max(most, 1 if choices != "[]" else len(_parse_python_text(file, predictions)))
-    _refuse_several(file, most, outcomes)
+    _refuse_several_answers(file, most, outcomes)
     time = file.path.parent.name
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
     facts = {**_facts(file), "suite": suite}
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        for number, (metrics, text) in enumerate(file.rows(("metrics",), ("predictions",))):
+        for number, (metrics, text) in enumerate(file.parquet_rows(("metrics",), ("predictions",))):
             value, place = _metrics(file, metrics).get(request.outcome), f"row {number + 1}"
             yield Row(number, *judge_binary(value), 0, solution=text, place=place)
 
@@ -117,7 +121,9 @@ LIGHTEVAL = Format(
     "lighteval",
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
-    lambda file: file.form == "parquet" and (file.has_keys(*_KEYS) or file.has_keys(*_OLD)),
+    lambda file: (
+        file.structure == "parquet" and (file.has_keys(*_KEYS) or file.has_keys(*_OLD_KEYS))
+    ),
     _contents,
     example=Example(
         ("details/ORGANISATION/MODEL/2026-01-01T00-00-00.000000/details_gsm8k_TIME.parquet",),

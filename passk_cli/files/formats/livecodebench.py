@@ -49,7 +49,7 @@ _NAME = re.compile(
 _SETTINGS = ("difficulty", "platform", "contest_date")
 
 
-def _is_by_position(file: File) -> bool:
+def _has_attempts_by_position(file: File) -> bool:
     """Whether the array contains pass@k and then the attempts by position.
 
     For code execution, the first element has no `detail`.
@@ -68,10 +68,10 @@ def _contents(file: File) -> Contents:
     if name is not None:
         facts = {"model": file.path.parent.name, "temperature": float(name["temperature"])}
     if file.has_keys("[].graded_list"):
-        return Contents(lambda request: _rows(file, request), facts=facts)
+        return Contents(lambda request: _rows(file, request), constants=facts)
     facts["suite"] = name["scenario"] if name else None
     return Contents(
-        lambda request: _numbered_rows(file), facts=facts, messages=(NUMBERED_PROBLEMS(),)
+        lambda request: _numbered_rows(file), constants=facts, messages=(NUMBERED_PROBLEMS(),)
     )
 
 
@@ -122,8 +122,8 @@ LIVECODEBENCH = Format(
     "an entry of graded_list that is true; in _eval.json, an attempt that passes all tests",
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
     lambda file: (
-        file.form == "array"
-        and (file.has_keys("[].question_id", "[].graded_list") or _is_by_position(file))
+        file.structure == "array"
+        and (file.has_keys("[].question_id", "[].graded_list") or _has_attempts_by_position(file))
     ),
     _contents,
     # LiveCodeBench also writes the ungraded answers and a file by position next to _eval_all.json.

@@ -46,7 +46,7 @@ FILTERED_ANSWERS = DiagnosticType(
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
 _MODEL = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
 # In early versions, each key of a sample that is not in this list is a metric.
-_OTHERS = frozenset(
+_NON_METRIC_KEYS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash"
     " target_hash".split()
 )
@@ -55,9 +55,9 @@ _OTHERS = frozenset(
 def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     answers, prompts = 1, dict[str, str]()
-    for _, sample in file.lines():
+    for _, sample in file.numbered_records():
         outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
-        answers = max(answers, _answers(file, sample))
+        answers = max(answers, _answer_count(file, sample))
         if sample.get("prompt_hash"):
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
     messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
@@ -94,7 +94,7 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
     """(metric, filter) of one sample, for each metric that is a number."""
     names = sample.get("metrics")
     if not isinstance(names, list):
-        names = [key for key in sample if key not in _OTHERS]
+        names = [key for key in sample if key not in _NON_METRIC_KEYS]
     values = ((name, sample.get(name)) for name in map(str, names))
     filter_name = str(sample.get("filter", "none"))
     return [
@@ -104,7 +104,7 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _answers(file: File, sample: dict[str, Any]) -> int:
+def _answer_count(file: File, sample: dict[str, Any]) -> int:
     """The number of answers to one request."""
     resps = require_type(file, "resps", sample.get("resps"), list) or []
     return max((len(answers) for answers in resps if isinstance(answers, list)), default=1)
@@ -113,7 +113,7 @@ def _answers(file: File, sample: dict[str, Any]) -> int:
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     metric, _, filter_name = request.outcome.rpartition(",")
     nameless: set[str] = set()
-    for line, sample in file.lines(request):
+    for line, sample in file.numbered_records(request):
         place, doc = f"{file.source.name}:{line}", str(sample.get("doc_id"))
         if "filter" not in sample:
             if doc in nameless:
@@ -123,7 +123,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             nameless.add(doc)
         if str(sample.get("filter", "none")) != filter_name:
             continue
-        answers, filtered = _answers(file, sample), nested_value(sample, "filtered_resps", 0)
+        answers, filtered = _answer_count(file, sample), nested_value(sample, "filtered_resps", 0)
         if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
             problem = f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
             problem += " lm-eval does not keep the outcome of each answer"

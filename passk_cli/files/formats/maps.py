@@ -52,7 +52,7 @@ def _format(path: Path) -> Format:
         path.stem,
         about["rule"],
         about["source"],
-        lambda file: _file_fits(table, file),
+        lambda file: _matches_map(table, file),
         (lambda file: contents_by_scorer(lambda: _judged_attempts(table, file, about)))
         if "scorers" in about
         else single_outcome_reader(rows),
@@ -61,7 +61,7 @@ def _format(path: Path) -> Format:
     )
 
 
-def _file_fits(table: ColumnMap, file: File) -> bool:
+def _matches_map(table: ColumnMap, file: File) -> bool:
     """Whether the records of a file have all keys of a map. Lines must have exactly these keys."""
     if not table.records:
         return file.keys == {*table.has}
@@ -73,9 +73,9 @@ def _file_fits(table: ColumnMap, file: File) -> bool:
 
 def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
     """One attempt per record, read from the columns that the map names."""
-    numbered_records: Any = file.lines(request)
+    numbered_records: Any = file.numbered_records(request)
     if table.records:
-        records = generic.records_inside(table.records).read_contents(file).rows(request)
+        records = generic.nested_records_format(table.records).read_contents(file).rows(request)
         numbered_records = enumerate(records, 1)
     passes, fails = (table.options.get(name, ()) for name in ("passes", "fails"))
     for number, record in numbered_records:

@@ -42,7 +42,7 @@ def _contents(file: File) -> Contents:
         }
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        for line, record in file.lines(request):
+        for line, record in file.numbered_records(request):
             scores = record.get("score")
             settings = {name: record.get(key) for name, key in _SETTINGS.items()}
             for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
@@ -56,7 +56,7 @@ def _contents(file: File) -> Contents:
                     place=f"line {line}",
                 )
 
-    return Contents(rows, facts=facts)
+    return Contents(rows, constants=facts)
 
 
 MATH_EVALUATION = Format(

@@ -48,7 +48,7 @@ def _contents(file: File) -> Contents:
             success = nested_value(result, "success")
             yield Row(task, success, None, attempt, reason, settings=settings, record=run)
 
-    return Contents(rows, facts=facts)
+    return Contents(rows, constants=facts)
 
 
 MCPMARK = Format(
@@ -56,14 +56,14 @@ MCPMARK = Format(
     "a run with execution_result.success true",
     "github.com/eval-sys/mcpmark: src/results_reporter.py, src/aggregators/aggregate_results.py",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and (
             file.has_keys("task_name", "model_name", "mcp", "execution_result.success")
             or (file.has_keys("model", "service") and any(map(_MERGED.fullmatch, file.keys)))
         )
     ),
     _contents,
-    covers=("messages.json", "../summary.json"),
+    ignored_siblings=("messages.json", "../summary.json"),
     read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",

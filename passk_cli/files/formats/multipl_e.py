@@ -53,12 +53,12 @@ def _contents(file: File) -> Contents:
                 None if status is None or code is None else status == "OK" and code == 0,
                 attempt=attempt,
                 reason=unknown if status is None else "timeout" if status == "Timeout" else "",
-                unjudged="",
+                default_reason="",
                 solution=nested_value(result, "program"),
                 place=f"results[{attempt}]",
             )
 
-    return Contents(rows, facts=facts)
+    return Contents(rows, constants=facts)
 
 
 MULTIPL_E = Format(

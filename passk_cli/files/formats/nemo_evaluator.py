@@ -33,9 +33,9 @@ _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 def _averages(file: File) -> tuple[str, str] | None:
     """(kind of file, what to give instead) for a file with averages; None for other files."""
-    if file.form == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
+    if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
-    if file.form == "other" and _AVERAGES.search(file.text):
+    if file.structure == "other" and _AVERAGES.search(file.start_text):
         remedy = "give the files of the underlying harness, for example samples_*.jsonl of lm-eval"
         return "results.yml", remedy
     return None
@@ -56,7 +56,7 @@ def _contents(file: File) -> Contents:
     }
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        for line, record in file.lines(request):
+        for line, record in file.numbered_records(request):
             category = nested_value(record, "scoring_details", "error_category")
             reason = _UNJUDGED.get(category)
             yield Row(
@@ -71,7 +71,7 @@ def _contents(file: File) -> Contents:
                 record=record,
             )
 
-    return Contents(rows, facts=facts)
+    return Contents(rows, constants=facts)
 
 
 NEMO_EVALUATOR = Format(

@@ -84,7 +84,7 @@ def _contents(file: File) -> Contents:
 
     def rows(request: RowRequest) -> Iterator[Row]:
         outcome = _OUTCOMES[request.outcome]
-        for line, record in file.lines(request):
+        for line, record in file.numbered_records(request):
             verdict = outcome(record)
             late = request.outcome == "proof_status" and record.get("proof_status") == "timeout"
             yield Row(

@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
 
 
 def _contents(file: File) -> Contents:
-    events = file.lines()
+    events = file.numbered_records()
     spec: Any = next((record["spec"] for _, record in events if "spec" in record), {})
     models = nested_value(spec, "completion_fns")
     matched = any(record.get("type") == "match" for _, record in events)
@@ -36,7 +36,7 @@ def _contents(file: File) -> Contents:
     def rows(request: RowRequest) -> Iterator[Row]:
         judged: set[str] = set()
         errors: dict[str, int] = {}
-        for line, event in file.lines(request):
+        for line, event in file.numbered_records(request):
             sample = event.get("sample_id")
             if event.get("type") == "match":
                 judged.add(str(sample))

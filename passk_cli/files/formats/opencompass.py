@@ -76,13 +76,13 @@ def _contents(file: File) -> Contents:
                     place=f"details: {task}[{attempt}]" if is_list else f"details: {task}",
                 )
 
-    return Contents(rows, facts=facts)
+    return Contents(rows, constants=facts)
 
 
 def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     """(task, detail) of each example."""
     if _has_numbered_details(file):
-        numbered = file.members("details")
+        numbered = file.object_members("details")
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))
         return
     for place, detail in enumerate(file.records("details")):
@@ -95,7 +95,7 @@ OPENCOMPASS = Format(
     "correct, is_correct or cascade_correct that is true or 1; other numbers need --threshold",
     "github.com/open-compass/opencompass: opencompass/openicl/icl_evaluator/icl_base_evaluator.py",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and (
             file.has_keys("details[].example_abbr")
             or _has_numbered_details(file)

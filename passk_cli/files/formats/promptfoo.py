@@ -35,15 +35,15 @@ def _contents(file: File) -> Contents:
         facts["run"] = file.document("results", "config").get("evalId")
     names, tests = {_SUCCESS: None}, dict[str, set[str]]()
     for _, result in _results(file, RowRequest("", skip_bad=True)):
-        tests.setdefault(_task_name(result), set()).add(_test_key(result))
+        tests.setdefault(_task_name(result), set()).add(_test_hash(result))
         names |= dict.fromkeys(name for name, _ in _assertions(result))
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for place, result in _results(file, request):
             task = _task_name(result)
             if len(tests[task]) > 1:
-                task += f" #{_test_key(result)}"
-            failed = nested_value(result, "failureReason") == _ERROR or _erred_early(result)
+                task += f" #{_test_hash(result)}"
+            failed = nested_value(result, "failureReason") == _ERROR or _is_early_error(result)
             provider = nested_value(result, "provider")
             output = nested_value(result, "response", "output")
             if request.outcome == _SUCCESS:
@@ -71,10 +71,10 @@ def _contents(file: File) -> Contents:
                 record=result,
             )
 
-    return Contents(rows, tuple(names), facts, verdict=_SUCCESS)
+    return Contents(rows, tuple(names), facts, default_outcome=_SUCCESS)
 
 
-def _erred_early(result: Any) -> bool:
+def _is_early_error(result: Any) -> bool:
     """Whether an error occurred, in a result of an early version without failureReason."""
     reason, grading = nested_value(result, "failureReason"), nested_value(result, "gradingResult")
     return reason is None and not grading and bool(nested_value(result, "error"))
@@ -109,7 +109,7 @@ def _all_pass(assertions: Sequence[Any]) -> object:
 def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, Any]]]:
     """(place in the file, result) of each result."""
     if not file.has_keys("results"):
-        yield from ((f"line {line}", result) for line, result in file.lines(request))
+        yield from ((f"line {line}", result) for line, result in file.numbered_records(request))
         return
     for place, result in enumerate(file.records("results", "results")):
         yield f"results.results[{place}]", result
@@ -141,7 +141,7 @@ def _task_name(result: Any) -> str:
     return json.dumps(values, sort_keys=True, ensure_ascii=False)
 
 
-def _test_key(result: Any) -> str:
+def _test_hash(result: Any) -> str:
     """A hash of assertions and description, which distinguishes tests with the same variables."""
     test = {key: nested_value(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
@@ -157,7 +157,7 @@ PROMPTFOO = Format(
     ),
     _contents,
     read_amounts=_amounts,
-    other_payers="models that grade",
+    extra_cost_sources="models that grade",
     example=Example(
         ("output.json", "output.jsonl"),
         """\

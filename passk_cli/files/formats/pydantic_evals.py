@@ -65,7 +65,7 @@ PYDANTIC_EVALS = Format(
     ),
     _contents,
     read_amounts=lambda case: {"seconds": nested_value(case, "task_duration")},
-    other_payers="evaluators that ask a model",
+    extra_cost_sources="evaluators that ask a model",
     example=Example(
         ("REPORT.json",),
         """\

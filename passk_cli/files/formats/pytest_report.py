@@ -40,7 +40,7 @@ REPEATED_TESTS = DiagnosticType(
     " last two numbers are the attempt and the number of attempts",
 )  # fmt: skip
 
-_STEP = re.compile(r"(.*?(?:\[|\[.*-))([1-9]\d*)-([1-9]\d*)\]", re.DOTALL)
+_REPEATED_NAME = re.compile(r"(.*?(?:\[|\[.*-))([1-9]\d*)-([1-9]\d*)\]", re.DOTALL)
 _OUTCOMES: dict[Any, tuple[bool | None, str]] = {
     "passed": (True, ""),
     "xpassed": (True, ""),
@@ -61,7 +61,7 @@ def _contents(file: File) -> Contents:
         raise NoResultsError(file.source.name, problem, remedy)
     summary, plugins = report.get("summary"), nested_value(report, "environment", "Plugins")
     without = isinstance(plugins, dict) and "repeat" not in plugins
-    repeated = {} if without else _test_of_repeat(file)
+    repeated = {} if without else _tests_by_repeat(file)
     messages = []
     if repeated:
         example = next(iter(repeated))
@@ -75,10 +75,10 @@ def _contents(file: File) -> Contents:
     if isinstance(tests_in_file, int) and tests_in_file < tests_listed:
         messages.append(INCOMPLETE_RUN(listed=tests_listed, held=tests_in_file))
     facts = {"run": report.get("created")}
-    return Contents(lambda request: _rows(file, repeated), facts=facts, messages=messages)
+    return Contents(lambda request: _rows(file, repeated), constants=facts, messages=messages)
 
 
-def _test_of_repeat(file: File) -> dict[str, str]:
+def _tests_by_repeat(file: File) -> dict[str, str]:
     """Test name with attempt number → test name without attempt number, for repeated tests."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
@@ -86,7 +86,7 @@ def _test_of_repeat(file: File) -> dict[str, str]:
     for test in file.records("tests"):
         name, keywords = str(nested_value(test, "nodeid")), nested_value(test, "keywords")
         function = name.partition("[")[0]
-        step = _STEP.fullmatch(name)
+        step = _REPEATED_NAME.fullmatch(name)
         if step is None:
             unnumbered.add(function)
             continue
@@ -117,7 +117,7 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
             part = nested_value(test, "call", "outcome")
             outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
         passed, reason = _OUTCOMES.get(outcome, (outcome or None, ""))
-        step = _STEP.fullmatch(name) if name in repeated else None
+        step = _REPEATED_NAME.fullmatch(name) if name in repeated else None
         yield Row(
             repeated.get(name, name) or None,
             passed,
@@ -136,7 +136,7 @@ PYTEST_REPORT = Format(
     "github.com/numirias/pytest-json-report: pytest_jsonreport/plugin.py;"
     " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and (
             file.has_keys("summary", "tests[].nodeid", "tests[].outcome") or file.has_keys(*_REPORT)
         )

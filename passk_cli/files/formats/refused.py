@@ -34,7 +34,8 @@ def _refused(
 
 REFUSED = (
     _refused(
-        "bfcl-scores", "the file does not list the ids of tasks that passed",
+        "bfcl-scores",
+        "the file does not list the ids of tasks that passed",
         "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
         lambda file: file.has_keys("accuracy", "correct_count", "total_count"),
         "a score file of BFCL lists only the failures, so it lacks the ids of tasks that passed",
@@ -45,13 +46,17 @@ REFUSED = (
 {"accuracy": 0.75, "correct_count": 3, "total_count": 4}
 {"id": "simple_2", "valid": false, "error": ["Wrong function name."]}
 """,
-            instead="take all ids from BFCL's result files and give a table of task and outcome",
+            alternative="take all ids from BFCL's result files and give a table of task and"
+            " outcome",
         ),
     ),
     _refused(
-        "bigcode-generations", "the file contains generated texts without outcomes",
+        "bigcode-generations",
+        "the file contains generated texts without outcomes",
         "github.com/bigcode-project/bigcode-evaluation-harness: main.py",
-        lambda file: file.form == "array" and bool(re.match(r'\s*\[\s*\[\s*"', file.text)),
+        lambda file: (
+            file.structure == "array" and bool(re.match(r'\s*\[\s*\[\s*"', file.start_text))
+        ),
         "the file contains generated texts without outcomes",
         "give a file with outcomes, for example the output of EvalPlus",
         Example(
@@ -59,14 +64,17 @@ REFUSED = (
             """\
 [["def one():\\n    return 1"], ["def two():\\n    return 2"]]
 """,
-            instead="give a file with outcomes, for example the output of EvalPlus",
+            alternative="give a file with outcomes, for example the output of EvalPlus",
         ),
     ),
     _refused(
-        "tau2-submission", "the file contains pass^k per domain, without tasks",
+        "tau2-submission",
+        "the file contains pass^k per domain, without tasks",
         "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
-        lambda file: file.has_keys("model_name", "results", "submission_date")
-        and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys),
+        lambda file: (
+            file.has_keys("model_name", "results", "submission_date")
+            and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys)
+        ),
         "the file is a submission to τ²-bench's leaderboard, with pass^k per domain and no tasks",
         "give the files of its trajectories",
         Example(
@@ -75,15 +83,21 @@ REFUSED = (
 {"model_name": "gpt-5.5", "submission_date": "2026-01-15",
  "results": {"retail": {"pass_1": 78.5, "pass_2": 72.1}}}
 """,
-            instead="give the files of its trajectories",
+            alternative="give the files of its trajectories",
         ),
     ),
     _refused(
-        "lm-eval-results", "the file contains averages of benchmarks, without outcomes of tasks",
+        "lm-eval-results",
+        "the file contains averages of benchmarks, without outcomes of tasks",
         "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
-        lambda file: file.form == "object" and file.has_keys("results", "versions")
-        and (file.has_keys("configs", "n-shot") or file.has_keys("config.model",
-        "config.num_fewshot")),
+        lambda file: (
+            file.structure == "object"
+            and file.has_keys("results", "versions")
+            and (
+                file.has_keys("configs", "n-shot")
+                or file.has_keys("config.model", "config.num_fewshot")
+            )
+        ),
         "the results of lm-eval are averages of benchmarks, without outcomes of tasks",
         "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
         Example(
@@ -92,7 +106,7 @@ REFUSED = (
 {"results": {"gsm8k": {"alias": "gsm8k", "exact_match,strict-match": 0.75}},
  "configs": {"gsm8k": {"task": "gsm8k"}}, "versions": {"gsm8k": 3}, "n-shot": {"gsm8k": 5}}
 """,
-            instead="evaluate with --log_samples and give the folder, or its samples_*.jsonl",
+            alternative="evaluate with --log_samples and give the folder, or its samples_*.jsonl",
         ),
     ),
-)  # fmt: skip
+)

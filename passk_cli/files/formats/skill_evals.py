@@ -36,7 +36,7 @@ def _recognises(file: File) -> bool:
     result = ("runs[].result.pass_rate", "runs[].result.passed", "runs[].expectations[].passed")
     runs = file.has_keys("runs[].eval_id", "runs[].configuration")
     runs = runs and any(map(file.has_keys, result))
-    return file.form == "object" and (runs or _is_grading(file))
+    return file.structure == "object" and (runs or _is_grading(file))
 
 
 def _is_grading(file: File) -> bool:
@@ -61,8 +61,8 @@ def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, 
 
 
 def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
-    model = _name(nested_value(metadata, "executor_model"))
-    model = model or _name(nested_value(metadata, "model"))
+    model = _known_name(nested_value(metadata, "executor_model"))
+    model = model or _known_name(nested_value(metadata, "model"))
     configuration, task = nested_value(run, "configuration"), nested_value(run, "eval_id")
     if configuration is not None:
         model = str(configuration) if model is None else f"{configuration} ({model})"
@@ -79,7 +79,7 @@ def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
     )
 
 
-def _name(value: Any) -> str | None:
+def _known_name(value: Any) -> str | None:
     return value if isinstance(value, str) and not _UNNAMED.fullmatch(value) else None
 
 
@@ -92,7 +92,7 @@ def _contents(file: File) -> Contents:
         for place, run in enumerate(file.records("runs")):
             yield _row(file, run, nested_value(run, "result"), metadata, f"runs[{place}]")
 
-    return Contents(rows, facts={"suite": _name(nested_value(metadata, "skill_name"))})
+    return Contents(rows, constants={"suite": _known_name(nested_value(metadata, "skill_name"))})
 
 
 def _grading_contents(file: File) -> Contents:

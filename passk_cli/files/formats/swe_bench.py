@@ -29,7 +29,7 @@ from passk_cli.text import shortened
 
 # Name of a list (without _ids) → outcome and reason. If an instance is in two lists, the first list
 # decides, because it is more specific. For example, an infrastructure failure is also an error.
-_LISTS: dict[str, tuple[bool | None, str]] = {
+_LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
     "unresolved": (False, ""),
@@ -85,7 +85,7 @@ def _is_report(file: File) -> bool:
     board = file.has_keys("resolved") and not file.keys.isdisjoint(
         {"no_generation", "no_logs", "generated", "unresolved", "stats.generated"}
     )
-    return file.form == "object" and (run or live or board)
+    return file.structure == "object" and (run or live or board)
 
 
 def _report_contents(file: File) -> Contents:
@@ -102,13 +102,13 @@ def _report_contents(file: File) -> Contents:
         nowhere = int(finite_number(report.get("submitted_instances")) or 0) - len(attempts)
     messages = (UNLISTED_INSTANCES(instances=nowhere),) if nowhere > 0 else ()
     rows = [Row(task, outcome, None, 0, why) for task, (outcome, why) in attempts.items()]
-    return Contents(lambda request: rows, facts={"model": model, "run": run}, messages=messages)
+    return Contents(lambda request: rows, constants={"model": model, "run": run}, messages=messages)
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
     """Instance → (outcome, reason).  Errors: DataError for an instance that passed and failed."""
     attempts: dict[str, tuple[bool | None, str]] = {}
-    for name, verdict in _LISTS.items():
+    for name, verdict in _LIST_OUTCOMES.items():
         for task in map(str, lists.get(name, ())):
             before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
@@ -127,7 +127,7 @@ def _model_and_run(file: File) -> tuple[str | None, str | None]:
     return (model, run) if dot and model and run else (None, None)
 
 
-def _covered(file: File) -> tuple[str, ...]:
+def _instance_report_patterns(file: File) -> tuple[str, ...]:
     """Glob patterns for the instance reports that this report summarises."""
     if file.has_keys("success_ids"):
         return ("*/report.json",)
@@ -138,7 +138,7 @@ def _covered(file: File) -> tuple[str, ...]:
 def _is_instance(file: File) -> bool:
     is_swe_bench = any(key.endswith(".patch_successfully_applied") for key in file.keys)
     live = file.has_keys("instance_id", "resolved", "PASS_TO_PASS")
-    return file.form == "object" and (is_swe_bench or live)
+    return file.structure == "object" and (is_swe_bench or live)
 
 
 def _instance_contents(file: File) -> Contents:
@@ -152,7 +152,7 @@ def _instance_contents(file: File) -> Contents:
         runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
         facts = {"model": model, "run": parts[-4] if runs else None}
     resolved = {instance: nested_value(result, "resolved") for instance, result in results.items()}
-    return Contents(lambda request: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
+    return Contents(lambda request: _rows(resolved), constants=facts, messages=(COMPLETED_ONLY(),))
 
 
 def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
@@ -168,7 +168,7 @@ SWE_BENCH = Format(
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_report,
     _report_contents,
-    covers=_covered,
+    ignored_siblings=_instance_report_patterns,
     example=Example(
         ("MODEL.RUN.json",),
         """\
@@ -203,14 +203,14 @@ SWE_BENCH_PRO = Format(
     "the value true; missing tasks are left out, although the leaderboard counts them as failed",
     "github.com/scaleapi/SWE-bench_Pro-os: traj/*/eval_results.json",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and bool(file.keys)
         and all(key.startswith("instance_") for key in file.keys)
         and not _is_instance(file)
     ),
     lambda file: Contents(
         lambda request: _rows(file.document()),
-        facts={"model": file.path.parent.name if file.name == "eval_results.json" else None},
+        constants={"model": file.path.parent.name if file.name == "eval_results.json" else None},
     ),
     example=Example(
         ("traj/MODEL/eval_results.json",),

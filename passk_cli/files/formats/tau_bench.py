@@ -27,7 +27,7 @@ from passk_cli.files.formats.format import (
 
 _SIMULATIONS = "simulations/*.json"
 # passk does not load these keys of a simulation, because they can be megabytes long.
-_LONG = ("messages", "ticks", "effect_timeline", "review")
+_SKIPPED_KEYS = ("messages", "ticks", "effect_timeline", "review")
 _UNJUDGED = {
     "infrastructure_error": "infrastructure",
     "context_window_exceeded": "context window exceeded",
@@ -57,7 +57,7 @@ TAU_BENCH = Format(
     "tau-bench",
     "a reward of 1 (± 1e-6); errors are no outcome, although τ-bench gives them a reward of 0",
     "github.com/sierra-research/tau-bench: tau_bench/run.py, types.py",
-    lambda file: file.form == "array" and file.has_keys("[].task_id", "[].reward", "[].traj"),
+    lambda file: file.structure == "array" and file.has_keys("[].task_id", "[].reward", "[].traj"),
     single_outcome_reader(_tau_rows),
     # τ-bench's files contain the cost of the simulated user, but not the cost of the agent.
     read_amounts=lambda result: {"user_cost": nested_value(result, "info", "user_cost")},
@@ -80,14 +80,18 @@ def _is_simulation(file: File) -> bool:
 def _contents(file: File) -> Contents:
     if _is_simulation(file):
         run = file.sibling_document("../results.json")
-        return Contents(lambda request: _rows([file.document(*_LONG)]), facts=_facts(run))
+        return Contents(
+            lambda request: _rows([file.document(*_SKIPPED_KEYS)]), constants=_facts(run)
+        )
     run = file.document("simulations", "tasks")
     names = file.sibling_names(_SIMULATIONS) if not file.has_keys("simulations") else []
     index = run.get("simulation_index")
     messages = []
     if names and index and len(index) != len(names):
         messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
-    return Contents(lambda request: _rows(_simulations(file)), facts=_facts(run), messages=messages)
+    return Contents(
+        lambda request: _rows(_simulations(file)), constants=_facts(run), messages=messages
+    )
 
 
 def _facts(run: Any) -> dict[str, object]:
@@ -109,7 +113,7 @@ def _simulations(file: File) -> Iterator[Any]:
         yield simulation
     if not in_document:
         for sibling in file.sibling_files(_SIMULATIONS):
-            yield sibling.document(*_LONG)
+            yield sibling.document(*_SKIPPED_KEYS)
 
 
 def _rows(simulations: Any) -> Iterator[Row]:
@@ -153,13 +157,13 @@ TAU2 = Format(
     "a reward of 1 (± 1e-6); infrastructure errors and full context windows are no outcome",
     "github.com/sierra-research/tau2-bench: src/tau2/data_model/simulation.py",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and (file.has_keys("info.agent_info", "info.environment_info") or _is_simulation(file))
     ),
     _contents,
-    covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
+    ignored_siblings=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
     read_amounts=_amounts,
-    other_payers="the simulated user",
+    extra_cost_sources="the simulated user",
     example=Example(
         ("data/simulations/RUN.json", "data/simulations/RUN/results.json"),
         """\

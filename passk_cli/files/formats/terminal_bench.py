@@ -66,7 +66,7 @@ def _contents(file: File) -> Contents:
             why = reason if failed else ""
             yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
 
-    return Contents(rows, facts=facts, messages=messages)
+    return Contents(rows, constants=facts, messages=messages)
 
 
 def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
@@ -79,7 +79,7 @@ def _attempt_number_match(trial: Any) -> re.Match[str] | None:
     return _TRIAL.match(name.removeprefix(task))
 
 
-def _covered(file: File) -> tuple[str, ...]:
+def _trial_file_patterns(file: File) -> tuple[str, ...]:
     """Glob patterns for the run's metadata, and for trial files that this file repeats."""
     if file.has_keys("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
@@ -92,7 +92,7 @@ TERMINAL_BENCH = Format(
     "is_resolved that is true; null is no outcome, although the leaderboard counts it as failed",
     "github.com/laude-institute/terminal-bench: terminal_bench/harness/models.py (in a copy)",
     lambda file: (
-        file.form == "object"
+        file.structure == "object"
         and (
             file.has_keys("results[].is_resolved", "results[].trial_name")
             # These keys belong to a run without trials.
@@ -101,7 +101,7 @@ TERMINAL_BENCH = Format(
         )
     ),
     _contents,
-    covers=_covered,
+    ignored_siblings=_trial_file_patterns,
     # A number of 0 tokens means that the agent did not count tokens.
     read_amounts=lambda trial: {
         "tokens_in": nested_value(trial, "total_input_tokens"),

@@ -44,7 +44,7 @@ ASSUMED_THRESHOLD = DiagnosticType(
 # verifiers v0 and v1 give these names to the folder of a run, and a copied folder keeps its name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Name of the outcome if episodes have one agent. Several agents give outcomes with their names.
-_ONLY = "reward"
+_SINGLE_AGENT = "reward"
 
 
 def _results_contents(file: File) -> Contents:
@@ -58,13 +58,14 @@ def _results_contents(file: File) -> Contents:
         "temperature": nested_value(metadata, "sampling_args", "temperature"),
     }
     return Contents(
-        lambda request: number_attempts(_rollout_rows(file, metadata, bar, request)), facts=facts
+        lambda request: number_attempts(_rollout_rows(file, metadata, bar, request)),
+        constants=facts,
     )
 
 
 def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) -> Iterator[Row]:
     rollouts_read, partly = 0, False
-    for line, rollout in file.lines(request):
+    for line, rollout in file.numbered_records(request):
         rollouts_read += 1
         # verifiers gives a reward of 0 to a rollout that ended with an error.
         failed = rollout.get("error") is not None
@@ -86,7 +87,7 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
 def _traces_contents(file: File) -> Contents:
     # An episode can end with an error before it has a trace, so the first episode with a trace is
     # used.
-    episodes = (record for _, record in file.lines())
+    episodes = (record for _, record in file.numbered_records())
     first = next((record for record in episodes if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
     traces = traces if isinstance(traces, list) else []
@@ -96,7 +97,7 @@ def _traces_contents(file: File) -> Contents:
         "suite": nested_value(first, "env", "id") or None,
         "run": _run_name(file) or nested_value(first, "run", "id"),
     }
-    outcomes = names if len(names) > 1 else (_ONLY,)
+    outcomes = names if len(names) > 1 else (_SINGLE_AGENT,)
     return Contents(lambda request: number_attempts(_episode_rows(file, request)), outcomes, facts)
 
 
@@ -110,15 +111,15 @@ def _agent_name(trace: Any) -> str:
 
 
 def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
-    for line, episode in file.lines(request):
+    for line, episode in file.numbered_records(request):
         trace = _agent_trace(f"{file.source.name}:{line}", episode, request.outcome)
         failed = any(flag is False for flag in (episode.get("ok"), nested_value(trace, "ok")))
         failed = failed or nested_value(trace, "error") is not None
         yield Row(
             _task_key(episode),
-            *judge_binary(None if failed else _reward(trace)),
+            *judge_binary(None if failed else _total_reward(trace)),
             reason="error" if failed else "",
-            unjudged="no score",
+            default_reason="no score",
             model=_model_name(trace),
             settings={
                 "temperature": nested_value(trace, "agent", "config", "sampling", "temperature")
@@ -132,7 +133,7 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
         raise BadRecordError(place, "the value of traces is not a list", "expected a list")
-    traces = [trace for trace in episode_traces if agent in (_ONLY, _agent_name(trace))]
+    traces = [trace for trace in episode_traces if agent in (_SINGLE_AGENT, _agent_name(trace))]
     if len(traces) > 1:
         problem = f"one episode contains {len(traces)} traces of {agent!r}"
         raise BadRecordError(place, problem, "passk expects one trace per agent and episode")
@@ -148,7 +149,7 @@ def _task_key(record: dict[str, Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _reward(trace: Any) -> object:
+def _total_reward(trace: Any) -> object:
     """The sum of the weighted rewards; None if a reward is missing.
 
     A reward that is not a number is returned unchanged, so that passk reports an error for it.
@@ -176,12 +177,12 @@ VERIFIERS = Format(
     "a reward of 0.5 or more; a rollout that ended with an error is no outcome",
     "github.com/PrimeIntellect-ai/verifiers: verifiers/utils/save_utils.py, metric_utils.py",
     lambda file: (
-        file.form in ("lines", "object")
+        file.structure in ("lines", "object")
         and (file.has_keys("example_id") or file.has_keys("id", "generation_ms"))
         and file.has_keys("reward", "prompt", "completion")
     ),
     _results_contents,
-    covers=("metadata.json",),
+    ignored_siblings=("metadata.json",),
     # The time of generation and scoring is in milliseconds before 2026, and in seconds since then.
     read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
@@ -190,7 +191,7 @@ VERIFIERS = Format(
         duration_ms="timing.total_ms",
         duration="timing.total",
     ),
-    other_payers="a judge",
+    extra_cost_sources="a judge",
     example=Example(
         ("outputs/evals/ENVIRONMENT--MODEL/ID/results.jsonl",),
         """\
@@ -207,7 +208,7 @@ VERIFIERS_TRACES = Format(
     "a reward of 1 (0 fails; others need --threshold); errors are no outcome",
     "github.com/PrimeIntellect-ai/verifiers: verifiers/v1/episode.py, trace.py, cli/output.py",
     lambda file: (
-        file.form in ("lines", "object")
+        file.structure in ("lines", "object")
         # A line is an episode with traces, or a single trace.
         and (
             file.has_keys("task", "ok", "errors", "traces")

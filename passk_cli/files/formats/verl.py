@@ -24,13 +24,13 @@ from passk_cli.files.formats.format import (
 
 
 def _rows(file: File, request: RowRequest) -> Iterator[Row]:
-    for line, record in file.lines(request):
+    for line, record in file.numbered_records(request):
         outcome, score = judge_binary(record.get("score"))
         yield Row(
             _task_name(record.get("input"), record.get("gts")),
             record.get("acc", outcome),
             score,
-            unjudged="no score",
+            default_reason="no score",
             settings={"step": record.get("step")},
             solution=record.get("output"),
             place=f"line {line}",
@@ -58,7 +58,7 @@ VERL = Format(
     "acc that is true; without acc a score of 1, and scores other than 0 and 1 need --threshold",
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
     lambda file: (
-        file.form in ("lines", "object") and file.has_keys("input", "output", "score", "step")
+        file.structure in ("lines", "object") and file.has_keys("input", "output", "score", "step")
     ),
     single_outcome_reader(lambda file, request: number_attempts(_rows(file, request))),
     example=Example(

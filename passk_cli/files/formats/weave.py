@@ -23,20 +23,22 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-_CALL = "Evaluation.predict_and_score"
+_ATTEMPT_OPERATION = "Evaluation.predict_and_score"
 _NAME = re.compile(r"/(?:object|op)/([^/:]+)")
 
 
 def _recognises(file: File) -> bool:
     keys = ("op_name", "trace_id", "inputs")
     in_array = (f"[].{key}" for key in keys)
-    return _CALL in file.text and (file.has_keys(*keys) or file.has_keys(*in_array))
+    return _ATTEMPT_OPERATION in file.start_text and (
+        file.has_keys(*keys) or file.has_keys(*in_array)
+    )
 
 
 def _contents(file: File) -> Contents:
     def calls() -> JudgedAttempts:
         for number, call in enumerate(file.records(), 1):
-            if _CALL not in str(nested_value(call, "op_name")):
+            if _ATTEMPT_OPERATION not in str(nested_value(call, "op_name")):
                 continue
             scores, judgements = nested_value(call, "output", "scores"), {}
             for name, value in (scores if isinstance(scores, dict) else {}).items():
@@ -65,7 +67,7 @@ WEAVE = Format(
     _recognises,
     _contents,
     read_amounts=lambda call: {"seconds": nested_value(call, "output", "model_latency")},
-    other_payers="scorers that ask a model",
+    extra_cost_sources="scorers that ask a model",
     example=Example(
         ("CALLS.json", "CALLS.jsonl"),
         """\

@@ -29,8 +29,8 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.memory import index_hint
-from passk_cli.files.sources.paths import layout_template
-from passk_cli.files.sources.source import TRIAL_BYTES
+from passk_cli.files.sources.paths import suggested_template
+from passk_cli.files.sources.source import REREAD_BYTES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.text import shortened
@@ -85,7 +85,7 @@ def question_error(
     if any(is_read_once(source.frame) for source in sources):
         return error
     paths = [source.path for source in sources if source.frame is None]
-    trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= TRIAL_BYTES)
+    trials = FixTrials(request, read, sum(map(os.path.getsize, paths)) <= REREAD_BYTES)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # No option can choose between two columns with the same name.
     other_column = error.name == "ambiguous-column" and (not roles or roles - {*_QUESTION_TEXTS})
@@ -107,7 +107,7 @@ def question_error(
         return refusal if error.name == "unknown-format" else error
     if not places:
         return error
-    template = layout_template(paths) if error.name == "no-task-column" else ""
+    template = suggested_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
         # If files are named like runs, the position of a row in its file may identify the task.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}

@@ -28,7 +28,7 @@ from passk_cli.files.roles import (
     list_key_index,
     verdict_sql,
 )
-from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
+from passk_cli.files.sources.source import DUCKDB_PACKINGS, OBJECT_BYTES, Source, text_kind
 
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
@@ -119,7 +119,7 @@ class Layout:
     @property
     def is_harness(self) -> bool:
         """Whether a harness wrote the files, so that the format defines the roles of columns."""
-        return self.format is not None and not self.format.generic
+        return self.format is not None and not self.format.is_generic
 
     @property
     def has_typed_values(self) -> bool:
@@ -151,7 +151,7 @@ class Layout:
         size = f", maximum_object_size={max(object_bytes, self.longest_row + 1)}"
         files = f"[{', '.join(map(quote_text, paths))}]"
         if self.kind not in ("frame", "parquet"):
-            options += f", compression={quote_text(PACKINGS[self.packing])}"
+            options += f", compression={quote_text(DUCKDB_PACKINGS[self.packing])}"
         if self.table:
             casts = (
                 f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()

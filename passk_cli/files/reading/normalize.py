@@ -105,7 +105,7 @@ def recognise_files(
         if form is None:
             file, form = formats.recognise_format(file) or (file, None)
         if form is None and len(sources) > _MANY_FILES:
-            form = formats.format_of_short_table(file)
+            form = formats.format_of_short_document(file)
         if form is None:
             tables.append(source)
         else:
@@ -124,7 +124,7 @@ def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[S
     covered: set[str] = set()
     for known_file in known_files:
         path = os.path.abspath(known_file.source.name)
-        covers = known_file.format.covers
+        covers = known_file.format.ignored_siblings
         for pattern in covers(known_file.file) if callable(covers) else covers:
             # A pattern reaches files outside of the folder with ../ at its beginning.
             full_pattern = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
@@ -161,12 +161,12 @@ def write_row_files(
         sheets, tables = _RowFiles(folder, request, result, opened), []
         for file in files:
             try:
-                if file.format.generic:
+                if file.format.is_generic:
                     sheets.write_records(file)
                 else:
                     table = file.format.contents(file.file)
                     in_path = template_columns(file.source.name, request.template)
-                    tables.append((file, replace(table, facts={**table.facts, **in_path})))
+                    tables.append((file, replace(table, constants={**table.constants, **in_path})))
             except NoResultsError as error:
                 result.skip_file(file.source, error)
         outcomes = _choose_outcomes(tables, request, result)
@@ -208,7 +208,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         if table.outcomes is None:
             continue
         if only or request.outcome in (None, *table.outcomes) or file.source.is_explicit:
-            requested = None if only else request.outcome or table.verdict
+            requested = None if only else request.outcome or table.default_outcome
             # The outcome that occurs in most files comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
             outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
@@ -221,7 +221,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         problem += f": {', '.join(all_outcomes)}"
         judged_tables = [table for _, table in tables if table.outcomes is not None]
         # One estimate would hide differences between benchmarks, so the fix adds --by suite.
-        suites = {table.facts.get("suite") for table in judged_tables} - {None}
+        suites = {table.constants.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
         settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
@@ -238,12 +238,12 @@ def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
     """The tables, in which a model with several agents is named "agent (model)"."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
-        agents.setdefault(table.facts.get("model"), set()).add(table.facts.get("agent"))
+        agents.setdefault(table.constants.get("model"), set()).add(table.constants.get("agent"))
     renamed = []
     for file, table in tables:
-        model, agent = table.facts.get("model"), table.facts.get("agent")
+        model, agent = table.constants.get("model"), table.constants.get("agent")
         if model is not None and agent is not None and len(agents[model]) > 1:
-            table = replace(table, facts={**table.facts, "model": f"{agent} ({model})"})
+            table = replace(table, constants={**table.constants, "model": f"{agent} ({model})"})
         renamed.append((file, table))
     return renamed
 
@@ -252,13 +252,13 @@ def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
     """Map each model and suite to the sorted names of runs, which passk joins to one run."""
     runs: dict[tuple[object, object], set[str]] = {}
     for file, table in tables:
-        if (run := table.facts.get("run")) is not None:
+        if (run := table.constants.get("run")) is not None:
             runs.setdefault(_model_and_suite(file, table), set()).add(str(run))
     return {key: sorted(names) for key, names in runs.items()}
 
 
 def _model_and_suite(file: RecognisedFile, table: Contents) -> tuple[object, object]:
-    return file.source.label or table.facts.get("model"), table.facts.get("suite")
+    return file.source.label or table.constants.get("model"), table.constants.get("suite")
 
 
 @dataclass
@@ -333,7 +333,7 @@ class _RowFiles:
         source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
         in_folders = folder_columns(source.name, self._request.by)
-        run = str(table.facts.get("run"))
+        run = str(table.constants.get("run"))
         runs = self.runs.get(_model_and_suite(recognised, table), ())
         run_index = runs.index(run) if run in runs else 0
         amounts = result.amount_names.setdefault(recognised.format.name, {})
@@ -344,7 +344,7 @@ class _RowFiles:
             page = _RowFile(recognised.format, None, file)
             for number, row in enumerate(cast("Iterator[Row]", table.rows(row_request)), 1):
                 place = f"{source.name}: {row.place or f'attempt {number}'}"
-                columns = self._row_columns(table.facts, row, in_path, in_folders)
+                columns = self._row_columns(table.constants, row, in_path, in_folders)
                 if row.attempt is None and self._request.joins_labels:
                     columns.setdefault("attempt", place)
                 if run_index and row.attempt is not None and "attempt" not in in_path:
@@ -407,7 +407,9 @@ class _RowFiles:
                        if self._plays_a_part(n) or _may_distinguish(n, v)}  # fmt: skip
                 page.write(source, f"{source.name}: record {number}", written_values)
             self._note_file_facts(source, "records", number, contents, row_request)
-            facts = {name: str(v) for name, v in contents.facts.items() if name not in page.types}
+            facts = {
+                name: str(v) for name, v in contents.constants.items() if name not in page.types
+            }
             facts |= path_columns(source.name, request.template, request.by, {*page.types, *facts})
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
@@ -442,7 +444,7 @@ class _RowFiles:
                 kinds = {"outcome": {"null"}, "task": {"null"}} | kinds
             layout = Layout(
                 sheet.format.name,
-                sheet.format.rule,
+                sheet.format.pass_rule,
                 tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constants),
                 row_file=str(sheet.path),
                 longest_row=sheet.longest,
@@ -475,11 +477,11 @@ class _RowFiles:
         """Add the messages about a file to the result. Raise NoResultsError if it has no rows."""
         if rows == 0:
             raise NoResultsError(source.name, f"no {row_name} in this file", "did the run start?")
-        self._result.skipped += row_request.skipped
+        self._result.skipped += row_request.skipped_lines
         for message in (*table.messages, *row_request.messages):
             self._result.files_by_message.setdefault(message, []).append(source.name)
-        suite = table.facts.get("suite")
-        tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.order)
+        suite = table.constants.get("suite")
+        tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.task_order)
         self._result.orders.add(tuple(tasks))
 
     def _row_columns(

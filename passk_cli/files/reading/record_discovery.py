@@ -282,23 +282,23 @@ def _pairs_in_file(
 
     file = sniff_file(source, size=_MOST_BYTES)
     recognised = recognise_format(file)
-    if recognised is not None and not recognised[1].generic:
-        if file.form == "other":
+    if recognised is not None and not recognised[1].is_generic:
+        if file.structure == "other":
             # Reading the contents raises an error for a file that cannot contain results.
             recognised[1].read_contents(file)
         return
-    if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
+    if file.structure not in ("lines", "array", "object") or request.format in (*TABLES,):
         yield "", [({}, row) for row in _table_rows(con, source, request)]
         return
-    if file.form == "lines":
-        document: Any = [*map(json_or_none, islice(file.text.split("\n"), MOST_RECORDS))]
+    if file.structure == "lines":
+        document: Any = [*map(json_or_none, islice(file.start_text.split("\n"), MOST_RECORDS))]
     else:
         stream = (
-            [*islice(_concatenated_documents(file.text), MOST_RECORDS)]
-            if file.form == "object"
+            [*islice(_concatenated_documents(file.start_text), MOST_RECORDS)]
+            if file.structure == "object"
             else []
         )
-        document = stream if len(stream) > 1 else file.beginning
+        document = stream if len(stream) > 1 else file.start_value
     places = [*_nested_places([({}, document)])]
     is_record_list = recognised is not None and recognised[1].name != "record"
     if isinstance(document, dict) and (not places or (several and not is_record_list)):
@@ -342,7 +342,7 @@ def _nested_places(
     """
     if len(keys) > _MOST_LEVELS:
         return
-    from passk_cli.files.formats.generic import are_flags, rows_from_columns
+    from passk_cli.files.formats.generic import are_outcomes, rows_from_columns
 
     lists = [(context, entry) for context, v in pairs if isinstance(v, list) for entry in v]
     if lists:
@@ -352,7 +352,7 @@ def _nested_places(
             yield from _places_in_records(entries, keys)
         elif keys[-1:] == ("{}",) and all(isinstance(entry, bool) for _, entry in lists):
             yield keys, [(context, {"outcomes": value}) for context, value in pairs]
-        elif keys and are_flags([entry for _, entry in lists]) and len(lists) > 1:
+        elif keys and are_outcomes([entry for _, entry in lists]) and len(lists) > 1:
             yield keys, [(context, {"outcome": entry}) for context, entry in lists[:MOST_RECORDS]]
         return
     objects = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:MOST_RECORDS]

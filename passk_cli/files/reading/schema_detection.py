@@ -433,7 +433,7 @@ def first_columns(source: Source) -> Sequence[str]:
 
     if source.frame is not None:
         return column_names(source.frame)
-    if source.first_sign in ("{", "[", "PK", "PAR1"):
+    if source.first_character in ("{", "[", "PK", "PAR1"):
         return [key.replace("[].", ".").removeprefix(".") for key in beginning(source).keys]
     try:
         return [name for name, _ in detect_layout(shared_connection(), source, None).columns]

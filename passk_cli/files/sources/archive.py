@@ -16,7 +16,7 @@ from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd
 
 # Maximum number of bytes of a member, maximum ratio to its packed size, and size below which that
 # ratio is not checked. A summary of 10⁶ attempts needs a tenth of the first limit.
-MOST_BYTES, MOST_TIMES, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
+MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -45,7 +45,7 @@ class Archive:
         if packed > os.path.getsize(self._source.path):
             raise _suspicious_error(self._source.name, "members of the archive overlap")
         size = sum(member.file_size for member in members.values())
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             self._require_size_limit(self._source.name, size, packed)
         return members
 
@@ -88,15 +88,15 @@ class Archive:
             raise self._damaged_error(name, f"it is not JSON: {error}") from None
 
     def _require_size_limit(self, place: str, size: int, packed: int) -> None:
-        if size > _HARMLESS_BYTES and size > MOST_TIMES * max(packed, 1):
+        if size > _HARMLESS_BYTES and size > MAX_RATIO * max(packed, 1):
             raise _suspicious_error(place, f"{packed:,} packed bytes unpack to {size:,} bytes")
 
     def _packed_bytes(self, member: zipfile.ZipInfo) -> bytes:
         place = f"{self._source.name}: {member.filename}"
         self._require_size_limit(place, member.file_size, member.compress_size)
-        if member.file_size > MOST_BYTES:
+        if member.file_size > MAX_BYTES:
             size = member.file_size
-            problem = f"the member unpacks to {size:,} bytes; the limit is {MOST_BYTES:,}"
+            problem = f"the member unpacks to {size:,} bytes; the limit is {MAX_BYTES:,}"
             raise _suspicious_error(place, problem)
         if member.flag_bits & _ENCRYPTED:
             raise self._damaged_error(member.filename, "it needs a password")

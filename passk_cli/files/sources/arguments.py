@@ -27,7 +27,7 @@ from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     BYTE_ORDER_MARK,
     HEAD_BYTES,
-    PACKED,
+    PACKED_SUFFIXES,
     SUFFIXES,
     Source,
     detect_encoding,
@@ -36,8 +36,8 @@ from passk_cli.files.sources.source import (
     open_bytes,
     refuse_binary,
     require_complete,
-    require_shallow,
-    require_usual_size,
+    require_limited_nesting,
+    require_usual_unpacked_size,
     without_suffixes,
 )
 from passk_cli.suggested_fix import OptionValue
@@ -47,10 +47,10 @@ from passk_cli.text import decode_name, public_address
 # The name of rows that come from Python, and the model if data in memory does not contain one.
 ROWS, UNNAMED = "<rows>", "model"
 # Suffixes of unsupported packings are included, so that passk reports an error for such files.
-_PACKINGS = (*PACKED, ".bz2", ".xz", ".lz4")
+_PACKINGS = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
-_AS_LATIN = "as-latin-1"
+_LATIN1_HANDLER = "as-latin-1"
 
 
 def expand_arguments(
@@ -79,7 +79,7 @@ def expand_arguments(
             copy = _copy_stream(sys.stdin.buffer, spool / "stdin", "<stdin>")
             files.append((copy, "<stdin>", label, True))
             continue
-        is_explicit = remote.addresses_of(path)[1] if is_address else not os.path.isdir(path)
+        is_explicit = remote.file_addresses(path)[1] if is_address else not os.path.isdir(path)
         for place, file in enumerate(_expand_path(path, hidden)):
             if not is_address:
                 copy = _seekable_path(file, spool, f"{len(files)}.{place}")
@@ -175,7 +175,7 @@ def is_read_once(data: Any) -> bool:
     return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__len__")
 
 
-def without_file(arguments: Sequence[str], argument: str) -> list[str]:
+def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]:
     """The arguments without one file. Folders and globs that contain the file become lists of the
     remaining files."""
     real = real_paths([argument])
@@ -232,7 +232,7 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
 
 
 # File names that are the same for every model.
-_NAMELESS = ("report", "final_report", ".report", ".latest_test_run")
+_GENERIC_STEMS = ("report", "final_report", ".report", ".latest_test_run")
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
@@ -253,7 +253,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
         elif source.name in plain:
             below = os.path.relpath(os.path.abspath(source.name), common)
             folder, stem = os.path.split(without_suffixes(below))
-            is_nameless = stem.lower() in _NAMELESS and set(times) == {source.stem}
+            is_nameless = stem.lower() in _GENERIC_STEMS and set(times) == {source.stem}
             names[source.path] = folder if is_nameless and folder else without_suffixes(below)
         else:
             in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
@@ -281,7 +281,7 @@ def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
-        return [path] if remote.is_cluster_only(path) else remote.addresses_of(path)[0]
+        return [path] if remote.is_cluster_only(path) else remote.file_addresses(path)[0]
     if os.path.isdir(path):
         inside, above = _result_files(path), f"{Path(path)}/"
         # Hidden folders often contain copies that editors make.
@@ -426,7 +426,7 @@ def _decode_as_latin1(error: UnicodeError) -> tuple[str, int]:
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
 
-codecs.register_error(_AS_LATIN, _decode_as_latin1)
+codecs.register_error(_LATIN1_HANDLER, _decode_as_latin1)
 
 
 def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
@@ -467,7 +467,7 @@ def _make_source(
     # Data from a pipe or another machine is a copy, so its name is not a path.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
-    source = Source(literal, name, label, packing, place, is_explicit, origin=origin)
+    source = Source(literal, name, label, packing, place, is_explicit, origin_path=origin)
     if packing == "zstd":
         require_complete(source)
     if packing != "none":
@@ -475,16 +475,16 @@ def _make_source(
     opening = first_character(start)
     if packing == "gzip" and opening != "{":
         # JSON lines may have any size, because Python reads only their beginning.
-        require_usual_size(source)
+        require_usual_unpacked_size(source)
     if opening in ("{", "["):
-        require_shallow(name, start)
+        require_limited_nesting(name, start)
     encoding = "" if opening in ("PK", "PAR1") else detect_encoding(start)
     if not (encoding or start.startswith(BYTE_ORDER_MARK)):
-        return replace(source, first_sign=opening)
+        return replace(source, first_character=opening)
     copy = spool / str(place)
     with open_bytes(source) as packed, open(copy, "wb") as plain:
         if encoding:
-            text = io.TextIOWrapper(packed, encoding, errors=_AS_LATIN, newline="")
+            text = io.TextIOWrapper(packed, encoding, errors=_LATIN1_HANDLER, newline="")
             opening = text.read(1)
             plain.write(opening.encode())
             while block := text.read(1 << 20):
@@ -492,7 +492,7 @@ def _make_source(
         else:
             packed.read(len(BYTE_ORDER_MARK))
             shutil.copyfileobj(packed, plain, 1 << 20)
-    source = replace(source, path=str(copy), packing="none", first_sign=opening)
+    source = replace(source, path=str(copy), packing="none", first_character=opening)
     return replace(source, encoding=encoding)
 
 

@@ -10,7 +10,7 @@ from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
 from passk_cli.errors import BadRecordError
-from passk_cli.files.sources.source import MOST_LEVELS, DuplicateKeyError, object_with_unique_keys
+from passk_cli.files.sources.source import MAX_NESTING, DuplicateKeyError, object_with_unique_keys
 
 Item = TypeVar("Item")
 
@@ -21,7 +21,7 @@ _DEPTH = 3
 # Maximum number of array elements that are parsed to find keys.
 _ELEMENTS = 1000
 # Maximum number and maximum length of the texts that are returned from a skipped object.
-_HELD = 100
+_MAX_KEPT_TEXTS = 100
 # A JSON string, even if the text ends inside the string, or a sign between values.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
@@ -122,7 +122,7 @@ def _read_below(
         _skip_value(text)
 
 
-def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
+def _element_steps(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
     """One step per element of a list or an object. The caller reads the element in each step."""
     text.expect(opening)
     if text.peek() != closing:
@@ -136,7 +136,7 @@ def _items(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
 def _object_keys(text: _JsonWindow) -> Iterator[str]:
     """The keys of the object at this position. The caller reads the value after each key."""
     before: set[str] = set()
-    for _ in _items(text, "{", "}"):
+    for _ in _element_steps(text, "{", "}"):
         key = text.read_value()
         if not isinstance(key, str):
             raise text.json_error("Expecting property name")
@@ -149,7 +149,7 @@ def _object_keys(text: _JsonWindow) -> Iterator[str]:
 
 
 def _list_elements(text: _JsonWindow) -> Iterator[Any]:
-    return (text.read_value() for _ in _items(text, "[", "]"))
+    return (text.read_value() for _ in _element_steps(text, "[", "]"))
 
 
 def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
@@ -168,7 +168,11 @@ def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
         texts: dict[str, str] = {}
         for key in _object_keys(text):
             value = _skip_value(text, depth - 1)
-            if len(texts) < _HELD and isinstance(value, str) and len(value) <= _HELD:
+            if (
+                len(texts) < _MAX_KEPT_TEXTS
+                and isinstance(value, str)
+                and len(value) <= _MAX_KEPT_TEXTS
+            ):
                 texts[key] = value
         return texts
     value = text.read_value()
@@ -281,7 +285,7 @@ def parse_beginning(text: str) -> Any:
         elif sign in "}]" and around:
             around.pop()
         elements += sign == "," and around == ["]"]
-        if len(around) > MOST_LEVELS or elements == _ELEMENTS:
+        if len(around) > MAX_NESTING or elements == _ELEMENTS:
             break
     if last is None:
         return None

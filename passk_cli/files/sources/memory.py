@@ -17,7 +17,7 @@ from passk_cli.files.database import quote_text, shared_connection
 from passk_cli.files.sources.arguments import ROWS, expand_arguments, is_file_argument, is_read_once
 from passk_cli.files.sources.source import Source
 
-READABLE = (
+READABLE_DATA = (
     "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame, Arrow data or an"
     " array of tasks × attempts; a dict of DataFrames or arrays contains one for each model"
 )
@@ -31,19 +31,19 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
     if isinstance(data, str | os.PathLike):
         data = [data]
     if rows := [*rows_of_arrays(data)]:
-        return [file_of_rows(rows, folder / "rows.jsonl")]
-    if not isinstance(data, list | tuple | Mapping) or frames_of(data):
+        return [rows_file(rows, folder / "rows.jsonl")]
+    if not isinstance(data, list | tuple | Mapping) or frames_by_model(data):
         return tables_of(data)
     if not data:
         raise ParameterError("no files are given", name="no-files")
     if isinstance(data, Mapping):
-        return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
+        return [rows_file(rows_of_columns(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
-        return [file_of_rows(data, folder / "rows.jsonl")]
+        return [rows_file(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
-        raise DataError("data", problem, READABLE, name="wrong-data")
+        raise DataError("data", problem, READABLE_DATA, name="wrong-data")
     return expand_arguments(data, folder, hidden)
 
 
@@ -57,7 +57,7 @@ def is_table(data: Any) -> bool:
     return frame or (hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_frame"))
 
 
-def frames_of(data: Any) -> dict[str, Any]:
+def frames_by_model(data: Any) -> dict[str, Any]:
     """Model → frame, for a dict of frames; {} for all other data, such as a dict of lists."""
     several = data if isinstance(data, Mapping) else {}
     values = several.values()
@@ -71,7 +71,7 @@ def tables_of(data: Any) -> list[Source]:
 
     Errors: DataError if data is not a table.
     """
-    models: dict[Any, Any] = {**frames_of(data)} or {None: data}
+    models: dict[Any, Any] = {**frames_by_model(data)} or {None: data}
     if None in models and not is_table(data):
         remedy = ""
         if any(getattr(getattr(data, "index", None), "names", ())):
@@ -82,7 +82,7 @@ def tables_of(data: Any) -> list[Source]:
         elif isinstance(data, Iterator):
             remedy = "use list(…) to get rows; "
         problem = f"{type(data).__name__} cannot be read"
-        raise DataError("data", problem, remedy + READABLE, name="wrong-data")
+        raise DataError("data", problem, remedy + READABLE_DATA, name="wrong-data")
     names = {model: "DataFrame" if model is None else f"DataFrame {model!r}" for model in models}
     return [
         Source(f"<frame{place or ''}>", names[model], model, "none", place, frame=frame)
@@ -109,7 +109,7 @@ def _with_uniform_columns(frame: Any) -> Any:
     return single
 
 
-def _with_index(frame: Any) -> Any:
+def _with_index_columns(frame: Any) -> Any:
     """A pandas frame in which named levels of the index are columns, for example after groupby.
 
     Columns with several levels get joined names, for example passed_count.
@@ -134,12 +134,12 @@ def index_hint(data: Any) -> str:
     return "" if numbered else remedy
 
 
-def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
+def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
     """The rows of a dict of columns.
 
     Errors: DataError if the columns are not lists of the same length.
 
-    >>> list(rows_of({"task": ["a", "b"], "passed": (1, 0)}))
+    >>> list(rows_of_columns({"task": ["a", "b"], "passed": (1, 0)}))
     [{'task': 'a', 'passed': 1}, {'task': 'b', 'passed': 0}]
     """
     lists = {}
@@ -186,7 +186,7 @@ def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
                 yield {**model_column, "task": task, "attempt": attempt, outcome: value}
 
 
-def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
+def rows_file(rows: Iterable[Any], path: Path) -> Source:
     """A file of JSON records with these rows, so that passk reads rows in the same way as files."""
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
@@ -212,7 +212,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
     """
     path = spool / "rows.jsonl"
     con = None
-    if frames_of(data):
+    if frames_by_model(data):
         return None
     if isinstance(data, Mapping):
         names = [*data]
@@ -227,7 +227,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
     if column not in {str(name).lower() for name in names}:
         return None
     if con is None:
-        return file_of_rows(rows_of(data) if isinstance(data, Mapping) else data, path)
+        return rows_file(rows_of_columns(data) if isinstance(data, Mapping) else data, path)
     con.execute(f"COPY (SELECT * FROM frame) TO {quote_text(str(path))} (FORMAT json)")
     return Source(str(path), ROWS, None, "none")
 
@@ -268,7 +268,7 @@ def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "fram
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        data = _with_uniform_columns(_with_index(data))
+        data = _with_uniform_columns(_with_index_columns(data))
         if not len(data.columns):
             raise _no_columns_error()
         try:

@@ -21,7 +21,7 @@ _RUN = re.compile(
 # The name of a folder or file that is a date, with or without a time.
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
 #: Usual names of the temperature of an attempt.
-TEMPERATURES = ("temperature", "temp")
+TEMPERATURE_NAMES = ("temperature", "temp")
 # A temperature in a file name is "T0.2" or "temp1", but "T5" and "t5.1.1" are versions of a model.
 _TEMPERATURE = re.compile(
     r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
@@ -31,12 +31,12 @@ _TEMPERATURE = re.compile(
 
 
 @dataclass(frozen=True)
-class Template:
+class PathTemplate:
     """The end of a path, with column names in braces, for example "{model}/run-{attempt}.json".
 
     A column name and * do not match "/". The pattern **/ matches any number of folders.
 
-    >>> Template("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
+    >>> PathTemplate("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
     {'model': 'a', 'task': 't1', 'attempt': '3'}
     """
 
@@ -122,19 +122,19 @@ def is_date_name(name: str) -> bool:
     return _DAY.match(name) is not None
 
 
-def layout_template(paths: Sequence[str]) -> str:
+def suggested_template(paths: Sequence[str]) -> str:
     """The `--path` template for most of these files, if folders separate tasks, models or attempts.
 
     The result is "" if no template fits.
 
     >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
-    >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
+    >>> suggested_template([*runs, "out/config.json"]), suggested_template(runs[::6])
     ('{model}/{task}/run-{attempt}/result.json', '{task}/t0/run-1/result.json')
-    >>> layout_template([f"out/{m}/2026-11-0{day}/result.json" for m in "ab" for day in (1, 2)])
+    >>> suggested_template([f"out/{m}/2026-11-0{day}/result.json" for m in "ab" for day in (1, 2)])
     '{task}/{attempt}/result.json'
-    >>> layout_template([f"out/trial_{j}.json" for j in (1, 2)])
+    >>> suggested_template([f"out/trial_{j}.json" for j in (1, 2)])
     'trial_{attempt}.json'
-    >>> layout_template([f"out/{m}/{{x/result.json" for m in "ab"])
+    >>> suggested_template([f"out/{m}/{{x/result.json" for m in "ab"])
     ''
     """
     all_parts = [re.sub(r"\.(gz|zst)$", "", os.path.abspath(path)).split("/") for path in paths]
@@ -171,7 +171,7 @@ def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
     return {name: pairs[name] for name in names if pairs.get(name)}
 
 
-def template_columns(path: str, template: Template | None) -> dict[str, str]:
+def template_columns(path: str, template: PathTemplate | None) -> dict[str, str]:
     """Column → text that `--path` finds in a path; all texts are "" if the path does not match."""
     if template is None:
         return {}
@@ -180,7 +180,7 @@ def template_columns(path: str, template: Template | None) -> dict[str, str]:
 
 
 def path_columns(
-    path: str, template: Template | None, by: Sequence[str], columns: Container[str]
+    path: str, template: PathTemplate | None, by: Sequence[str], columns: Container[str]
 ) -> dict[str, str]:
     """The columns from a file's path: from the template, and from folders key=value for `--by`.
 

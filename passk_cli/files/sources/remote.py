@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from passk_cli.activity import report_activity
 from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.source import PACKED, SUFFIXES
+from passk_cli.files.sources.source import PACKED_SUFFIXES, SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import public_address
 from passk_cli.version import __version__
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
-_FETCHED = (*_WEB, "s3", "hf")
+_FETCHED_SCHEMES = (*_WEB, "s3", "hf")
 # Number of seconds without data after which passk stops fetching a file.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch the file with another program and give the copy"
-_OPEN = "check that the file is public"
+_PUBLIC_REMEDY = "check that the file is public"
 # Content encodings that passk accepts from a server, because it can unpack such files.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
-_PAGE = (b"<!doctype html", b"<html")
+_HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 class NotFetchedError(DataError):
@@ -53,10 +53,10 @@ class _Downloads:
     opened : the context that deletes the temporary folder at its end.
     """
 
-    opened: ExitStack
+    exit_stack: ExitStack
     folder: Path | None = None
     files: dict[str, Path] = field(default_factory=dict)
-    lists: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
+    listings: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
 
 
 _downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None)
@@ -82,7 +82,7 @@ def is_cluster_only(path: str) -> bool:
     >>> is_cluster_only("hdfs://host/a.csv"), is_cluster_only("s3://bucket/a.csv")
     (True, False)
     """
-    return is_remote(path) and scheme_of(path) not in _FETCHED
+    return is_remote(path) and scheme_of(path) not in _FETCHED_SCHEMES
 
 
 def cluster_only_error(address: str) -> DataError:
@@ -97,7 +97,7 @@ def cluster_only_error(address: str) -> DataError:
 
 
 @contextmanager
-def fetched_once() -> Iterator[None]:
+def shared_downloads() -> Iterator[None]:
     """A context in which each file is fetched only once. The copies are deleted at its end."""
     if _downloads.get() is not None:
         yield
@@ -121,13 +121,13 @@ def fetch(address: str, spool: Path) -> str:
     if downloads is None:
         return str(_fetch(address, spool / f"fetched-{len(list(spool.iterdir()))}"))
     if downloads.folder is None:
-        downloads.folder = downloads.opened.enter_context(temporary_folder("passk-"))
+        downloads.folder = downloads.exit_stack.enter_context(temporary_folder("passk-"))
     if address not in downloads.files:
         downloads.files[address] = _fetch(address, downloads.folder / str(len(downloads.files)))
     return str(downloads.files[address])
 
 
-def addresses_of(address: str) -> tuple[list[str], bool]:
+def file_addresses(address: str) -> tuple[list[str], bool]:
     """The addresses of files that an address refers to, and whether the address names files itself.
 
     An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
@@ -138,9 +138,9 @@ def addresses_of(address: str) -> tuple[list[str], bool]:
     downloads = _downloads.get()
     if downloads is None:
         return _list_addresses(address)
-    if address not in downloads.lists:
-        downloads.lists[address] = _list_addresses(address)
-    return downloads.lists[address]
+    if address not in downloads.listings:
+        downloads.listings[address] = _list_addresses(address)
+    return downloads.listings[address]
 
 
 def _list_addresses(address: str) -> tuple[list[str], bool]:
@@ -155,7 +155,7 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
             return [str(system.unstrip_protocol(match)) for match in matches], True
         if system.isfile(path):
             return [address], True
-        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
+        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED_SUFFIXES)
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:
             problem = "no such file, and no result files below it"
@@ -188,7 +188,7 @@ def _fetch(address: str, copy: Path) -> Path:
         problem = f"the file ends after {size:,} of {expected:,} bytes"
         raise NotFetchedError(name, problem, _TRY_AGAIN)
     with open(copy, "rb") as file:
-        if file.read(256).lstrip().lower().startswith(_PAGE):
+        if file.read(256).lstrip().lower().startswith(_HTML_STARTS):
             problem = "the address leads to a page of HTML, not to a file"
             remedy = "give the address of the raw file"
             raise NotFetchedError(name, problem, remedy)
@@ -286,7 +286,12 @@ def _fetch_error(name: str, error: Exception) -> Exception:
     from urllib.error import HTTPError, URLError
 
     if isinstance(error, HTTPError):
-        remedies = {401: _OPEN, 403: _OPEN, 404: "check the address", 410: "check the address"}
+        remedies = {
+            401: _PUBLIC_REMEDY,
+            403: _PUBLIC_REMEDY,
+            404: "check the address",
+            410: "check the address",
+        }
         remedy = remedies.get(error.code, _TRY_AGAIN)
         problem = f"the server answers {error.code} {error.reason}".strip()
         return NotFetchedError(name, problem, remedy)

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     import duckdb
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
-PACKED = ("", ".gz", ".zst")
+PACKED_SUFFIXES = ("", ".gz", ".zst")
 # Endings of file names that do not belong to the name of the model, for example the endings of
 # `samples.jsonl_results.jsonl` in human-eval.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
 # Number of bytes of a file that passk reads a second time to check whether a remedy works.
-TRIAL_BYTES = 1 << 20
+REREAD_BYTES = 1 << 20
 # Maximum length of a line in bytes.
 _LONGEST_LINE = 1 << 28
 # passk reports an error for a packed file that unpacks to more bytes than both limits: a number of
@@ -43,11 +43,11 @@ _LONGEST_LINE = 1 << 28
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 # Maximum nesting depth of brackets. Harnesses need a dozen levels, and the JSON parsers of some
 # Python versions fail at 900 levels.
-MOST_LEVELS = 500
-_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+MAX_NESTING = 500
+_BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
 # First bytes of a file type → its name, and what to do with such a file.
-_TYPES = {
+_FILE_TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
     b"\x04\x22\x4d\x18": ("packed by lz4", "unpack it with unlz4"),
@@ -57,7 +57,7 @@ _TYPES = {
 }
 
 # Packing → the name of the packing in DuckDB.
-PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
+DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 # SQL for the records of JSON lines or of a JSON document, as texts in the column json.
 OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
@@ -94,8 +94,8 @@ class Source:
     packing: str
     position: int = 0
     is_explicit: bool = True
-    first_sign: str = ""
-    origin: str = ""
+    first_character: str = ""
+    origin_path: str = ""
     encoding: str = ""
     frame: Any = field(default=None, compare=False, repr=False)
 
@@ -121,13 +121,15 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
         return data
 
 
-def beginning_of(source: Source, folder: Path) -> Source:
+def shortened_source(source: Source, folder: Path) -> Source:
     """A file with the first lines of a long file of lines. Other files are returned unchanged."""
-    is_binary = source.frame is not None or source.first_sign in ("[", "PK", "PAR1")
-    if is_binary or os.path.getsize(source.path) <= TRIAL_BYTES:
+    is_binary = source.frame is not None or source.first_character in ("[", "PK", "PAR1")
+    if is_binary or os.path.getsize(source.path) <= REREAD_BYTES:
         return source
-    lines = first_bytes(source, TRIAL_BYTES)
-    if source.first_sign == "{" and not isinstance(json_or_none(lines.partition(b"\n")[0]), dict):
+    lines = first_bytes(source, REREAD_BYTES)
+    if source.first_character == "{" and not isinstance(
+        json_or_none(lines.partition(b"\n")[0]), dict
+    ):
         return source
     part = folder / f"{source.position}.beginning"
     part.write_bytes(lines)
@@ -159,7 +161,7 @@ def _max_bytes(source: Source) -> int:
     return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
 
-def require_usual_size(source: Source) -> None:
+def require_usual_unpacked_size(source: Source) -> None:
     """Raise DataError for a gzip file that unpacks to far more bytes than results do.
 
     The last four bytes of a complete gzip file are its unpacked size modulo 4 GB. For a truncated
@@ -189,21 +191,23 @@ def zstd_module() -> Any:
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
-def require_shallow(name: str, start: bytes) -> None:
+def require_limited_nesting(name: str, start: bytes) -> None:
     """Raise DataError for a line of JSON with too deeply nested brackets.
 
     start : the beginning of the file.  Only a line with many brackets is checked closely, because
         brackets in strings are allowed.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
-        if line.count(b"[") + line.count(b"{") <= MOST_LEVELS:
+        if line.count(b"[") + line.count(b"{") <= MAX_NESTING:
             continue
         import numpy as np
 
         between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
-        steps = np.frombuffer(b"".join(between).translate(_STEPS, _NOT_BRACKETS), dtype=np.int8)
-        if np.cumsum(steps, dtype=np.int64).max(initial=0) > MOST_LEVELS:
-            problem = f"the record is nested too deeply, with more than {MOST_LEVELS} levels"
+        steps = np.frombuffer(
+            b"".join(between).translate(_BRACKET_STEPS, _NOT_BRACKETS), dtype=np.int8
+        )
+        if np.cumsum(steps, dtype=np.int64).max(initial=0) > MAX_NESTING:
+            problem = f"the record is nested too deeply, with more than {MAX_NESTING} levels"
             raise DataError(f"{name}:{number}", problem, "remove the record", name="bad-record")
 
 
@@ -251,7 +255,7 @@ def refuse_binary(name: str, start: bytes) -> None:
     """Raise NoResultsError for data that is not text, or DataError if it may contain results."""
     if start.startswith(_UTF16_MARKS):
         return
-    for sign, (kind, remedy) in _TYPES.items():
+    for sign, (kind, remedy) in _FILE_TYPES.items():
         if start.startswith(sign):
             problem = f"passk does not read this file ({kind})"
             raise DataError(name, problem, remedy, name="unknown-format")
@@ -272,7 +276,7 @@ def refuse_binary(name: str, start: bytes) -> None:
 
 def without_suffixes(name: str) -> str:
     """The name of a file without the suffixes of its data format and its packing."""
-    for ends in (PACKED[1:], SUFFIXES):
+    for ends in (PACKED_SUFFIXES[1:], SUFFIXES):
         for end in ends:
             name = name.removesuffix(end)
     return name
@@ -319,7 +323,7 @@ def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
         "lenient": lines,
-        "packing": PACKINGS[source.packing],
+        "packing": DUCKDB_PACKINGS[source.packing],
         "size": object_bytes([source]),
     }
 

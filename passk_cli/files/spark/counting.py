@@ -32,7 +32,7 @@ from passk_cli.files.roles import (
     verdict_sql,
 )
 from passk_cli.files.sources.source import SKIP_BAD_LINES
-from passk_cli.files.spark.rows import BAD, SparkRows, quote_column, read_rows
+from passk_cli.files.spark.rows import BAD_ROW_COLUMN, SparkRows, quote_column, read_rows
 from passk_cli.files.spark.session import NotOnSparkError, spark_session
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
@@ -45,7 +45,7 @@ _OPTIONS = frozenset(
     " --skip-bad --duplicates".split()
 )
 # Options that a command can apply later, when it reads the counts.
-_LATER = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
+_DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
 def count_on_cluster(
@@ -107,12 +107,17 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
     for option in changed_options(request):
         if option not in _OPTIONS or policies.get(option):
-            later = f"give {option} to the command that reads the counts" * (option in _LATER)
+            later = f"give {option} to the command that reads the counts" * (
+                option in _DEFERRED_OPTIONS
+            )
             settles = [] if later else [SuggestedFix({option: None})]
             raise ParameterError(
-                OptionValue(option), "a cluster cannot apply this option", later, settles=settles,
+                OptionValue(option),
+                "a cluster cannot apply this option",
+                later,
+                settles=settles,
                 name="contradicting-options",
-            )  # fmt: skip
+            )
 
 
 def _amount_columns(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
@@ -132,8 +137,8 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
     if attempt and request.duplicates == "error":
         _require_no_repeats(rows, frame, columns, request)
     totals = {
-        "#times": f"count_if(NOT {quote_column(BAD)})",
-        "#bad": f"count_if({quote_column(BAD)})",
+        "#times": f"count_if(NOT {quote_column(BAD_ROW_COLUMN)})",
+        "#bad": f"count_if({quote_column(BAD_ROW_COLUMN)})",
     }
     for role, of in amounts.items():
         number = " + ".join(f"({amount_sql(quote_column(part), unit)})" for part, unit in of)
@@ -244,7 +249,7 @@ def _to_counts(
         if (without := int(n[cells[f"group{i}"] == ""].sum()))
     ]
     facts = ReadFacts(
-        inputs=(FileReading(rows.place, f"{rows.form} (on Spark)", roles, ()),),
+        inputs=(FileReading(rows.place, f"{rows.file_format} (on Spark)", roles, ()),),
         missing=int(missing.sum()), missing_policy=request.missing,
         missing_outcomes=counts(attempts_made, attempts_made > 0, missing=missing).missing_outcomes
         if missing.any()
@@ -273,7 +278,7 @@ def _require_valid_values(
     ).fetchall()
     con.execute("DELETE FROM judged_ WHERE times = 0")
     bad_rows = "rows with a different number of fields than the header"
-    bad_rows = "lines that are not JSON records" if rows.form == "jsonl" else bad_rows
+    bad_rows = "lines that are not JSON records" if rows.file_format == "jsonl" else bad_rows
     correct = "correct them, or leave them out of the data"
     problems = [
         (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES]),

@@ -13,18 +13,24 @@ from passk_cli.files.mapping import ColumnMap
 from passk_cli.files.roles import find_column
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.files.sources.source import PACKED, Source
+from passk_cli.files.sources.source import PACKED_SUFFIXES, Source
 from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSparkError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, public_address
 
-_FORMS = {"jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "csv": "csv", "tsv": "csv",
-          "parquet": "parquet"}  # fmt: skip
+_FORMATS_BY_SUFFIX = {
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "csv": "csv",
+    "tsv": "csv",
+    "parquet": "parquet",
+}
 # Number of JSON lines from which passk collects the columns.
 _LINES = 1_000
 # Name of the column that marks a bad row, and of the column with a line that Spark cannot parse.
-BAD, _BROKEN = "#bad", "#broken"
+BAD_ROW_COLUMN, _BROKEN_LINE_COLUMN = "#bad", "#broken"
 
 
 def quote_column(column: str) -> str:
@@ -41,7 +47,7 @@ class SparkRows(NamedTuple):
     """
 
     place: str
-    form: str
+    file_format: str
     frame: Any
     columns: Sequence[str]
 
@@ -62,8 +68,12 @@ class SparkRows(NamedTuple):
                 raise DataError(self.place, problem, hint, name="no-such-column")
         paths = [(quote_column(place[0]), place[1]) for place in places if place is not None]
         frame = self.frame
-        bad = f"{quote_column(_BROKEN)} IS NOT NULL" if self.form == "csv" else "false"
-        if self.form == "jsonl":
+        bad = (
+            f"{quote_column(_BROKEN_LINE_COLUMN)} IS NOT NULL"
+            if self.file_format == "csv"
+            else "false"
+        )
+        if self.file_format == "jsonl":
             # The line is parsed as a list, so that a second value on the line is detected.
             fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
             kind = f"array<struct<{fields}>>".replace("\\", "\\\\").replace("'", "\\'")
@@ -77,10 +87,10 @@ class SparkRows(NamedTuple):
             f" AS {quote_column(column)}"
             for path, column in zip(paths, columns, strict=True)
         ]
-        return frame.selectExpr(*selection, f"({bad}) AS {quote_column(BAD)}")
+        return frame.selectExpr(*selection, f"({bad}) AS {quote_column(BAD_ROW_COLUMN)}")
 
     def _nested_sql(self, value: str, keys: Sequence[str]) -> str:
-        if not keys or self.form == "parquet":
+        if not keys or self.file_format == "parquet":
             return ".".join((value, *map(quote_column, keys)))
         path = "".join(f"['{key}']" for key in keys)
         return f'get_json_object({value}, "${path}")'
@@ -100,15 +110,17 @@ def read_rows(
     # With this option, Spark does not make columns from folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
-    sources = (Source("", os.path.basename(uri), None, "none", origin=uri)
+    sources = (Source("", os.path.basename(uri), None, "none", origin_path=uri)
                for uri in sorted({*map(unquote, uris)}))  # fmt: skip
-    files = {s.origin: form or _suffix(s.origin) for s in sources if data_map.matches_name(s)}
-    files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMS} or files
+    files = {
+        s.origin_path: form or _suffix(s.origin_path) for s in sources if data_map.matches_name(s)
+    }
+    files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMATS_BY_SUFFIX} or files
     if not files:
         problem = f"no result file at this address matches {data_map.place}"
         remedy = "check the address, and the key `files` of the map"
         raise DataError(place, problem, remedy, name="no-results")
-    forms = {_FORMS.get(suffix, "") for suffix in files.values()}
+    forms = {_FORMATS_BY_SUFFIX.get(suffix, "") for suffix in files.values()}
     if len(forms) > 1 or "" in forms:
         problem = "a cluster reads only JSON lines, CSV or Parquet in one format; there are "
         problem += first_few([*files])
@@ -129,11 +141,13 @@ def read_rows(
     delimited = reader.options(
         header="true", enforceSchema="false", multiLine="true", quote='"', escape='"',
         sep=max(",;\t|", key=first[0].count) if first else ",", mode="PERMISSIVE",
-        columnNameOfCorruptRecord=_BROKEN, columnPruning="false",
+        columnNameOfCorruptRecord=_BROKEN_LINE_COLUMN, columnPruning="false",
         unescapedQuoteHandling="RAISE_ERROR", maxCharsPerColumn="-1",
     )  # fmt: skip
     columns = delimited.csv(paths[:1]).columns
-    schema = ", ".join(f"{quote_column(column)} STRING" for column in (*columns, _BROKEN))
+    schema = ", ".join(
+        f"{quote_column(column)} STRING" for column in (*columns, _BROKEN_LINE_COLUMN)
+    )
     return SparkRows(place, read, delimited.schema(schema).csv(paths), columns)
 
 
@@ -157,7 +171,7 @@ def _spark_path(address: str) -> str:
 
 
 def _suffix(uri: str) -> str:
-    for packed in PACKED[1:]:
+    for packed in PACKED_SUFFIXES[1:]:
         uri = uri.removesuffix(packed)
     return uri.rpartition(".")[2].lower()
 

@@ -35,7 +35,7 @@ COUNT_LOCALLY = SuggestedFix(
 )
 # Pattern for an error of Spark → the problem, what to do, and the name of passk's error. For other
 # errors, passk reports the reason that Spark gives.
-_MEANINGS = {
+_KNOWN_ERRORS = {
     "JAVA_GATEWAY_EXITED": (
         "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
     ),
@@ -52,7 +52,7 @@ _MEANINGS = {
     ),
 }  # fmt: skip
 # Lines without information in an error of Spark, and Java class names before the reason.
-_WRAPPED = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
+_NOISE_LINES = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
@@ -103,12 +103,12 @@ def _spark_error(
     place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
 ) -> PasskError:
     """passk's error for an error message of Spark, in one sentence."""
-    for words, (problem, remedy, name) in _MEANINGS.items():
+    for words, (problem, remedy, name) in _KNOWN_ERRORS.items():
         if re.search(words, message):
             error = ParameterError if name == "missing-package" else DataError
             return error(place, problem, remedy, name=name)
     lines = (line for line in message.splitlines() if line.strip())
-    reasons = (line for line in lines if not any(sign in line for sign in _WRAPPED))
+    reasons = (line for line in lines if not any(sign in line for sign in _NOISE_LINES))
     reason = re.sub(_JAVA, "", " ".join(next(reasons, "no reason given").split()))[:200]
     problem = f"Spark reports an error ({reason})"
     return DataError(place, problem, name="spark-failed", settles=settles)

@@ -89,7 +89,7 @@ def read_rows(form: Format, path: Path) -> None:
                     form.read_amounts(row.record)
 
 
-HARNESSES = [form for form in FORMATS.values() if not form.generic]
+HARNESSES = [form for form in FORMATS.values() if not form.is_generic]
 
 
 @pytest.mark.parametrize("form", HARNESSES, ids=lambda form: form.name)

@@ -88,7 +88,7 @@ def formats_of(path: Path, spool: Path) -> list[str]:
     candidates = (
         candidate
         for candidate in FORMATS.values()
-        if candidate is not first and not candidate.generic
+        if candidate is not first and not candidate.is_generic
     )
     return [first.name, *(candidate.name for candidate in candidates if candidate.recognises(head))]
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, PasskWarning, read
-from passk_cli.files.sources.paths import Template
+from passk_cli.files.sources.paths import PathTemplate
 from tests.conftest import jsonl
 from tests.files.formats.cells import DATA
 from tests.files.formats.test_generic import cells, write_document
@@ -171,15 +171,20 @@ def test_fields_of_a_template_are_columns_of_a_harness_too(tmp_path: Path) -> No
 
 def test_two_ways_to_read_a_path_are_refused() -> None:
     with pytest.raises(DataError, match=r"two ways: model=a_b, task=c, or model=a, task=b_c"):
-        Template("{model}_{task}.json").columns("/x/a_b_c.json")
-    assert Template("{model}_{task}.json").columns("/x/a_b.json.gz") == {"model": "a", "task": "b"}
+        PathTemplate("{model}_{task}.json").columns("/x/a_b_c.json")
+    assert PathTemplate("{model}_{task}.json").columns("/x/a_b.json.gz") == {
+        "model": "a",
+        "task": "b",
+    }
 
 
 def test_a_name_never_crosses_a_folder() -> None:
-    template = Template("results/{model}/*.json")
+    template = PathTemplate("results/{model}/*.json")
     assert template.columns("/x/results/a/b/c.json") is None
     assert template.columns("/x/results/a/c.json") == {"model": "a"}
-    assert Template("results/{model}/**/c.json").columns("/results/a/b/d/c.json") == {"model": "a"}
+    assert PathTemplate("results/{model}/**/c.json").columns("/results/a/b/d/c.json") == {
+        "model": "a"
+    }
 
 
 @pytest.mark.parametrize("text", ["no-names", "{a", "a}", "{a-b}", "{1a}", "{²}", "{a}/{a}"])

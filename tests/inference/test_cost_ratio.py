@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from passk_cli.inference.cost_ratio import TaskCosts, compare_costs, cost_per_success, mean_cost
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ratio import TaskCosts, compare_costs, cost_per_success, mean_cost
 
 
 def random_spending(
@@ -119,13 +119,17 @@ def test_a_missing_cost_leaves_no_upper_end() -> None:
     answer = cost_per_success(spending)
     expected = cost_per_success(TaskCosts(spending.cost, spending.rate))
     assert (answer.value, answer.low) == (expected.value, expected.low)
-    assert (answer.upper, answer.high) == (np.inf, np.inf)
+    assert (answer.largest_value, answer.high) == (np.inf, np.inf)
     dear, cheap = random_spending(40, 1, 0.3), random_spending(40, 2, 0.3)
     lacking = np.arange(40) == 3
     dear = TaskCosts(10 * dear.cost, dear.rate, missing_cost=lacking)
     pair = compare_costs([dear, cheap])[0]
     assert pair.p < 0.05
-    assert (pair.ratio.upper, pair.ratio.high, pair.difference.high) == (np.inf, np.inf, np.inf)
+    assert (pair.ratio.largest_value, pair.ratio.high, pair.difference.high) == (
+        np.inf,
+        np.inf,
+        np.inf,
+    )
     # What lacks a price may be dearer still: that it is cheaper cannot be shown.
     unpriced = TaskCosts(cheap.cost / 10, cheap.rate, missing_cost=lacking)
     assert compare_costs([unpriced, cheap])[0].p == 1.0

@@ -18,14 +18,14 @@ _BLOCK_ROWS = 1 << 20
 # Success rates at which the variance of a metric is computed. Other variances are interpolated.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # Half-width of the computed part of a binomial distribution, in standard deviations.
-_SPREADS = 12
+_HALF_WIDTH_SDS = 12
 # Maximum number of pass counts at which a binomial distribution is computed. With more pass counts,
 # every second or third is enough, because the distribution is smooth.
 _POINTS = 1 << 12
 # Maximum number of attempts for which the metric is computed at all pass counts in one call.
-_WHOLE = 1 << 16
+_MAX_FULL_TABLE_ATTEMPTS = 1 << 16
 # Minimum weight of the overall pass rate in the estimated rate of a task, as a number of attempts.
-_WEAKEST = 0.02
+_MIN_PRIOR_STRENGTH = 0.02
 # Tail probability at which quantiles of the normal distribution and of Student's t are compared.
 _TAIL = 0.025
 
@@ -128,7 +128,7 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
     else:
         # Smallest and largest estimated rates for any numbers of passes between c and most.
         ends = [
-            [(x + s * overall[:, None]) / (total_attempts + s) for s in (_WEAKEST, 1.0)]
+            [(x + s * overall[:, None]) / (total_attempts + s) for s in (_MIN_PRIOR_STRENGTH, 1.0)]
             for x in (passes, most.sum(axis=0))
             for overall in [(x.sum(axis=1) + 0.5) / (total_attempts.sum(axis=1) + 1.0)]
         ]
@@ -164,7 +164,7 @@ def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats
     deviation = rates - (share * rates).sum(axis=1)[:, None]
     spread = (share * deviation**2).sum(axis=1) * tasks / (tasks - 1) / (overall * (1.0 - overall))
     correlation = np.clip((spread - inverse_n) / np.maximum(1.0 - inverse_n, 1e-9), 0.5, 1.0)
-    strength = np.clip(1.0 / correlation - 1.0, _WEAKEST, 1.0)[:, None]
+    strength = np.clip(1.0 / correlation - 1.0, _MIN_PRIOR_STRENGTH, 1.0)[:, None]
     shrunk: Floats = (c + strength * overall[:, None]) / (n + strength)
     return shrunk
 
@@ -188,7 +188,7 @@ def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Flo
 @lru_cache(maxsize=256)
 def _variance_by_rate(metric: Metric, size: int) -> Floats:
     """Variance of a metric's value in `size` attempts, at each of the success rates `_RATES`."""
-    few = size <= _WHOLE
+    few = size <= _MAX_FULL_TABLE_ATTEMPTS
     all_values = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
     variances = []
     for c, share in _pass_distributions(size):
@@ -205,7 +205,7 @@ def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
     """Binomial distributions of passes in `size` attempts at each rate: counts, probabilities."""
     distributions = []
     for rate in _RATES.tolist():
-        reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
+        reach = _HALF_WIDTH_SDS * np.sqrt(size * rate * (1 - rate)) + _HALF_WIDTH_SDS**2
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)

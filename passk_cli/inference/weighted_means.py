@@ -37,16 +37,16 @@ _CELLS = 1 << 21
 # Maximum number of atoms in a block of distributions, and number of threads.
 _ATOMS, _THREADS = 1 << 12, 2
 # Maximum size in bytes of a set of distributions with cached quantiles.
-_SHORT = 1 << 12
+_MAX_CACHED_BYTES = 1 << 12
 # Number of bits of the totals in which two distributions must agree to be treated as equal.
 _BITS = 44
 # Atoms that are closer than this share of the span of all atoms are merged.
-_SAME = 1e-15
+_ATOM_TOLERANCE = 1e-15
 # Maximum number of lattice cells for values without and with a common lattice.
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
 # Maximum number of lattice steps in the span of the values.
-_FINEST = 100_000
+_MAX_LATTICE_STEPS = 100_000
 
 
 def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
@@ -63,7 +63,7 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
     """
     ordered = np.sort(values, axis=1)
     rows = len(ordered)
-    nearest = _SAME * (ordered[:, -1:] - ordered[:, :1])
+    nearest = _ATOM_TOLERANCE * (ordered[:, -1:] - ordered[:, :1])
     distinct = np.diff(ordered, axis=1) > nearest
     place = np.zeros(ordered.shape, dtype=np.int64)
     np.cumsum(distinct, axis=1, out=place[:, 1:])
@@ -93,7 +93,7 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     """
     laws = np.stack([totals, weights, sizes], axis=1)
     shares = np.full(len(laws), p, dtype=np.float64)
-    if laws.nbytes > _SHORT:
+    if laws.nbytes > _MAX_CACHED_BYTES:
         return _solve_distinct(laws, shares)
     # Groups with few tasks often have the same distributions, so their quantiles are cached.
     return _cached_quantiles(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
@@ -231,7 +231,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     # np.unique would import numpy.ma, which takes as long as reading a small file.
     for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
-        tails[rows] = np.clip(_integrals(paths.take(rows), height[rows], end), 0.0, 1.0)
+        tails[rows] = np.clip(_integrals(paths.select(rows), height[rows], end), 0.0, 1.0)
     return tails
 
 
@@ -242,19 +242,19 @@ class _IntegrationPaths(NamedTuple):
     e: Floats
     alpha: Floats
     sigma: Floats
-    bend: Floats
+    curvature: Floats
 
-    def take(self, rows: Places) -> _IntegrationPaths:
+    def select(self, rows: Places) -> _IntegrationPaths:
         """Selected paths."""
         return _IntegrationPaths(*(field[rows] for field in self))
 
-    def sizes(self, u: Floats) -> Floats:
+    def log_sizes(self, u: Floats) -> Floats:
         """Logarithm of the absolute integrand at points u, without the factor exp(K(c))."""
         across, along, factor = self._places(u)
         sizes: Floats = self._log_size(across, along) + np.log(np.abs(factor))
         return sizes
 
-    def heights(self, u: Floats, top: Floats) -> Floats:
+    def integrand(self, u: Floats, top: Floats) -> Floats:
         """The integrand at points u, (rows × points), if K(c) is `top`."""
         across, along, factor = self._places(u)
         turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
@@ -265,9 +265,9 @@ class _IntegrationPaths(NamedTuple):
     def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
         # The integrand at −u is the conjugate of the integrand at u, so imaginary parts suffice.
         sinh, cosh = np.sinh(u), np.cosh(u)
-        x, s = (self.sigma * self.bend)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
+        x, s = (self.sigma * self.curvature)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
         across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
-        step = self.sigma[:, None] * (1j * cosh + self.bend[:, None] * sinh)
+        step = self.sigma[:, None] * (1j * cosh + self.curvature[:, None] * sinh)
         return across, along, step / (self.c[:, None] + x + 1j * s)
 
     def _log_size(self, across: Floats, along: Floats) -> Floats:
@@ -280,7 +280,7 @@ class _IntegrationPaths(NamedTuple):
 def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
     """The integral along each path up to u = end, by the trapezoidal rule with halved steps."""
     step, rows = _STEP, np.arange(len(top))
-    heights = paths.heights(np.arange(0.0, end, step), top)
+    heights = paths.integrand(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
     areas: Floats = sums * step / math.pi
@@ -293,7 +293,7 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
         between = np.arange(0.5 * step, end, step)
         parts = np.array_split(between, 1 + len(rows) * len(between) * paths.e.shape[1] // _CELLS)
         for part in parts:
-            sums = sums + paths.take(rows).heights(part, top[rows]).sum(axis=1)
+            sums = sums + paths.select(rows).integrand(part, top[rows]).sum(axis=1)
         step *= 0.5
         areas[rows] = sums * step / math.pi
     return areas
@@ -301,22 +301,22 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
 
 def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
     """The paths, with a straight path if the integrand would rise again on the bent path."""
-    checked = np.flatnonzero(paths.sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
-    sizes = paths.take(checked).sizes(_NEAR * _PLACES)
+    checked = np.flatnonzero(paths.log_sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
+    sizes = paths.select(checked).log_sizes(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE)
-    bend = paths.bend.copy()
+    bend = paths.curvature.copy()
     bend[checked[rising.any(axis=1)]] = 0.0
-    return paths._replace(bend=bend)
+    return paths._replace(curvature=bend)
 
 
 def _integration_ends(paths: _IntegrationPaths) -> Floats:
     """The u of each path beyond which the integrand is negligible."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
-    ends[paths.sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
+    ends[paths.log_sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
         places = low * _PLACES
-        small = paths.take(rows).sizes(places) <= -_NEGLIGIBLE
+        small = paths.select(rows).log_sizes(places) <= -_NEGLIGIBLE
         last = small.any(axis=1) | (low > 100.0)
         reached = np.where(small.any(axis=1), places[np.argmax(small, axis=1)], places[-1])
         ends[rows[last]] = reached[last]
@@ -376,7 +376,7 @@ class BootstrapDistribution:
         # By Bernstein's inequality, the probability beyond `reach` is below exp(−30) = 1e-13.
         reach = width * 10 + math.sqrt((width * 10) ** 2 + 60 * variance)
         window = min(2 * reach, count * width)
-        cells = common_denominator((x - x[0]) / width, _FINEST, 1e-13)
+        cells = common_denominator((x - x[0]) / width, _MAX_LATTICE_STEPS, 1e-13)
         step = width / cells if cells else 0.0
         if not step or window / step > _LATTICE_TOP:
             step = max(window / _FFT_CELLS, math.sqrt(variance) / 4096 / 16)

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference import weights
-from passk_cli.inference.streams import named_generator
-from passk_cli.inference.weights import KINDS, bootstrap_means, repeated_attempt_means
+from passk_cli.inference import bootstrap_weights
+from passk_cli.inference.bootstrap_weights import (
+    WEIGHT_KINDS,
+    bootstrap_means,
+    repeated_attempt_means,
+)
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
 
 VALUES = np.random.default_rng(0).random((50, 4))
@@ -17,7 +21,7 @@ VALUES = np.random.default_rng(0).random((50, 4))
 @pytest.mark.parametrize("kind", ["multinomial", "dirichlet"])
 def test_weights_sum_to_the_units(kind: str) -> None:
     out = np.empty((64, 37))
-    weights.KINDS[kind](named_generator(0, "x"), out)
+    bootstrap_weights.WEIGHT_KINDS[kind](named_generator(0, "x"), out)
     np.testing.assert_allclose(out.sum(axis=1), 37)
     assert out.min() >= 0
 
@@ -71,7 +75,7 @@ def test_attempts_with_several_sizes() -> None:
     assert means.std() == pytest.approx(np.sqrt(0.16 / 5 + 0.25 / 2) / 3, rel=0.02)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WEIGHT_KINDS)
 @pytest.mark.parametrize(
     "clusters", [None, np.array([0, 0, 0, 1, 1, 2, 2])], ids=["tasks", "groups"]
 )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import Floats, Ints, row_blocks
-from passk_cli.inference.streams import named_generator
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
 # Maximum number of elements in a block of weights, so that it fits into the processor's cache. The
@@ -37,7 +37,7 @@ def fill_dirichlet_weights(rng: np.random.Generator, out: Floats) -> None:
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
 
-KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
+WEIGHT_KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": fill_multinomial_weights,
     "dirichlet": fill_dirichlet_weights,
 }
@@ -56,7 +56,7 @@ def _use_weight_blocks(
     def work(first: int) -> None:
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
-            KINDS[kind](named_generator(seed, purpose, block), weights)
+            WEIGHT_KINDS[kind](named_generator(seed, purpose, block), weights)
             block_rows = places[block]
             use(block_rows, weights[: block_rows.stop - block_rows.start])
 
@@ -165,7 +165,7 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
     return totals.astype(np.float64), np.bincount(clusters).astype(np.float64)
 
 
-def unit_values(values: Floats, clusters: Ints | None) -> Floats:
+def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
     """Contribution of each cluster to the means of the columns: (clusters × columns).
 
     x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. The mean of x_g
@@ -174,7 +174,8 @@ def unit_values(values: Floats, clusters: Ints | None) -> Floats:
 
     values : (tasks × columns).
 
-    >>> unit_values(np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1])).round(6).tolist()
+    >>> values, clusters = np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1])
+    >>> cluster_contributions(values, clusters).round(6).tolist()
     [[0.444444], [0.888889]]
     """
     if clusters is None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.runs import (
-    above_task_middle,
+from passk_cli.inference.run_effects import (
+    above_task_median,
     chance_variances,
     change_points,
     exact_change_p,
@@ -66,17 +66,17 @@ def test_an_effect_on_single_tasks_is_not_an_effect_on_the_mean() -> None:
     c = np.array([[3 if (task + run) % 2 else 0 for task in range(40)] for run in range(4)])
     effect = run_effect(n, c)
     assert effect.p > 0.9
-    assert effect.p_tasks < 0.001
-    assert effect.within < 1e-9 < effect.between
+    assert effect.p_single_tasks < 0.001
+    assert effect.within_run_changes < 1e-9 < effect.between_run_changes
 
 
 def test_one_attempt_per_run_does_not_test_single_tasks() -> None:
     random = np.random.default_rng(1)
     n = np.ones((6, 30), dtype=np.int64)
     effect = run_effect(n, random.binomial(n, 0.5))
-    assert effect.p_tasks == 1.0
-    assert np.isnan(effect.between)
-    assert np.isnan(effect.within)
+    assert effect.p_single_tasks == 1.0
+    assert np.isnan(effect.between_run_changes)
+    assert np.isnan(effect.within_run_changes)
 
 
 @pytest.mark.parametrize("passes", [0, 3])
@@ -113,10 +113,10 @@ def test_a_drop_of_five_points_is_dated() -> None:
     means = random.normal(0.7, 0.02, 160)
     means[119:] -= 0.05
     (change,) = change_points(means)
-    assert abs(change.first - 119) <= 2
-    assert change.detected - 119 <= 12
-    assert change.before == pytest.approx(0.7, abs=0.01)
-    assert change.after == pytest.approx(0.65, abs=0.01)
+    assert abs(change.first_run - 119) <= 2
+    assert change.detected_run - 119 <= 12
+    assert change.mean_before == pytest.approx(0.7, abs=0.01)
+    assert change.mean_after == pytest.approx(0.65, abs=0.01)
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.03**2])
@@ -134,7 +134,7 @@ def test_no_less_than_the_least_change_is_shown(runs: int, floor: float) -> None
         [change_points(item, floor) for item in noise - size * least * steps]
         for size in (0.98, 1.02)
     )
-    assert not any(result[0].detected == runs - 1 for result in less if result)
+    assert not any(result[0].detected_run == runs - 1 for result in less if result)
     assert any(more)
 
 
@@ -146,7 +146,7 @@ def test_runs_that_are_alike_by_accident_make_the_next_no_change() -> None:
     for run, passes in enumerate((32, 32, 32, 32, 37)):
         c[run, np.argsort(random.random(80) - rates)[:passes]] = 1
     means = c.mean(axis=1)
-    assert [change.first for change in change_points(means)] == [4]
+    assert [change.first_run for change in change_points(means)] == [4]
     assert change_points(means, chance_variances(n, c)) == []
 
 
@@ -164,11 +164,12 @@ def test_one_failing_attempt_after_green_nights_is_no_change() -> None:
     c = n.copy()
     c[27, 0] = 3
     means, floors = (c / n).mean(axis=1), chance_variances(n, c)
-    assert [change.first for change in change_points(means, floors)] == [27]
+    assert [change.first_run for change in change_points(means, floors)] == [27]
     assert change_points(means, floors, counts=(n, c)) == []
     c[27, :12] = 0
     assert [
-        x.first for x in change_points((c / n).mean(axis=1), chance_variances(n, c), counts=(n, c))
+        x.first_run
+        for x in change_points((c / n).mean(axis=1), chance_variances(n, c), counts=(n, c))
     ] == [27]
 
 
@@ -211,7 +212,7 @@ def test_p_of_a_split_is_that_of_every_deal() -> None:
 def test_an_attempt_that_differs_among_many_alike_is_no_change_of_amounts() -> None:
     """Thirty turns in 27 runs of one task, then 29."""
     turns = np.array([30.0] * 27 + [29.0])
-    above = above_task_middle(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
+    above = above_task_median(np.zeros(28, dtype=np.int64), turns, np.ones(28, dtype=np.int64))
     n, c = np.ones((28, 1), dtype=np.int64), above[:, None].astype(np.int64)
     assert c.sum() == 27
     assert exact_change_p(n, c, 0, 27, 28) == pytest.approx(2 / 28)
@@ -221,7 +222,7 @@ def test_a_drop_and_its_repair_are_two_changes() -> None:
     random = np.random.default_rng(5)
     means = random.normal(0.7, 0.01, 90)
     means[30:60] -= 0.1
-    assert [change.first for change in change_points(means)] == [30, 60]
+    assert [change.first_run for change in change_points(means)] == [30, 60]
 
 
 @pytest.mark.parametrize("means", [np.full(50, 0.3), np.array([0.1, 0.9, 0.1, 0.9])])

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from benchmarks.guards import dirichlet_cdf
-from passk_cli.inference import exact
-from passk_cli.inference.exact import (
+from passk_cli.inference import weighted_means
+from passk_cli.inference.weighted_means import (
     BootstrapDistribution,
     dirichlet_quantiles,
 )
@@ -110,9 +110,9 @@ def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.Monk
         q = values.min() + (values.max() - values.min()) * rng.random() ** rng.choice([1, 6])
         problems.append((totals, weights, q, sizes))
     coarse = [dirichlet_cdf(*problem) for problem in problems]
-    monkeypatch.setattr(exact, "_STEP", exact._STEP / 4)
-    monkeypatch.setattr(exact, "_AGREE", 1e-13)
-    monkeypatch.setattr(exact, "_NEGLIGIBLE", 60.0)
+    monkeypatch.setattr(weighted_means, "_STEP", weighted_means._STEP / 4)
+    monkeypatch.setattr(weighted_means, "_AGREE", 1e-13)
+    monkeypatch.setattr(weighted_means, "_NEGLIGIBLE", 60.0)
     fine = [dirichlet_cdf(*problem) for problem in problems]
     np.testing.assert_allclose(coarse, fine, atol=1e-11, rtol=0)
 

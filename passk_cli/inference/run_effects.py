@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, row_blocks
+from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.inference.streams import named_generator
 
 # Maximum number of array elements in a test's draws, and smallest and largest number of draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # Maximum number of runs in a history, for which the false-alarm rate is valid.
-HORIZON = 365
+MAX_HISTORY_RUNS = 365
 # False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
 # change exceeds with this probability. Source: quantiles of 20,000 histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
@@ -39,12 +39,12 @@ class RunEffect:
     means: Floats
     variances: Floats
     p: float
-    p_tasks: float
+    p_single_tasks: float
     variance: float
     low: float
     high: float
-    between: float
-    within: float
+    between_run_changes: float
+    within_run_changes: float
 
 
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
@@ -109,10 +109,12 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         variance=solved(runs - 1),
         low=solved(float(chdtri(runs - 1, tail))),
         high=min(solved(float(chdtri(runs - 1, 1 - tail))), 0.25),
-        between=float((2 * together / (runs * (runs - 1)))[with_repeats].sum())
+        between_run_changes=float((2 * together / (runs * (runs - 1)))[with_repeats].sum())
         if with_repeats.any()
         else np.nan,
-        within=float((within.sum(axis=0) / np.maximum(repeated.sum(axis=0), 1))[with_repeats].sum())
+        within_run_changes=float(
+            (within.sum(axis=0) / np.maximum(repeated.sum(axis=0), 1))[with_repeats].sum()
+        )
         if with_repeats.any()
         else np.nan,
     )
@@ -210,13 +212,15 @@ def run_difference_reach(variance: float, runs: int, history: int, level: float 
     return float(-stdtrit(history - 1, (1 - level) / 2) * np.sqrt(variance * (1 + 1 / runs)))
 
 
-def widen_limits(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
+def widen_by_run_effect(
+    estimate: float, low: float, high: float, reach: float
+) -> tuple[float, float]:
     """Limits of a difference, widened by the effect of the run.
 
     The distance of each limit from the estimate and the reach of runs are combined as squares.
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
-    >>> low, high = widen_limits(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
+    >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
     >>> round(low, 4), round(high, 4)
     (-0.0548, 0.0548)
     """
@@ -234,10 +238,10 @@ class ChangePoint:
     before, after : means before and after the change.
     """
 
-    first: int
-    detected: int
-    before: float
-    after: float
+    first_run: int
+    detected_run: int
+    mean_before: float
+    mean_after: float
 
 
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
@@ -283,7 +287,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     return run_means, chance_variances(n, logs, squares)
 
 
-def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
+def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     """Whether each amount is above the middle of its task, for `exact_change_p`.
 
     The middle is the amount above which the share of attempts is closest to one half. For example,
@@ -293,7 +297,7 @@ def above_task_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     Edge cases: if all amounts of a task are equal, none is above the middle.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
-    >>> above_task_middle(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
+    >>> above_task_median(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
     [True, False, False, False]
     """
     order = np.lexsort((amounts, tasks))
@@ -340,14 +344,14 @@ def change_points(
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
     >>> level = np.array([0.8, 0.81, 0.79, 0.8, 0.82, 0.79, 0.8, 0.6, 0.61, 0.59, 0.6])
-    >>> [(change.first, round(change.after, 1)) for change in change_points(level)]
+    >>> [(change.first_run, round(change.mean_after, 1)) for change in change_points(level)]
     [(7, 0.6)]
     """
     from passk_cli.scipy_special import ndtr
 
     threshold = _THRESHOLDS[alpha]
     rare = 2 * float(ndtr(-threshold))
-    offset = max(len(means) - HORIZON, 0)
+    offset = max(len(means) - MAX_HISTORY_RUNS, 0)
     least = np.broadcast_to(floors, len(means)).tolist()
     start = offset
     points: list[tuple[int, int]] = []

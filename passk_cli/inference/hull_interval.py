@@ -17,7 +17,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.binomial_rate import rate_limits
-from passk_cli.inference.hierarchy import CountHistogram, count_histogram, rate_posterior
+from passk_cli.inference.hierarchical_model import CountHistogram, count_histogram, rate_posterior
 from passk_cli.inference.mixing import ErrorDistribution, error_distribution, mixing_distribution
 from passk_cli.inference.roots import find_root
 from passk_cli.limits import MOST_STEPS
@@ -26,7 +26,7 @@ from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum
 from passk_cli.metrics.registry import Metric
 
 # Coefficient of variation above which a small mean has a lognormal instead of a Beta distribution.
-_SCARCE = 0.5
+_LOGNORMAL_VARIATION = 0.5
 # Logits beyond which a quantile is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
 # Smallest mean. The square of a mean below this number would be 0 in floating point.
@@ -44,30 +44,32 @@ class HullInterval:
     """
 
     estimate: float
-    error: ErrorDistribution
-    weight: Floats
-    mean: Floats
-    variance: Floats
+    error_distribution: ErrorDistribution
+    posterior_weights: Floats
+    posterior_means: Floats
+    posterior_variances: Floats
     tasks: CountHistogram
-    value: Polynomial
+    metric_polynomial: Polynomial
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The minimum and the maximum of posterior quantiles, pivot limits and extreme values."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
-            ends += [self.estimate - self.error.quantile(p), self._quantile(p)]
+            ends += [self.estimate - self.error_distribution.quantile(p), self._quantile(p)]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
         return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
     def _extreme_estimates(self, tail: float) -> list[float]:
         """The estimate, and its values at extreme rates of the tasks that never or always pass."""
-        n, c, times = self.tasks.n, self.tasks.c, self.tasks.times
+        n, c, times = self.tasks.n, self.tasks.c, self.tasks.task_counts
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):
             if agree.any():
                 off = -math.expm1(math.log(tail) / float(n[agree] @ times[agree]))
-                change = float(self.value.at(abs(rate - off)) - self.value.at(rate))
+                change = float(
+                    self.metric_polynomial.at(abs(rate - off)) - self.metric_polynomial.at(rate)
+                )
                 share = float(times[agree].sum()) / self.tasks.tasks
                 reaches.append(self.estimate + share * change)
         return reaches
@@ -78,12 +80,19 @@ class HullInterval:
 
         def excess(at: float) -> float:
             return (
-                float(self.weight @ moment_matched_cdf(float(expit(at)), self.mean, self.variance))
+                float(
+                    self.posterior_weights
+                    @ moment_matched_cdf(
+                        float(expit(at)), self.posterior_means, self.posterior_variances
+                    )
+                )
                 - p
             )
 
-        mean = float(self.weight @ self.mean)
-        square = float(self.weight @ (self.variance + (self.mean - mean) ** 2))
+        mean = float(self.posterior_weights @ self.posterior_means)
+        square = float(
+            self.posterior_weights @ (self.posterior_variances + (self.posterior_means - mean) ** 2)
+        )
         low = high = float(np.clip(logit(mean), _LOWEST, _HIGHEST))
         step = 3.0 * min(math.sqrt(square) / max(mean * (1.0 - mean), 1e-300), 5.0) + 1e-6
         while low > _LOWEST and excess(low) >= 0:
@@ -120,7 +129,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
         values = metric.values(n, c)
         return 1.0 - values if complement else values
 
-    estimate = float(statistic(tasks.n, tasks.c) @ tasks.times) / tasks.tasks
+    estimate = float(statistic(tasks.n, tasks.c) @ tasks.task_counts) / tasks.tasks
     error = error_distribution(mixing_distribution(tasks), (statistic, value.at))
     posterior = rate_posterior(tasks)
     return HullInterval(
@@ -195,7 +204,7 @@ def heterogeneity_gain_limits(
         (lambda n, c: pass_hat_k_pairs(n, c, k) - slope * c / n, lambda p: p**k - slope * p),
     )
     posterior = rate_posterior(tasks)
-    sums, squares = posterior.totals(
+    sums, squares = posterior.expectation_sums(
         [power, pass_hat_k_polynomial(1), sum_of_terms((*power.terms, *pass_hat_k_polynomial(
         1).terms)), power.square,
          pass_hat_k_polynomial(2), pass_hat_k_polynomial(k + 1)]
@@ -247,7 +256,7 @@ def _lower_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
 
     mean = np.maximum(mean, _LEAST)
     relative = np.maximum(variance / mean**2, 1e-14)
-    scarce = relative > _SCARCE**2
+    scarce = relative > _LOGNORMAL_VARIATION**2
     size = np.maximum((1.0 - mean) / (mean * relative) - 1.0, 0.1)
     below: Floats = betainc(np.maximum(mean * size, _LEAST), (1.0 - mean) * size, x)
     if scarce.any() and x > 0:

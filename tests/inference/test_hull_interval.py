@@ -10,15 +10,15 @@ import pytest
 from scipy import integrate, stats
 
 from benchmarks.guards import holds
-from passk_cli.inference.hierarchy import count_histogram, draw_rates, rate_posterior
-from passk_cli.inference.hull import MetricCounts, hull_of_mean
+from passk_cli.inference.hierarchical_model import count_histogram, draw_rates, rate_posterior
+from passk_cli.inference.hull_interval import MetricCounts, hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.mixing import (
     ErrorDistribution,
     attempt_groups,
     error_covariance,
-    errors_at,
     mixing_distribution,
+    statistic_errors,
 )
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
@@ -37,11 +37,11 @@ def test_moments_of_the_posterior_against_quadrature() -> None:
     posterior = rate_posterior(count_histogram(n, c))
     means, variances = posterior.mean_of(all_fail_polynomial(2))
     assert posterior.weight.sum() == pytest.approx(1)
-    a, b = posterior.a[posterior.cell], posterior.b[posterior.cell]
+    a, b = posterior.a[posterior.beta_index], posterior.b[posterior.beta_index]
     tame = np.flatnonzero(np.minimum(a, b) > 0.3)
     assert len(tame) > 10
     for point in tame[:: len(tame) // 5].tolist():
-        lumps = {0: posterior.never[point], 1: posterior.always[point]}
+        lumps = {0: posterior.never_share[point], 1: posterior.always_share[point]}
         expected = [
             moments_of_one(a[point], b[point], size, passes, lumps)
             for size, passes in zip(n.tolist(), c.tolist(), strict=True)
@@ -79,7 +79,7 @@ def moments_of_one(
 def test_errors_have_mean_0_and_their_exact_variance(n: int) -> None:
     """pass@1: variance p (1−p) / n; the sum over every few outcomes of many is as good."""
     rates = np.array([0.0, 0.003, 0.4, 0.99, 1.0])
-    (errors,), chances = errors_at([(lambda n, c: c / n, lambda p: p)], n, rates)
+    (errors,), chances = statistic_errors([(lambda n, c: c / n, lambda p: p)], n, rates)
     np.testing.assert_allclose((errors * chances).sum(axis=1), 0, atol=1e-9)
     variance = (errors**2 * chances).sum(axis=1)
     np.testing.assert_allclose(variance, rates * (1 - rates) / n, rtol=1e-6, atol=1e-15)
@@ -250,7 +250,7 @@ def test_differences() -> None:
         metric = parse_metric("pass@4")
         passes = tuple(MetricCounts(metric, n, rng.binomial(4, p)) for _ in range(2))
         values = metric.values(n, passes[0].c) - metric.values(n, passes[1].c)
-        sample = IntervalData(values, low=-1.0, passes=passes)
+        sample = IntervalData(values, low=-1.0, metric_counts=passes)
         result = interval(sample, None, 0.95, THESE_TASKS)
         assert result.method == "hull"
         covered += (result.low or 0) <= 0 <= (result.high or 0)

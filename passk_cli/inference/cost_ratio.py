@@ -10,18 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.inference.hull import MetricCounts
+from passk_cli.inference.bootstrap_weights import cluster_totals
+from passk_cli.inference.hull_interval import MetricCounts
 from passk_cli.inference.intervals import IntervalData, interval, intervals
-from passk_cli.inference.lognormal_mean import amount_reach, soften_lower_reach
+from passk_cli.inference.lognormal_mean import amount_limit_distances, soften_lower_reach
 from passk_cli.inference.min_p import FamilyOfTests, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
 
 # Confidence level at which limits of success rates are compared with Student's t limits.
-_USUAL = 0.95
+_COMPARED_LEVEL = 0.95
 # Effective number of tasks below which a message warns about the limits of costs.
-_CARRY = 10.0
+_MIN_EFFECTIVE_TASKS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class TaskCosts:
         """
         square = float(self.cost @ self.cost)
         carrying = float(self.cost.sum()) ** 2 / square if square > 0 else np.inf
-        return round(carrying) if carrying < min(_CARRY, len(self.cost) / 4) else 0
+        return round(carrying) if carrying < min(_MIN_EFFECTIVE_TASKS, len(self.cost) / 4) else 0
 
     @property
     def within_ratio(self) -> Floats:
@@ -148,7 +148,7 @@ class RatioInterval:
     """
 
     value: float | None
-    upper: float | None
+    largest_value: float | None
     low: float | None
     high: float | None
     reason: str = ""
@@ -172,7 +172,7 @@ class RatioComparison:
     alpha: float
 
 
-class _MeanReach(NamedTuple):
+class _MeanWithDistances(NamedTuple):
     """A mean over tasks, and the distances of its lower and its upper limit."""
 
     mean: float
@@ -220,7 +220,9 @@ def mean_cost(
         return limits_over_tasks
     sample = IntervalData(spending.cost, high=np.inf, within=spending.within[0])
     limits = interval(sample, "jackknife", level, population)
-    return replace(limits_over_tasks, low=limits.low, high=limits_over_tasks.upper or limits.high)
+    return replace(
+        limits_over_tasks, low=limits.low, high=limits_over_tasks.largest_value or limits.high
+    )
 
 
 def _costs_per_success(
@@ -235,10 +237,10 @@ def _costs_per_success(
 
 
 def _mean_cost_interval(
-    spending: TaskCosts, level: float, population: str, passing: _MeanReach | None
+    spending: TaskCosts, level: float, population: str, passing: _MeanWithDistances | None
 ) -> RatioInterval:
     """The mean cost divided by the pass rate `passing`, or only the mean cost if it is None."""
-    y, r = passing or _MeanReach(1.0, 0.0, 0.0), 0.0
+    y, r = passing or _MeanWithDistances(1.0, 0.0, 0.0), 0.0
     value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
     upper = np.inf if spending.has_missing_cost else None
     if reason := spending.refusal_reason(population):
@@ -252,23 +254,23 @@ def _mean_cost_interval(
     return RatioInterval(value, upper, low, high if upper is None else upper, reason)
 
 
-def _cost_reach(spending: TaskCosts, level: float, population: str) -> _MeanReach:
+def _cost_reach(spending: TaskCosts, level: float, population: str) -> _MeanWithDistances:
     cost = spending.cost
     mean = float(cost.mean())
     if mean == 0.0:
-        return _MeanReach(0.0, 0.0, 0.0)
+        return _MeanWithDistances(0.0, 0.0, 0.0)
     q = spending.student_quantile(level, population)
     if population == THESE_TASKS and spending.within is not None:
         off = q * float(np.sqrt(spending.within[0].sum())) / len(cost) / mean
-        return _MeanReach(mean, mean * soften_lower_reach(off), mean * float(np.expm1(off)))
-    return _MeanReach(mean, *amount_reach(cost, q, spending.clusters))
+        return _MeanWithDistances(mean, mean * soften_lower_reach(off), mean * float(np.expm1(off)))
+    return _MeanWithDistances(mean, *amount_limit_distances(cost, q, spending.clusters))
 
 
 def _rate_reaches(
     spendings: Sequence[TaskCosts], level: float, population: str
-) -> list[_MeanReach]:
+) -> list[_MeanWithDistances]:
     """Pass rates with distances of the limits of pass@1; the distances are 0 without limits."""
-    reaches = [_MeanReach(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
+    reaches = [_MeanWithDistances(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
     places, samples = (
         [at for at, one in enumerate(spendings) if not one.refusal_reason(population)],
         [],
@@ -277,11 +279,13 @@ def _rate_reaches(
         passes, n = tuple[MetricCounts, ...](), one.attempts
         if population == THESE_TASKS and n is not None:
             passes = (MetricCounts(Metric("pass@", 1), n, np.rint(one.rate * n).astype(np.int64)),)
-        samples.append(IntervalData(one.rate, attempts=n, clusters=one.clusters, passes=passes))
+        samples.append(
+            IntervalData(one.rate, attempts=n, clusters=one.clusters, metric_counts=passes)
+        )
     for at, limits in zip(places, intervals(samples, None, level, population), strict=True):
         mean, low, high = reaches[at].mean, limits.low or 0.0, limits.high
         above = (1.0 if high is None else high) - mean
-        reaches[at] = _MeanReach(mean, max(mean - low, 0.0), max(above, 0.0))
+        reaches[at] = _MeanWithDistances(mean, max(mean - low, 0.0), max(above, 0.0))
     return reaches
 
 
@@ -377,7 +381,7 @@ def _pair_distributions(
     """The distribution of each pair of models with defined limits."""
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
-    reaches = _rate_reaches(tested, _USUAL, population)
+    reaches = _rate_reaches(tested, _COMPARED_LEVEL, population)
     models = {
         at: _ModelMeans.from_spending(spending, reach, population)
         for at, spending, reach in zip(places, tested, reaches, strict=True)
@@ -396,8 +400,8 @@ class _ModelMeans(NamedTuple):
     has_missing_cost : whether x may be larger.
     """
 
-    x: float
-    y: float
+    cost: float
+    rate: float
     residuals: Floats
     below: float
     above: float
@@ -406,7 +410,9 @@ class _ModelMeans(NamedTuple):
     has_missing_cost: bool
 
     @classmethod
-    def from_spending(cls, spending: TaskCosts, reach: _MeanReach, population: str) -> _ModelMeans:
+    def from_spending(
+        cls, spending: TaskCosts, reach: _MeanWithDistances, population: str
+    ) -> _ModelMeans:
         """The means of a model; reach : limits of its pass rate at the level `_USUAL`."""
         tasks = len(spending.cost)
         if population == THESE_TASKS and spending.within is not None:
@@ -419,14 +425,20 @@ class _ModelMeans(NamedTuple):
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
         q, visible = (
-            spending.student_quantile(_USUAL, population),
+            spending.student_quantile(_COMPARED_LEVEL, population),
             float(residuals[:, 1] @ residuals[:, 1]),
         )
         below, above = (max((side / q) ** 2 - visible, 0.0) for side in (reach.below, reach.above))
         return cls(
-            float(spending.cost.mean()), reach.mean, residuals, below, above, degrees,
-            population == NEW_TASKS, spending.has_missing_cost,
-        )  # fmt: skip
+            float(spending.cost.mean()),
+            reach.mean,
+            residuals,
+            below,
+            above,
+            degrees,
+            population == NEW_TASKS,
+            spending.has_missing_cost,
+        )
 
 
 class _PairDistribution(NamedTuple):
@@ -464,7 +476,7 @@ class _PairDistribution(NamedTuple):
     @property
     def statistic(self) -> float:
         """x₁y₂ − x₂y₁; 0 if the difference is only a rounding error."""
-        first, second = self.first.x * self.second.y, self.second.x * self.first.y
+        first, second = self.first.cost * self.second.rate, self.second.cost * self.first.rate
         return 0.0 if abs(first - second) <= 1e-12 * max(first, second) else first - second
 
     @property
@@ -534,14 +546,16 @@ def _limits(
             root = np.sqrt(max(middle**2 - a * end, 0.0))
             difference = (middle + (root if side else -root)) / a
         elif side:
-            difference = _least_lead(1.0 / ratio if ratio > 0 else np.inf, low_2, high_2, low_1)
+            difference = _smallest_difference(
+                1.0 / ratio if ratio > 0 else np.inf, low_2, high_2, low_1
+            )
             difference = -max(difference, low_2 - high_1)
         else:
-            difference = max(_least_lead(ratio, low_1, high_1, low_2), low_1 - high_2)
+            difference = max(_smallest_difference(ratio, low_1, high_1, low_2), low_1 - high_2)
         if side:
-            difference = max(difference, _most_lead(first, second, high_1, low_2))
+            difference = max(difference, _largest_difference(first, second, high_1, low_2))
         else:
-            difference = min(difference, -_most_lead(second, first, high_2, low_1))
+            difference = min(difference, -_largest_difference(second, first, high_2, low_1))
         ratios[side], differences[side] = ratio, difference
     if p > alpha:
         ratios = [min(ratios[0], 1.0), max(ratios[1], 1.0)]
@@ -563,27 +577,27 @@ def _limits(
     return answers[0], answers[1]
 
 
-def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> float:
+def _smallest_difference(ratio: float, low_1: float, high_1: float, low_2: float) -> float:
     """The smallest θ₁ − θ₂ with θ₁/θ₂ ≥ ratio, for θ₁ and θ₂ within their own limits."""
     if ratio >= 1:
         return max(low_2 * (ratio - 1.0) if low_2 > 0 else 0.0, low_1 * (1.0 - 1.0 / ratio))
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
 
 
-def _most_lead(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
+def _largest_difference(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
     """An upper limit of θ₁ − θ₂ if the first model is more expensive; −∞ if it is not.
 
     The distances of `high`, the upper limit of θ₁, and of `low`, the lower limit of θ₂, are
     combined as squares, minus the covariance of their errors (MOVER). θ₁ is as skewed as costs are,
     which the difference of two models does not show enough.  Source: Zou & Donner 2008.
     """
-    if dear.y == 0 or cheap.y == 0 or dear.x * cheap.y <= cheap.x * dear.y:
+    if dear.rate == 0 or cheap.rate == 0 or dear.cost * cheap.rate <= cheap.cost * dear.rate:
         return -np.inf
-    first, second = dear.x / dear.y, cheap.x / cheap.y
+    first, second = dear.cost / dear.rate, cheap.cost / cheap.rate
     above, below, shared = high - first, second - low, 0.0
     if dear.shared and np.isfinite(above):
         dear_errors, cheap_errors = (
-            m.residuals @ np.array([1.0, -m.x / m.y]) for m in (dear, cheap)
+            m.residuals @ np.array([1.0, -m.cost / m.rate]) for m in (dear, cheap)
         )
         size = float(np.sqrt((dear_errors @ dear_errors) * (cheap_errors @ cheap_errors)))
         shared = 2.0 * float(dear_errors @ cheap_errors) / size * above * below if size > 0 else 0.0

@@ -30,7 +30,7 @@ _COUNTS = 2e-3
 _KEPT = 1e-3
 # Centre of the logistic prior of log s. Widely spread and nearly equal rates are both plausible
 # under this prior. A flat prior would cut off the tail for data near 1.
-_USUAL_SIZE = 5.0
+_PRIOR_SIZE = 5.0
 # Prior probability that there is no lump at 0, and that there is no lump at 1.
 _NO_LUMP = 0.5
 
@@ -41,12 +41,12 @@ class CountHistogram:
 
     n: Ints
     c: Ints
-    times: Floats
+    task_counts: Floats
 
     @cached_property
     def key(self) -> tuple[bytes, ...]:
         """The arrays as bytes, which are equal for equal histograms."""
-        return self.n.tobytes(), self.c.tobytes(), self.times.tobytes()
+        return self.n.tobytes(), self.c.tobytes(), self.task_counts.tobytes()
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -57,13 +57,13 @@ class CountHistogram:
     @property
     def tasks(self) -> float:
         """Number of tasks, a sum of `times`."""
-        return float(self.times.sum())
+        return float(self.task_counts.sum())
 
 
 def count_histogram(n: Ints, c: Ints) -> CountHistogram:
     """The distinct pairs (n, c) of tasks, and how often they occur.
 
-    >>> count_histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).times.tolist()
+    >>> count_histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).task_counts.tolist()
     [2.0, 1.0]
     """
     un, uc, index = unique_pairs(n, c)
@@ -83,18 +83,18 @@ class RatePosterior:
     histogram: CountHistogram
     a: Floats
     b: Floats
-    cell: Ints
-    never: Floats
-    always: Floats
+    beta_index: Ints
+    never_share: Floats
+    always_share: Floats
     weight: Floats
 
     def mean_of(self, value: Polynomial) -> tuple[Floats, Floats]:
         """Mean and variance at each grid point of a polynomial in p, averaged over the tasks."""
-        first, second = self.totals([value, value.square])
+        first, second = self.expectation_sums([value, value.square])
         tasks = self.histogram.tasks
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
-    def totals(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
+    def expectation_sums(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
         """Σ over tasks of each polynomial's expectation, and of its square: (values × points)."""
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
@@ -103,21 +103,26 @@ class RatePosterior:
         lumps = [self._lump(at) for at in np.flatnonzero(~inside).tolist()]
         for i, value in enumerate(values):
             expectations = value.expected(a, b)
-            sums[i] = (expectations[:, inside] @ t.times[inside])[self.cell]
-            squares[i] = (expectations[:, inside] ** 2 @ t.times[inside])[self.cell]
+            sums[i] = (expectations[:, inside] @ t.task_counts[inside])[self.beta_index]
+            squares[i] = (expectations[:, inside] ** 2 @ t.task_counts[inside])[self.beta_index]
             for at, share, rate in lumps:
-                mixed = share * float(value.at(rate)) + (1.0 - share) * expectations[self.cell, at]
-                sums[i] += t.times[at] * mixed
-                squares[i] += t.times[at] * mixed**2
+                mixed = (
+                    share * float(value.at(rate))
+                    + (1.0 - share) * expectations[self.beta_index, at]
+                )
+                sums[i] += t.task_counts[at] * mixed
+                squares[i] += t.task_counts[at] * mixed**2
         return sums, squares
 
     def _lump(self, at: int) -> tuple[int, Floats, float]:
         """Index of a pair, probability at each grid point that its rate is a lump, and the lump."""
         t = self.histogram
         passing = bool(t.c[at])
-        lump = self.always if passing else self.never
-        logs = _log_likelihoods(self.a, self.b, t.n[at : at + 1], t.c[at : at + 1])[self.cell, 0]
-        smooth = (1.0 - self.never - self.always) * np.exp(logs)
+        lump = self.always_share if passing else self.never_share
+        logs = _log_likelihoods(self.a, self.b, t.n[at : at + 1], t.c[at : at + 1])[
+            self.beta_index, 0
+        ]
+        smooth = (1.0 - self.never_share - self.always_share) * np.exp(logs)
         return at, lump / (lump + smooth), float(passing)
 
 
@@ -165,7 +170,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     """
     posterior = rate_posterior(count_histogram(n, c))
     point = generator.choice(len(posterior.weight), draws, p=posterior.weight)
-    a, b = posterior.a[posterior.cell[point]], posterior.b[posterior.cell[point]]
+    a, b = posterior.a[posterior.beta_index[point]], posterior.b[posterior.beta_index[point]]
     rates = generator.beta(a[:, None] + c, b[:, None] + (n - c))
     place = generator.random(rates.shape)
     tasks = posterior.histogram
@@ -189,14 +194,14 @@ def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Flo
     zero, full = tasks.c == 0, tasks.c == tasks.n
     inside = ~(zero | full)
     with np.errstate(divide="ignore"):
-        many = tasks.times[inside].sum()
-        total = (logs[:, inside] @ tasks.times[inside])[:, None, None]
+        many = tasks.task_counts[inside].sum()
+        total = (logs[:, inside] @ tasks.task_counts[inside])[:, None, None]
         if many:
             total = total + many * np.log(smooth)
         for at in np.flatnonzero(~inside):
             lump = never[:, None] if zero[at] else always
             chance = smooth * np.exp(logs[:, at])[:, None, None] + lump
-            total = total + tasks.times[at] * np.log(chance)
+            total = total + tasks.task_counts[at] * np.log(chance)
     total = total.reshape(len(means), len(sizes), len(never), len(always)) + _log_prior(axes)
     weights = np.exp(total - total.max())
     return a, b, weights / weights.sum()
@@ -213,7 +218,7 @@ def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
 def _log_prior(axes: Sequence[Floats]) -> Floats:
     """Log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
-    distance = np.abs(sizes - np.log(_USUAL_SIZE))
+    distance = np.abs(sizes - np.log(_PRIOR_SIZE))
     shares = []
     for lump in lumps:
         log = np.full(len(lump), np.log((1.0 - _NO_LUMP) * (lump[1] - lump[0])))
