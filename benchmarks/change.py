@@ -18,9 +18,9 @@ import numpy as np
 from measure import keep, table
 from numpy.typing import NDArray
 
-from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
 from passk_cli.inference.paired import paired_t
+from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import MetricChange, parse_change
 
 Floats = NDArray[np.float64]

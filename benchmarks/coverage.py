@@ -23,11 +23,11 @@ from guards import GUARD, Guards, dirichlet_cdf, holds
 from measure import keep, machine, table
 
 from passk_cli.inference import weighted_means
-from passk_cli.inference.attempt_variance import within_variance
 from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.inference.hull_interval import MetricCounts, hull_of_mean
 from passk_cli.inference.intervals import IntervalData, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.sampling_variance import within_variance
 from passk_cli.inference.weighted_means import dirichlet_quantiles
 from passk_cli.metrics.registry import Metric
 

@@ -21,7 +21,6 @@ import numpy as np
 from guards import holds
 from measure import in_turn, keep, machine, table
 
-from passk_cli.inference.attempt_variance import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
@@ -32,6 +31,7 @@ from passk_cli.inference.hierarchical_model import count_histogram
 from passk_cli.inference.hull_interval import hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from passk_cli.inference.adjust import holm
-from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import FamilyOfTests, PairwiseDifferences, draw_min_p
 from passk_cli.inference.paired import paired_t
+from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse_metric
 

@@ -19,7 +19,6 @@ import pandas as pd
 
 import passk_cli
 from passk_cli.files.history import append_run
-from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.run_effects import (
     ChangePoint,
@@ -32,6 +31,7 @@ from passk_cli.inference.run_effects import (
     run_variance,
     widen_by_run_effect,
 )
+from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import Metric
 
 

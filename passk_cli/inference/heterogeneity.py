@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.attempt_variance import jackknife_variance
 from passk_cli.inference.bootstrap_weights import bootstrap_means, cluster_contributions
 from passk_cli.inference.hull_interval import heterogeneity_gain_limits
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.random_streams import named_generator
+from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.heterogeneity import (
     RateMoments,

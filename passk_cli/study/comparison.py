@@ -10,7 +10,6 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, arrays_equal, group_by, group_pairs, row_blocks
 from passk_cli.errors import DataError
-from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.discordance import score_limits
 from passk_cli.inference.hull_interval import MetricCounts
 from passk_cli.inference.intervals import (
@@ -23,6 +22,7 @@ from passk_cli.inference.intervals import (
 )
 from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import MetricChange
 from passk_cli.report.model import Cell, Estimate, number_or_range
 from passk_cli.study.result import Result, SampleSize

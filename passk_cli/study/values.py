@@ -14,10 +14,10 @@ from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
 from passk_cli.files.roles import TRUTH
-from passk_cli.inference.attempt_variance import within_variance, within_variance_from_attempts
 from passk_cli.inference.bootstrap_weights import repeated_attempt_means
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import AMOUNTS, Metric, required_attempt_data, task_values
 from passk_cli.outcomes.attempts import Attempts

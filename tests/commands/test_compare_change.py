@@ -12,8 +12,8 @@ from scipy import stats
 
 import passk_cli
 from passk_cli.errors import ParameterError
-from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution
+from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import Metric, MetricChange, parse_change
 from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import SAMPLES, Passk, Write, records

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from passk_cli.inference.attempt_variance import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
@@ -16,6 +15,7 @@ from passk_cli.inference.bands import (
     pointwise_level,
 )
 from passk_cli.inference.intervals import IntervalData, interval
+from passk_cli.inference.sampling_variance import jackknife_variance
 from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from passk_cli.inference.attempt_variance import attempt_variance_floor
 from passk_cli.inference.difference import difference_distribution, least_possible_p
+from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import parse_metric
 
 tenths = st.integers(-10, 10).map(lambda x: x / 10)

@@ -10,7 +10,6 @@ from scipy import stats
 
 from benchmarks.guards import GUARD
 from passk_cli.errors import ParameterError
-from passk_cli.inference.attempt_variance import within_variance
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.cost_ratio import TaskCosts, mean_cost
 from passk_cli.inference.intervals import (
@@ -20,6 +19,7 @@ from passk_cli.inference.intervals import (
     interval,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.sampling_variance import within_variance
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import Metric, parse_metric
 from tests.conftest import ROOT, long_cases

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from passk_cli.inference.attempt_variance import within_variance, within_variance_from_attempts
+from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
 from passk_cli.metrics.registry import parse_metric, task_values
 from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import Passk, mark_long_except, records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from passk_cli.inference.attempt_variance import within_variance, within_variance_from_attempts
+from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.attempts import Attempts
 
