@@ -16,6 +16,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.option import DeclaredOption
 from passk_cli.version import RELEASE
 
+DEMO = "passk demo runs three commands on sample data that passk contains."
 PAGE = Path(__file__).parent / "passk.1"
 EXITS = {
     "0": "done", "1": "a check failed", "2": "usage: an option or a value that makes no sense",
@@ -39,7 +40,8 @@ def _lines() -> Iterator[str]:
     yield from (".SH NAME", r"passk \- pass@k and pass^k from evaluation results")
     yield from (".SH SYNOPSIS", r"\fBpassk\fR \fICOMMAND\fR \fIFILE\fR... [\fIOPTIONS\fR]")
     yield from (".br", r"\fBpassk help\fR [\fICOMMAND\fR|\fIMESSAGE\fR|\fIWORD\fR|messages]")
-    yield from (".SH DESCRIPTION", _text(ABOUT))
+    yield from (".br", r"\fBpassk demo\fR")
+    yield from (".SH DESCRIPTION", _text(ABOUT), ".PP", _text(DEMO))
     yield ".SH COMMANDS"
     for name in COMMANDS:
         declaration = command_of(name)

@@ -44,7 +44,7 @@ def test_a_session_in_a_shell(tmp_path: Path) -> None:
 
 
 def test_every_command_is_documented() -> None:
-    assert [command.name for command in build().registered_commands] == [*COMMANDS, "help"]
+    assert [command.name for command in build().registered_commands] == [*COMMANDS, "help", "demo"]
     for name in COMMANDS:
         assert f"passk {name}" in README
         assert len(command_of(name).examples) == 3

@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +25,7 @@ from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
-HELP, MESSAGES = "help", "messages"
+HELP, MESSAGES, DEMO = "help", "messages", "demo"
 # Environment variables that a shell sets to get completions for `passk` and `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _SETTINGS: Any = {
@@ -45,6 +45,10 @@ class DeclaredCommand(TyperCommand):
         from passk_cli.cli.help_text import command_help
         from passk_cli.cli.overview import overview
 
+        if self.name == DEMO:
+            from passk_cli.cli.demo import HELP_TEXT
+
+            return HELP_TEXT
         return overview() if self.name == HELP else command_help(str(self.name))
 
 
@@ -69,7 +73,7 @@ def _topics(incomplete: str) -> list[str]:
     from passk_cli.cli.topics import TOPICS
     from passk_cli.commands.catalogue import messages
 
-    topics = (*COMMANDS, MESSAGES, *TOPICS, *messages())
+    topics = (*COMMANDS, DEMO, MESSAGES, *TOPICS, *messages())
     return [topic for topic in topics if topic.startswith(incomplete)]
 
 
@@ -87,6 +91,10 @@ def _help(
         typer.echo(overview())
     elif topic in COMMANDS:
         typer.echo(command_help(topic, full=True))
+    elif topic == DEMO:
+        from passk_cli.cli.demo import HELP_TEXT
+
+        typer.echo(HELP_TEXT)
     else:
         from passk_cli.commands.catalogue import messages
 
@@ -99,6 +107,17 @@ def _help(
             from passk_cli.cli.topics import explain
 
             typer.echo(explain(topic, (*COMMANDS, MESSAGES, *catalogue)))
+
+
+def _demo() -> None:
+    """Show what passk does, on sample data that it contains."""
+    from passk_cli.cli.demo import run_demo
+
+    if code := run_demo(run_words):
+        raise typer.Exit(code)
+
+
+_WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _help, DEMO: _demo}
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
@@ -117,9 +136,9 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
     ) -> None:
         pass
 
-    for name in (*COMMANDS, HELP):
-        function: Callable[..., None] = _help
-        if name != HELP:
+    for name in (*COMMANDS, *_WITHOUT_DATA):
+        function = _WITHOUT_DATA.get(name)
+        if function is None:
             is_run = name in names
             function = (
                 _typer_function(name, None, completing)
@@ -216,6 +235,20 @@ def _is_option_among(words: Iterable[str], option: Option) -> bool:
     return option.is_boolean_flag or any(name in word for name in names for word in options)
 
 
+def run_words(words: Sequence[str]) -> int:
+    """Run the words of a command line, the first of which is a command; return the exit code."""
+    name, *arguments = words
+    app = typer.Typer(add_completion=False, **_SETTINGS)
+    function = _WITHOUT_DATA.get(name)
+    if function is None:
+        helped = arguments in (["--help"], ["-h"])
+        function = _unrun_command(name, False) if helped else _typer_function(name, words)
+    topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
+    settings = topic if name == HELP else None
+    app.command(name, cls=DeclaredCommand, context_settings=settings)(function)
+    return int(app(arguments, standalone_mode=False) or 0)
+
+
 def main() -> None:
     """Run the command line, print any error as a message, and exit with its exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -227,21 +260,11 @@ def main() -> None:
     try:
         first, completing = words[:1], any(name in os.environ for name in COMPLETING)
         if completing:
-            app, first = build(words_so_far()[:1], completing=True), []
-        elif first and (first[0] in COMMANDS or first[0] == HELP):
-            app = typer.Typer(add_completion=False, **_SETTINGS)
-            helped = words[1:] in (["--help"], ["-h"])
-            function: Callable[..., None] = _help
-            if first[0] != HELP:
-                function = (
-                    _unrun_command(first[0], False) if helped else _typer_function(first[0], words)
-                )
-            topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
-            settings = topic if first[0] == HELP else None
-            app.command(first[0], cls=DeclaredCommand, context_settings=settings)(function)
+            code = build(words_so_far()[:1], completing=True)(words, standalone_mode=False)
+        elif first and (first[0] in COMMANDS or first[0] in _WITHOUT_DATA):
+            code = run_words(words)
         else:
-            app, first = build(), []
-        code = app((words or ["--help"])[len(first) :], standalone_mode=False)
+            code = build()(words or ["--help"], standalone_mode=False)
         # `passk` without arguments prints its help.  The exit code is 2, because a script that runs
         # it has probably lost the arguments.
         code = code if words else 2
@@ -290,8 +313,8 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"
-    elif not first.startswith("-") and first != HELP:
-        similar = nearest_names(first, COMMANDS)
+    elif not first.startswith("-") and first not in _WITHOUT_DATA:
+        similar = nearest_names(first, (*COMMANDS, *_WITHOUT_DATA))
         problem = f"no such command: {first}" + (f"; {did_you_mean(similar)}" if similar else "")
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"

@@ -16,6 +16,7 @@ ABOUT = (
     " gates."
 )
 _BELOW = (
+    "passk demo: an example, on sample data that passk contains",
     "passk COMMAND --help: its options · passk help WORD: anything in full",
     "-V, --version · -h, --help · --install-completion · --show-completion",
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",

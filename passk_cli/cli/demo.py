@@ -1,0 +1,45 @@
+"""`passk demo`: three commands on sample data of the package, with their outputs."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+FILE = Path(__file__).parent / "sample_data" / "cruxeval.csv"
+STEPS = {
+    "How good is each model?": f"passk estimate {FILE.name}",
+    "Is one model better, or lucky?": f"passk compare {FILE.name} -m pass@10,pass@1",
+    "Is a model good enough to ship? The exit code of this command is the answer.": (
+        f"passk gate {FILE.name} --model gpt-3.5-turbo-0613 --min pass@1=0.4"
+    ),
+}
+HELP_TEXT = """Usage: passk demo
+
+Show what passk does, on sample data that it contains. The command runs estimate, compare and gate,
+and prints the path of the data, so that you can go on with your own commands."""
+
+
+def run_demo(run: Callable[[Sequence[str]], int]) -> int:
+    """Print and run each command in the folder of the sample data; the first exit code that is not
+    0, or 0.
+
+    run : runs the words of a command line after `passk`, and returns the exit code.
+    """
+    print(f"The sample data are the attempts of two models at 800 tasks, as counts:\n  {FILE}")
+    with contextlib.chdir(FILE.parent):
+        for goal, line in STEPS.items():
+            words = shlex.split(line)
+            print(f"\n# {goal}\n$ {line}", flush=True)
+            # Messages and remedies repeat the command line.
+            sys.argv[1:] = words[1:]
+            if code := run(words[1:]):
+                return code
+    print(
+        "\nNow try your own files, for example a folder with the logs of your harness:\n"
+        "  passk describe FILE...  # how passk reads them\n"
+        "  passk estimate FILE..."
+    )
+    return 0
