@@ -43,7 +43,7 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--gamma", "2", "x.jsonl"], "--gamma: it is only for the toy model"),
+        (["--gamma", "2", "x.jsonl"], "--gamma: this option is only for the toy model"),
         (
             ["--toy", "normal"],
             "there is no family 'normal'; there are gaussian, exponential, power-law",

@@ -177,38 +177,38 @@ SENSELESS = {
     "compare FILE --test within-tasks": "this test is only about these tasks",
     "compare FILE --population these-tasks --test sign-flip": "this test is about new tasks",
     "curve": "no files are given",
-    "curve FILE --rates 0.5": "stands instead of files; give one or the other",
+    "curve FILE --rates 0.5": "this option replaces files; use only one of them",
     "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",
-    "curve --rates 0.5 --threshold 0.5": "is for outcomes; these are exact rates",
+    "curve --rates 0.5 --threshold 0.5": "the data is exact rates",
     "curve --rates 0.5 -m maj@k": "exact rates contain no attempts",
     "curve --rates 0.5 --band simultaneous": "exact rates have no sampling error",
     "curve FILE --band simultaneous --interval none": "needs an interval",
     "curve FILE --band simultaneous --short-tasks drop": "needs the same tasks at every k",
-    "curve FILE --band simultaneous --population these-tasks --interval percentile": "is made of"
-    " jackknife intervals, not percentile",
+    "curve FILE --band simultaneous --population these-tasks --interval percentile": "a band needs"
+    " hull or jackknife intervals, not percentile",
     "diversity FILE -k 50": "distinct@50 needs 50 attempts per task; the most any task has is 12",
     "estimate FILE -m maj@3": "no answer column; the columns are",
     "estimate FILE --interval jackknife": "jackknife is not for new-tasks; use one of guard,",
     "gate FILE": "no rule to check",
     "gate FILE --max-drop pass@1=0.02": "this rule needs a baseline",
     "gate FILE --no-regression --baseline nobody": "no such file, and no such model; there are",
-    "gate FILE --min-by lower --no-regression --baseline another-model": "no rule asks for",
-    "gate FILE --model another-model --no-regression --baseline another-model": "every model in the"
-    " data is the baseline",
+    "gate FILE --min-by lower --no-regression --baseline another-model": "works only with",
+    "gate FILE --model another-model --no-regression --baseline another-model": "only the model"
+    " of the baseline, and no candidate",
     "gate FILE --min pass@1=0.5 --interval none": "the verdicts of this command need intervals",
-    "gate FILE --must-pass-rate 0.5 --min pass@1=0.1": "no tasks have to pass",
+    "gate FILE --must-pass-rate 0.5 --min pass@1=0.1": "works only with tasks that must pass",
     "plan": "nothing to plan from; give the FILE of a pilot",
     "plan FILE --mean 0.5 --spread 0.2": "are only for plans without a pilot",
     "plan --mean 0.5": "nothing to plan from",
     "plan --mean 0.5 --spread 0.2 -k 1000000000": "use a k up to 1,000",
-    "tasks FILE --suspects --always 0.9": "this option cannot be combined with",
+    "tasks FILE --suspects --always 0.9": "this option cannot be combined with another view",
     "temperature": "no FILE; give result files",
-    "temperature FILE --spread 4": "is for the toy model",
-    "temperature FILE --fit": "is for the toy model",
-    "temperature FILE --toy gaussian": "draws nothing and has pass@k only",
-    "temperature --toy gaussian --by x": "draws nothing and has pass@k only",
-    "temperature --toy gaussian -m pass^2": "has pass@k only",
-    "temperature --toy gaussian --gamma 2": "is for the family power-law",
+    "temperature FILE --spread 4": "is only for the toy model",
+    "temperature FILE --fit": "is only for the toy model",
+    "temperature FILE --toy gaussian": "the toy model computes only pass@k",
+    "temperature --toy gaussian --by x": "the toy model computes only pass@k",
+    "temperature --toy gaussian -m pass^2": "the toy model computes only pass@k",
+    "temperature --toy gaussian --gamma 2": "is only for the family power-law",
     "temperature --toy gaussian --fit -k 2": "uses the k's and spreads of the article",
     "temperature FILE --where 'temperature<0.5'": "the only temperature is 0.2",
 }
@@ -562,6 +562,7 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
     words = [*words[len(files) :], *POOL * (bool(files) and name != "temperature")]
     result = passk(name, *files, *words)
     options = spelled_in_python(name, words)
+    assert problem in result.message
     assert_refused_alike(result, name, "", lambda: function(name)(*files, **options))
 
 

@@ -56,8 +56,9 @@ def agents() -> passk_cli.Findings:
 def test_differences_are_drawn_at_the_first_metric() -> None:
     rows = [{"model": m, "task": str(t), "n": 3, "c": (t + at) % 4}
             for at, m in enumerate("abc") for t in range(9)]  # fmt: skip
-    (plot,) = panels(quiet(rows))["Differences"].plots
-    assert {row["panel"] for row in plot.rows} == {"pass@1"}
+    ranking, differences = panels(quiet(rows))["Differences"].plots
+    assert (ranking.kind, differences.kind) == ("ranking", "forest")
+    assert {row["panel"] for row in differences.rows} == {"pass@1"}
 
 
 def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> None:

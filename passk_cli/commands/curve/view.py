@@ -628,7 +628,7 @@ class CurveQuestion(Question, CurveOptions):
         families = exact_rates(self.rates, options.source, self.request(options))
         if not families:
             return None
-        sampling = "it needs outcomes, and exact rates have no sampling error"
+        sampling = "this option needs outcomes, because exact rates have no sampling error"
         refuse_if_any(
             "contradicting-options",
             (self.further_metrics, OptionValue("-m"), "exact rates contain no attempts",

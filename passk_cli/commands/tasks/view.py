@@ -73,7 +73,7 @@ from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfModels
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import OptionValue
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
@@ -716,8 +716,8 @@ class TasksQuestion(Question, TasksOptions):
         views_set = [name for name, is_set in views.items() if is_set]
         refuse_if_any("contradicting-options", (
             views_set[1:], OptionValue(next(iter(views_set), "")),
-            f"this option cannot be combined with {', '.join(views_set[1:])}",
-            (),
+            "this option cannot be combined with another view of the tasks",
+            (SuggestedFix(dict.fromkeys(views_set[1:])),),
         ))  # fmt: skip
         if self.against is None:
             return super().study(options, read)
