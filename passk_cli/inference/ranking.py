@@ -50,8 +50,10 @@ def compact_letters(different: Bools) -> list[str]:
 def letter_ranges(letters: str) -> str:
     """Letters as text, with three or more neighbouring letters as a range.
 
-    >>> letter_ranges("abdefz"), letter_ranges("yza1b1")
-    ('abd–fz', 'y–b1')
+    Commas and ranges keep the letters from reading as a word.
+
+    >>> letter_ranges("abdefz"), letter_ranges("yza1b1"), letter_ranges("no"), letter_ranges("is")
+    ('ab,d–f,z', 'y–b1', 'n–o', 'i,s')
     """
     names = re.findall(r"[a-z]\d*", letters)
     places = [ord(name[0]) - ord("a") + 26 * int(name[1:] or 0) for name in names]
@@ -61,7 +63,11 @@ def letter_ranges(letters: str) -> str:
             ranges[-1].append(name)
         else:
             ranges.append([name])
-    return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in ranges)
+    texts = ("".join(run) for run in ranges)
+    return ",".join(
+        f"{run[0]}–{run[-1]}" if run[2:] or text in ("hi", "no") else text
+        for run, text in zip(ranges, texts, strict=True)
+    )
 
 
 def tied_positions(ordered: Floats) -> tuple[Places, Places]:

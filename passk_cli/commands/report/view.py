@@ -9,6 +9,7 @@ from typing import Any
 
 from passk_cli.commands.command import command_of
 from passk_cli.commands.compare.integrity import text_reader
+from passk_cli.commands.compare.view import PairTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
@@ -37,7 +38,7 @@ from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.option import by_flag, changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import AnswerSentence, Chapter, Document, Panel, Report
+from passk_cli.report.model import ALWAYS, AnswerSentence, Chapter, Document, Panel, Report
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.completeness import uneven_models
@@ -198,8 +199,11 @@ class ReportQuestion(Question, ReportOptions):
                 answer, places = panel.report.answer, places_by_metric(panel.report)
                 pair_messages = messages
                 compared = panel.report if places else None
-                # The leaderboard already contains the ranking.
-                tables = tuple(t for t in panel.report.tables if t.columns[0].header != "rank")
+                # The leaderboard already contains the ranking, and the page all pairs.
+                tables = tuple(
+                    replace(t, shown=ALWAYS if t.title == PairTable.title else t.shown)
+                    for t in panel.report.tables if t.columns[0].header != "rank"
+                )  # fmt: skip
                 panel = replace(panel, report=replace(panel.report, tables=tables))
                 if len(page.models) > MANY and page.baseline_name is None:
                     pairs = plural(len(counts.series) * (len(counts.series) - 1) // 2, "pair")
