@@ -7,7 +7,9 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -49,6 +51,7 @@ def test_changelog_citation_and_command_name_one_version(passk: Passk) -> None:
     assert [str(citation[key]) for key in ("date-released",) if key in citation] == dated
 
 
+@pytest.mark.long
 def test_a_tag_is_the_version_and_other_commits_are_counted(
     tmp_path: Path, clone: Callable[..., str]
 ) -> None:
@@ -133,3 +136,58 @@ def test_the_readme_of_an_index_has_no_relative_link() -> None:
 
 def _links(text: str) -> list[str]:
     return re.findall(r"\]\((?!https?:|#)", text)
+
+
+@pytest.mark.long
+def test_licences_are_listed_and_the_bill_of_materials_names_every_package() -> None:
+    script = runpy.run_path(str(ROOT / "packaging" / "inventory.py"))
+    names = {package.name.lower() for package in script["dependencies"]()}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"] if ";" not in line}  # type: ignore[index]
+    assert {name.replace("-", "_") for name in needed} <= {n.replace("-", "_") for n in names}
+    page = (ROOT / "packaging" / "LICENCES.md").read_text()
+    listed = set(re.findall(r"^\| ([\w.-]+) \|", page.lower(), re.M)) - {"package", "file"}
+    assert {name.replace("-", "_") for name in needed} <= {n.replace("-", "_") for n in listed}
+    assert page.partition("## Data")[2] == script["licence_page"]().partition("## Data")[2]
+    assert not re.search("unknown|not stated", page, re.I)
+    bill = script["bill_of_materials"]()
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert [component["name"].lower() for component in bill["components"]] == sorted(names)
+    references = {component["bom-ref"] for component in bill["components"]}
+    assert set(bill["dependencies"][0]["dependsOn"]) == references
+    assert bill == script["bill_of_materials"]()
+
+
+def test_a_row_of_the_table_of_installs_replaces_an_earlier_one(tmp_path: Path) -> None:
+    script = runpy.run_path(str(ROOT / "packaging" / "check.py"))
+    table = tmp_path / "table.md"
+    table.write_text(f"Before\n\n{script['HEADER']}\nAfter\n")
+    rows = ["| 3.12 | uv | newest | – | 1 | 2 | x |", "| 3.9 | uv | newest | – | 1 | 2 | x |"]
+    script["write_table"](table, rows)
+    later = rows[0].replace("| 1 |", "| 5 |")
+    script["write_table"](table, [later])
+    lines = table.read_text().splitlines()
+    assert (lines[0], lines[-1], lines[4:-2]) == ("Before", "After", [rows[1], later])
+
+
+def test_the_formula_contains_the_hash_and_the_dependencies() -> None:
+    script = runpy.run_path(str(ROOT / "packaging" / "formula.py"))
+    text = script["formula"]("https://example.org/passk_cli-0.1.0.tar.gz", b"content")
+    assert sha256(b"content").hexdigest() in text
+    assert "@ADDRESS@" not in text
+    assert "\n    duckdb>=2.0.1\n" in text
+
+
+def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_project() -> None:
+    recipe = yaml.safe_load((ROOT / "packaging" / "conda" / "recipe.yaml").read_text())
+    assert recipe["context"]["version"] == RELEASE
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    run = [line.replace(" ", "").removeprefix("python-") for line in recipe["requirements"]["run"]]
+    needed = [line.partition(";")[0] for line in project["dependencies"]]
+    assert run == ["python>=3.11", *needed]
+    assert recipe["about"]["license_file"] == project["license-files"]
+
+
+@pytest.mark.parametrize("file", ["packaging/container/Containerfile", ".pre-commit-hooks.yaml"])
+def test_containers_and_hooks_never_install_by_name(file: str) -> None:
+    assert not re.search(r"pip install [^&|\n]*passk", (ROOT / file).read_text())
