@@ -81,7 +81,7 @@ _FAMILIES = {
         "Leave the option out. The default is valid for every question that passk can answer.",
     ),
     "no-bounds": (
-        "a result cannot be computed with --missing bounds",
+        "a result cannot be computed for all possible values of missing data",
         "With --missing bounds, every number is a range: passk computes the number once with all"
         " missing outcomes failing, and once with all of them passing. This works for metrics that"
         " rise with every pass, such as pass@k and pass^k. Other metrics may be lowest or highest"
@@ -378,7 +378,7 @@ _FAMILIES = {
         " metrics best@k and mean use scores directly.",
     ),
     "unmatched-words": (
-        "no outcome in the data matches a word in --passes or --fails",
+        "no outcome in the data is a word that you named",
         "All outcomes would be treated in the same way, whatever they mean. The message lists the"
         " outcomes in the files and how often they occur.",
         "Use words from this list in --passes or --fails.",

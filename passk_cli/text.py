@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -17,6 +18,8 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORDS = re.compile(r"[^-_/ ]+")
 # Cost of an additional gap in a short name.  Removing a word costs between 0.01 and 3.3.
 _GAP = 0.25
+# Maximum number of words in a name that passk weighs, because more words take too long.
+_MAX_WORDS = 50
 # These invisible characters are safe, because they join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
 # Unicode categories of characters without width: marks on the previous character, and joiners.
@@ -221,7 +224,10 @@ def _shorten(
     name: str, words: Mapping[str, Counter[str]], room: float, extent: Callable[[str], float]
 ) -> str:
     """The name without its least distinctive words, so that it still matches no other name."""
-    weights, spans = _word_weights(name, words), [m.span() for m in _WORDS.finditer(name)]
+    spans = [m.span() for m in _WORDS.finditer(name)]
+    if len(spans) > _MAX_WORDS:
+        return _without_middle(name, words, room, extent)
+    weights = _word_weights(name, words)
     kept, text = [*range(len(spans))], name
     while extent(text) > room and len(kept) > 1:
         # Removing neighbouring words makes only one gap, so the name stays readable.
@@ -277,26 +283,46 @@ def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]
 
 def _is_only_name(text: str, names: Iterable[str]) -> bool:
     """Whether a shortened name matches exactly one of the full names."""
-    pattern = re.compile(".*".join(map(re.escape, text.split("…"))), re.DOTALL)
-    return sum(bool(pattern.fullmatch(name)) for name in names) == 1
+    parts = text.split("…")
+    return sum(_matches(parts, name) for name in names) == 1
+
+
+def _matches(parts: Sequence[str], name: str) -> bool:
+    """Whether a name consists of these parts in this order, with any text between two parts."""
+    if len(parts) == 1:
+        return name == parts[0]
+    end = len(name) - len(parts[-1])
+    place = len(parts[0]) if name.startswith(parts[0]) and name.endswith(parts[-1]) else end + 1
+    for part in parts[1:-1]:
+        found_at = name.find(part, place, max(end, 0))
+        place = end + 1 if found_at < 0 else found_at + len(part)
+    return place <= end
 
 
 def _without_middle(
     text: str, names: Iterable[str], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The text without its middle, at most `room` wide if it then still matches only one name."""
-    for length in range(len(text) - 1, 1, -1):
-        cuts = (
-            f"{text[:head].rstrip('…')}…{text[len(text) - length + 1 + head :].lstrip('…')}"
-            for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1))
-        )
-        fitting = [cut for cut in cuts if cut != "…" and _is_only_name(cut, names)]
-        if not fitting:
-            break
-        text = fitting[0]
-        if extent(text) <= room:
-            break
-    return text
+    """The text without its middle, at most `room` wide if it then still matches only one name.
+
+    Otherwise, the shortest text that matches only one name.
+    """
+
+    def cut(length: int) -> str:
+        """The text with this length if it matches only one name, and otherwise an empty text."""
+        for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1)):
+            end = text[len(text) - length + 1 + head :]
+            shorter = f"{text[:head].rstrip('…')}…{end.lstrip('…')}"
+            if shorter != "…" and _is_only_name(shorter, names):
+                return shorter
+        return ""
+
+    # If a length is wide enough, or matches only one name, then this is also true of each longer
+    # length.  Therefore both limits can be found by bisection.
+    lengths = range(2, len(text))
+    first = bisect_left(lengths, True, key=lambda length: bool(cut(length)))
+    lengths = lengths[first:]
+    fitting = bisect_left(lengths, True, key=lambda length: extent(cut(length)) > room)
+    return cut(lengths[max(fitting - 1, 0)]) if lengths else text
 
 
 def wrap_text(

@@ -72,7 +72,10 @@ def correlated() -> Iterable[str]:
 
 
 def correlated_message() -> Iterable[str]:
-    for lag, sentence in (("0.7", "{} had a false alarm"), ("0.9", "{} at 0.9")):
+    for lag, sentence in (
+        ("0.7", "{} of the years had a false alarm"),
+        ("0.9", "{} at a correlation of 0.9"),
+    ):
         rates = [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
         yield sentence.format(to(rates))
 

@@ -69,15 +69,15 @@ def test_other_tools_shows_what_passk_computes(
 def test_readme_and_gallery_count_the_same_boards() -> None:
     gallery = (ROOT / "docs/gallery.md").read_text()
     boards = len(re.findall(r"^## ", gallery, re.MULTILINE)) - 1
-    (first,) = re.findall(r"(\w+) public boards", gallery)
-    (number,) = re.findall(r"\[(\w+) public boards\]", text_of("README.md"))
+    (first,) = re.findall(r"(\w+) public leaderboards", gallery)
+    (number,) = re.findall(r"(\w+) public leaderboards", text_of("README.md"))
     assert WORDS[first.lower()] == WORDS[number] == boards
 
 
 def test_watch_has_the_tasks_that_its_page_says() -> None:
     page = text_of("docs/commands/watch.md")
-    (number,) = re.findall(r"at first (\d+) tasks are complete", page)
-    assert f"NOT YET: {number} of 50 tasks" in page
+    (number,) = re.findall(r"In this example, (\d+) of 50 tasks are complete", page)
+    assert f"NOT YET: {number} of 50 tasks complete;" in page
 
 
 def test_intervals_of_both_populations() -> None:
@@ -91,7 +91,7 @@ def test_intervals_of_both_populations() -> None:
 def test_ten_pairs_of_five_equal_models() -> None:
     page = text_of("docs/choose/inference.md")
     pairs = studentized_range.sf(1.959964 * sqrt(2), 5, 1e6)
-    assert f"you find at least one in {100 * pairs:.0f} %" in page
+    assert f"you find a false difference in {100 * pairs:.0f} %" in page
     assert f"at least one false difference in {100 * (1 - 0.95**10):.0f} %" in page
 
 

@@ -198,11 +198,17 @@ def spell_for_python(
 
 
 def document_for_python(text: str, options: Options) -> str:
-    """A text with its command-line options replaced by Python keywords.
+    """A text with Python calls and keywords instead of commands and options.
 
-    >>> document_for_python("As in --passes=ok, or with --skip-bad.", {})
+    Sentences about `passk help` are left out, because Python has no such function.
+
+    >>> document_for_python("As in --passes=ok, or with --skip-bad. `passk help k` explains k.", {})
     'As in passes="ok", or with skip_bad=True.'
+    >>> document_for_python("`passk describe FILE --init passk.toml` writes a map.", {})
+    '`passk_cli.describe("FILE", init="passk.toml")` writes a map.'
     """
+    text = re.sub(r" ?`passk help [^`]*` [^.]*\.", "", text)
+    text = re.sub(r"(?<=`)passk [a-z]+ [^`]*(?=`)", lambda line: call_of(line[0], options), text)
 
     def keyword(match: re.Match[str]) -> str:
         flag, value = match.groups()

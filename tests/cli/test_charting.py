@@ -104,7 +104,7 @@ def test_an_unwritable_place_leaves_no_file(passk: Passk, tmp_path: Path) -> Non
 
 def test_percentages_reach_the_chart(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "chart.svg"
-    for options, tick in (([], ">0.2<"), (["--percent"], ">20%<")):
+    for options, tick in (([], ">0.5<"), (["--percent"], ">50%<")):
         assert passk(*COMPARE, *options, "--chart", target).code == 0
         assert tick in target.read_text()
 
