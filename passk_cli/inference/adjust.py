@@ -18,8 +18,8 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     does not raise the p-values of the tests that can.
 
     The bound holds for any dependence between the tests. The stepwise procedure is a closed test.
-    The smallest p-value of a test may depend only on what the test conditions on, such as the sizes
-    of the differences or the total numbers of passes.
+    The smallest possible p-value of a test may depend only on quantities that the test conditions
+    on, such as the sizes of the differences or the total numbers of passes.
 
     p : floats in [0, 1] of any shape, which form one family. NaN marks a test that is impossible.
         NaN stays NaN and is not counted in m.
@@ -53,7 +53,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
     If you reject tests with an adjusted value of at most q, the false discovery rate (the expected
     share of false rejections) is at most q. The tests must be independent or positively dependent.
 
-    p : as for `holm`.  smallest : not used. Every test is counted in m.
+    p : p-values as for `holm`.  smallest : not used, so every test is counted in m.
     Returns floats in [p, 1] in the shape and order of p.
     Errors: ValueError if a value is outside [0, 1].
     Source: Benjamini & Hochberg 1995.
@@ -88,7 +88,6 @@ ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
 
 
 def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Places]:
-    """p as floats, and the flat indices of its values that are not NaN, sorted by value."""
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
         raise ValueError("p-values must be between 0 and 1")

@@ -1,13 +1,15 @@
-"""Group-sequential boundaries: how large |z| must be at each interim look to decide early.
+"""Group-sequential boundaries: how large |z| must be for a decision at an interim look.
 
 Each look at a test of level α is another chance of a false alarm, so the looks share α. When a
 share t of the planned tasks is complete, at most α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) has been
 spent (the spending function of O'Brien–Fleming type of Lan & DeMets 1983). α*(t) is tiny at early
-looks and close to α near the end. The score of the completed tasks is a Brownian motion: between
-two looks it gains a normal increment with the variance of the tasks in between. The boundary b_i of
-a look is the value for which a motion that has crossed no earlier boundary exceeds b_i with the
-probability that this look may spend. The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then
-keeps α over all looks, if the times of the looks do not depend on the results.
+looks and close to α near the end.
+
+The score statistic of the completed tasks is treated as a Brownian motion: between two looks it
+gains a normal increment with the variance of the tasks in between. Consider a motion that has
+crossed no earlier boundary. It exceeds the boundary b_i of look i with the probability that look i
+may spend. The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then has an error rate of at
+most α over all looks, if the times of the looks do not depend on the results.
 """
 
 from __future__ import annotations
@@ -22,18 +24,18 @@ from passk_cli.inference.roots import find_root
 from passk_cli.inference.weighted_means import NORMAL
 
 # Minimum significance level of an interim look. A look with a smaller level leaves its share of α
-# to later looks, because no simulation has checked intervals of such extreme levels.
+# to later looks, because intervals at smaller levels have not been checked by simulation.
 SMALLEST_ALPHA = 1e-6
 # Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
-# Number of quadrature nodes per standard deviation of an increment, rounded up to a multiple of
-# _FEWEST. With these nodes the integral is exact to 1e-12.
+# Number of quadrature nodes per standard deviation of an increment. The total number is rounded up
+# to a multiple of _FEWEST. With these nodes the integral is exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
-    """The two-sided level that may be spent when a share of the plan is complete: [0, alpha].
+    """The part of α that may be spent when a share of the planned tasks is complete: [0, alpha].
 
     >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]
@@ -79,7 +81,6 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
 
 
 def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) -> float:
-    """The probability that a motion at one of these places exceeds ±b at the next look."""
     from passk_cli.scipy_special import ndtr
 
     out = ndtr(places - b * scale) + ndtr(-b * scale - places)
@@ -88,12 +89,11 @@ def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) 
 
 @cache
 def _quadrature(nodes: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss–Legendre quadrature on [−1, 1]."""
     return np.polynomial.legendre.leggauss(nodes)
 
 
 def level_at_boundary(limit: float) -> float:
-    """The level of the ordinary interval that belongs to a boundary b: 1 − 2 (1 − Φ(b)).
+    """The level of the ordinary interval that corresponds to a boundary b: 1 − 2 (1 − Φ(b)).
 
     >>> round(level_at_boundary(1.959964), 6)
     0.95
@@ -104,14 +104,15 @@ def level_at_boundary(limit: float) -> float:
 def decision_chances(
     distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
-    """The probabilities that the planned end decides in favour, and that it decides against.
+    """The probabilities that the last look of a plan decides for, and that it decides against.
 
     The true distance from the limit of the rule is assumed to be N(0, prior²). Given the completed
-    tasks it is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The sampling error of the remaining
-    tasks is added. The end decides if the mean is `final` standard errors away from the limit.
+    tasks, the true distance is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The sampling error of
+    the remaining tasks is added. The last look decides if the mean is at least `final` standard
+    errors away from the limit.
 
     distance : d, the estimate minus the limit of the rule.  error : s > 0, the standard error of d.
-    share : share of the plan that is done, in (0, 1).  final : boundary of |z| at the last look.
+    share : complete share of the plan, in (0, 1).  final : boundary of |z| at the last look.
     prior : standard deviation of plausible distances; infinite if every distance is plausible.
 
     >>> [round(chance, 2) for chance in decision_chances(0.05, 0.05, 0.5, 2.0, 0.1)]
@@ -125,5 +126,4 @@ def decision_chances(
 
 
 def _upper_normal_tail(z: float) -> float:
-    """P(Z ≥ z) of a standard normal Z, accurate also far out in the tail."""
     return 0.5 * math.erfc(z / math.sqrt(2))

@@ -1,7 +1,7 @@
-"""Distribution of a task's difference between two models if attempts are dealt to them at random.
+"""Distribution of the difference between two models at a task under random deals of its attempts.
 
-A deal assigns the attempts of both models at a task to the models at random. Numbers of attempts
-stay unchanged.
+A deal reassigns the attempts of both models at a task to the two models at random. Each model keeps
+its number of attempts.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from passk_cli.outcomes.attempts import Attempts
 
 # Two differences of a task that are at most this far apart are treated as equal.
 DIFFERENCE_TOLERANCE = 1e-9
-# Number of deals of all tasks together, and minimum and maximum number of deals per task, for
-# metrics that need more than counts. _BLOCK_ROWS limits a block of deals to about 64 MB.
+# Total number of deals, and minimum and maximum number per task, for metrics that need more than
+# counts of passes. _BLOCK_ROWS limits a block of deals to about 64 MB.
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
 _BLOCK_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
 class DifferenceStratum:
-    """Tasks with the same pooled attempts, with the distribution of their difference.
+    """Tasks with equal attempts of both models together, and the distribution of their difference.
 
-    values : possible differences.  chances : probabilities of the values, which add up to 1.
+    values : possible differences.  chances : probabilities of these differences; their sum is 1.
     count : number of tasks in the stratum.
     """
 
@@ -43,11 +43,11 @@ class DifferenceStratum:
 
 @dataclass(frozen=True)
 class PossibleDifferences:
-    """The possible differences of two models at all tasks.
+    """The possible differences between two models at each task.
 
     strata : tasks with more than one possible difference.
-    fixed : sum of the differences of the tasks that have only one possible difference.
-    complete : whether `strata` contain every deal of every task.
+    constant_sum : sum of the differences at tasks with only one possible difference.
+    all_enumerated : whether `strata` cover every deal of every task.
     """
 
     strata: list[DifferenceStratum]
@@ -58,9 +58,9 @@ class PossibleDifferences:
 def differences_from_counts(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]
 ) -> PossibleDifferences:
-    """Possible differences for a metric of counts; passes of the first model are hypergeometric.
+    """Possible differences if the metric needs only n and c. The first c is hypergeometric.
 
-    first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
+    first, second : attempts n and passes c of each model, int arrays (tasks,), n ≥ k.
     """
     totals = np.stack([first[0], second[0], first[1] + second[1]])
     distinct, counts = np.unique(totals, axis=1, return_counts=True)
@@ -82,15 +82,15 @@ def differences_from_counts(
 def differences_from_attempts(
     metric: Metric, first: Attempts, second: Attempts, seed: int = 0
 ) -> PossibleDifferences:
-    """Possible differences for a metric that needs scores, answers or solutions of the attempts.
+    """Possible differences if the metric needs scores, answers or solutions of the attempts.
 
-    If a task has few deals (about 65,000 for all tasks together, at least 128 per task), all its
-    deals are enumerated. Otherwise passk draws a sample of deals that includes the observed deal.
-    Given the sample, the observed deal is as likely as any other deal in the sample, so a test that
-    uses only the sample keeps its level.
+    If a task has few deals, all of them are enumerated. The limit is about 65,000 deals for all
+    tasks together, but at least 128 per task. Otherwise passk draws a sample of deals and adds the
+    observed deal. All deals in the sample are equally likely to be the observed deal, so a test
+    that uses only the sample keeps its level.
 
     first, second : attempts of each model, at the same tasks.
-    seed : the sample of a task depends on the seed and on the index of the task.
+    seed : seed of the random sample. The sample also depends on the index of the task.
     Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
     """
     tasks = len(first.start) - 1
@@ -139,7 +139,6 @@ def differences_from_attempts(
 def _split_constant(
     strata: Sequence[DifferenceStratum], complete: bool = True
 ) -> PossibleDifferences:
-    """The strata with several possible differences, and the sum over all strata with one."""
     fixed = [s for s in strata if np.ptp(s.values) <= DIFFERENCE_TOLERANCE]
     variable = [s for s in strata if np.ptp(s.values) > DIFFERENCE_TOLERANCE]
     return PossibleDifferences(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
@@ -161,8 +160,6 @@ class _PooledAttempts:
 
 @dataclass(frozen=True)
 class _TaskDeals:
-    """Deals of a task: number of attempts that the first model gets, (deals × classes)."""
-
     pooled: _PooledAttempts
     first_counts: Ints
     chances: Floats
@@ -171,7 +168,6 @@ class _TaskDeals:
 def _pool_attempts(
     metric: Metric, first: Attempts, second: Attempts, place: int
 ) -> tuple[_PooledAttempts, Ints]:
-    """The classes of a task's attempts, and the number of each class that the first model has."""
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):
         rows = slice(int(attempts.start[place]), int(attempts.start[place + 1]))
@@ -207,7 +203,6 @@ def _pool_attempts(
 
 
 def _all_deals(pooled: _PooledAttempts, size: int, most: int) -> _TaskDeals | None:
-    """All deals that give the first model `size` attempts; None if there are more than `most`."""
     deal_numbers = [1] + [0] * size
     for count in pooled.count.tolist():
         ends = np.cumsum(np.array(deal_numbers, dtype=object))
@@ -234,7 +229,6 @@ def _all_deals(pooled: _PooledAttempts, size: int, most: int) -> _TaskDeals | No
 
 
 def _attempts_per_deal(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> Attempts:
-    """The attempts that one model has in each deal: one cell per deal."""
     columns, offset = [], 0
     for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)

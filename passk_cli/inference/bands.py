@@ -1,4 +1,4 @@
-"""Simultaneous bands: the pointwise level for which a whole curve is inside its intervals."""
+"""Simultaneous bands: the level per k for which all intervals together contain a whole curve."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from passk_cli.inference.mixing import Statistic, error_covariance, mixing_distr
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.pass_k import curve_blocks, pass_hat_k_pairs
 
-# Number of k's at which a band is calibrated. Curves are smooth in k, so the band also holds
-# between them. The level of a band with 60 k's differed by less than 0.0005.
+# Number of k's at which a band is calibrated. Curves are smooth in k, so the band is also valid
+# between these k's. In a comparison with 60 k's, the level differed by less than 0.0005.
 CALIBRATION_KS = 16
 
 
 def log_spaced_ks(ks: Ints, count: int = CALIBRATION_KS) -> Ints:
-    """At most `count` of the k's, evenly spread on a log scale, with the first and the last k.
+    """At most `count` of the k's, evenly spaced on a log scale, including the first and the last k.
 
     >>> log_spaced_ks(np.arange(1, 1001), 4).tolist()
     [1, 10, 100, 1000]
@@ -37,14 +37,14 @@ def band_levels_new_tasks(
     curves: Sequence[tuple[Ints, Ints, Ints]], level: float, *, clusters: Ints | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[float]:  # fmt: skip
-    """The pointwise level of each model for which its whole curves are inside their bands.
+    """The pointwise level of each model for which its bands contain its whole curves.
 
-    A model has two curves over k, of pass@k and of pass^k.
+    A model has two curves over k: pass@k and pass^k.
 
-    curves : (n, c, ks) of each model, n and c : (tasks,), n ≥ every k; ks : increasing. All models
-        have the same number of tasks.
-    level : confidence level of both curves of a model together.
-    clusters : a code per task if whole clusters are resampled.
+    curves : attempts n (tasks,), passes c (tasks,) and increasing k's of each model. Every n is at
+        least the largest k, and all models have the same number of tasks.
+    level : confidence level for both curves of a model together.
+    clusters : code of each task's cluster if whole clusters are resampled.
     Returns levels between `level` and 1; see `pointwise_level`.
     """
     values = [
@@ -59,10 +59,10 @@ def band_levels_new_tasks(
 def band_level_these_tasks(
     n: Ints, c: Ints, ks: Ints, level: float, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """`band_levels_new_tasks` for one model with fixed tasks: only the attempts are random.
+    """Like `band_levels_new_tasks`, for one model if the tasks are fixed and attempts are random.
 
-    The draws are normal. The covariances are the expected covariances of the errors at different
-    k's over repeated attempts, under the mixing distribution of the rates.
+    The errors are drawn from a normal distribution. Its covariances are the covariances of the
+    errors at different k's over repeated attempts, under the fitted distribution of success rates.
     """
     curves: list[Statistic] = [
         statistic for k in ks.tolist() for statistic in (_fail_at_k(k), _pass_hat_k(k))
@@ -74,7 +74,6 @@ def band_level_these_tasks(
 def _normal_errors(
     n: Ints, c: Ints, curves: Sequence[Statistic], resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Normal draws with the covariances of the errors of the statistics: (draws × statistics)."""
     covariance = error_covariance(mixing_distribution(count_histogram(n, c)), curves)
     roots, axes = np.linalg.eigh(covariance)
     normal = rng.standard_normal((resamples, len(roots)))
@@ -83,25 +82,24 @@ def _normal_errors(
 
 
 def _fail_at_k(k: int) -> Statistic:
-    """Functions for 1 − pass@k of counts, and for its expectation at a success rate p."""
     return lambda n, c: pass_hat_k_pairs(n, n - c, k), lambda p: (1.0 - p) ** k
 
 
 def _pass_hat_k(k: int) -> Statistic:
-    """Functions for pass^k of counts, and for its expectation at a success rate p."""
     return lambda n, c: pass_hat_k_pairs(n, c, k), lambda p: p**k
 
 
 def pointwise_level(draws: Floats, level: float) -> float:
     """The pointwise level for which a share `level` of the draws is inside the band in all columns.
 
-    The rank of a draw in a column is counted from the nearer end. Equal draws all get the best of
-    their ranks, so that a column without spread has no influence. The smallest rank of a draw over
-    all columns gives the pointwise level for which the draw is just outside the band. If fewer than
-    ten draws would be outside (for example for one band among hundreds), the tail beyond the tenth
-    draw is divided in proportion, because fewer than ten draws do not determine a quantile.
+    The rank of a draw in a column is counted from the nearer end of the sorted column. Equal draws
+    all get the best of their ranks, so that a column without spread has no influence. The smallest
+    rank of a draw over all columns gives the pointwise level for which the draw is just outside the
+    band. If fewer than ten draws would be outside (for example for one band among hundreds), the
+    tail beyond the tenth draw is divided in proportion, because fewer than ten draws do not
+    determine a quantile.
 
-    draws : (draws × columns).
+    draws : simulated errors of a curve, (draws × columns); a column is a k.
     Returns a level from `level` (if all columns are perfectly correlated) to below 1.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 
@@ -121,7 +119,6 @@ def pointwise_level(draws: Floats, level: float) -> float:
 
 
 def _rank_of_band(columns: Floats, inside: int, most: int) -> int | None:
-    """The smallest rank, up to `most`, for which more than `inside` draws leave the band."""
     beyond = columns.shape[1] - 1 - most
     parts = np.partition(columns, (most, beyond), axis=1)
     lowest = np.sort(parts[:, : most + 1], axis=1)[:, :, None]

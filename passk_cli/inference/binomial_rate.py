@@ -1,4 +1,4 @@
-"""Exact limits for the pass rate of one task, and the number of further attempts that it needs."""
+"""Exact limits for the pass rate of one task, and the further passes that a rate needs as proof."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 
-# Maximum number of further attempts that passk reports as needed.
+# Number of attempts at which the search of `further_passes_needed` stops.
 MAX_FURTHER_ATTEMPTS = 1_000_000_000
 
 
@@ -19,7 +19,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 
     n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
     Returns low and high, floats in [0, 1] of the broadcast shape; low ≤ c/n ≤ high.
-    Errors: ValueError if a task does not have 0 ≤ c ≤ n.
+    Errors: ValueError if c < 0 or c > n for a task.
     Source: Clopper & Pearson 1934.
 
     >>> low, high = rate_limits([3, 3, 4], [3, 0, 2])
@@ -39,8 +39,8 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
     """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 if c = 0.
 
-    Use one-sided limits only for a claim with a direction that is fixed beforehand, for example by
-    --always. The arguments, errors and source are listed in `rate_limits`.
+    Use one-sided limits only for a claim in one direction that you chose before you saw the data,
+    for example with --always. `rate_limits` describes the arguments, errors and source.
 
     >>> rate_lower_limits([3, 59, 10], [3, 59, 9]).round(3).tolist()
     [0.368, 0.95, 0.606]
@@ -58,8 +58,9 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
     The number is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m,
     rate). The one-sided lower limit for c + m passes in n + m attempts then reaches the rate.
 
-    n, c : as for `rate_limits`; n may be 0.  rate : in (0, 1). Returns one integer per task.
-    Errors: ValueError if 0 ≤ c ≤ n is false for a task, or for a rate outside (0, 1).
+    n, c : attempts and passes as for `rate_limits`; n may be 0.  rate : a rate in (0, 1).
+    Returns one integer per task.
+    Errors: ValueError if c < 0 or c > n for a task, or for a rate outside (0, 1).
 
     >>> further_passes_needed([0, 3, 59, 10], [0, 3, 59, 9], 0.95).tolist()
     [59, 56, 0, 83]
@@ -84,7 +85,8 @@ def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
     """One-sided exact p-values of the hypothesis that a pass rate is at least `rate`.
 
     p = P(X ≤ c | rate) with X ~ Binomial(n, rate).
-    n, c : as for `rate_limits`.  rate : in [0, 1].  Returns floats in [0, 1], one per task.
+    n, c : attempts and passes as for `rate_limits`.  rate : in [0, 1].
+    Returns floats in [0, 1], one per task.
 
     >>> below_rate_p_values([4, 4], [0, 4], 0.5).tolist()
     [0.0625, 1.0]
@@ -96,7 +98,6 @@ def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
 
 
 def _checked_counts(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
-    """n and c as integer arrays of the same shape, after a check of their ranges."""
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     if np.any(n < least) or np.any(c < 0) or np.any(c > n):
         raise ValueError(f"every task needs n >= {least} and 0 <= c <= n")

@@ -1,4 +1,4 @@
-"""Bootstrap weights, drawn once for all models, metrics and k's, and means with these weights."""
+"""Bootstrap weights that are the same for all models, metrics and k's, and weighted means."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEPT = 1 << 26
 
 
 def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
-    """Fill rows with weights of the ordinary bootstrap: how often each unit is drawn."""
+    """Fill each row with weights of the ordinary bootstrap: how often each unit is drawn."""
     rows, units = out.shape
     cells = rng.integers(0, units, out.shape)
     cells += np.arange(0, rows * units, units)[:, None]
@@ -32,7 +32,7 @@ def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
 
 
 def fill_dirichlet_weights(rng: np.random.Generator, out: Floats) -> None:
-    """Fill rows with weights of the Bayesian bootstrap, Dirichlet(1, …, 1) times the units."""
+    """Fill each row with Bayesian bootstrap weights: Dirichlet(1, …, 1) × number of units."""
     rng.standard_exponential(out=out)
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
@@ -49,7 +49,6 @@ def _use_weight_blocks(
     use: Callable[[slice, Floats], None],
     kind: str, units: int, resamples: int, seed: int, threads: int | None,
 ) -> None:  # fmt: skip
-    """Draw each block of the weights and pass it to `use`, on several threads."""
     places, purpose = list(row_blocks(resamples, units, _BLOCK_CELLS)), f"{kind} {units}"
     workers = min(threads or os.cpu_count() or 1, len(places))
 
@@ -70,7 +69,6 @@ def _use_weight_blocks(
 def _cached_weights(
     kind: str, units: int, resamples: int, seed: int, threads: int | None
 ) -> NDArray[Any]:  # fmt: skip
-    """All weights, cached because the next model or metric of the same tasks needs them again."""
     weights = np.empty((resamples, units), dtype=_STORED[kind])
     _use_weight_blocks(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
@@ -80,15 +78,15 @@ def bootstrap_means(
     values: Floats, resamples: int, seed: int, *, kind: str = "multinomial",
     clusters: Ints | None = None, threads: int | None = None,
 ) -> Floats:  # fmt: skip
-    """Means of each column over resampled tasks: (resamples × columns).
+    """Weighted means of each column over resampled tasks: (resamples × columns).
 
     mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the smallest and the largest value. The weights w
-    depend only on the seed, the kind and the number of units, so columns are paired.
+    depend only on the seed, the kind and the number of units, so columns have the same weights.
 
     values : (tasks × columns).
     clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
-    Memory, in addition to the result: 64 MB of cached weights, or a few blocks of 2 MB.
-    Errors: ParameterError for more than 1 GB of means.
+    Memory: the result, plus 64 MB of cached weights or a few blocks of 2 MB.
+    Errors: ParameterError if the result would need more than 1 GB.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
     >>> sorted(set(means.ravel().tolist()))
@@ -116,13 +114,13 @@ def bootstrap_means(
 def repeated_attempt_means(
     n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
-    """Means over fixed tasks with repeated attempts: (resamples × metrics).
+    """Means of metrics over fixed tasks with resampled attempts: (resamples × metrics).
 
-    c* ~ Binomial(n, c/n) in every task. The values are shifted by the bias of resampling with
-    replacement, so that the draws are centred on the estimate. Equal counts have equal draws.
+    Passes are drawn as c* ~ Binomial(n, c/n) at every task. Draws with replacement are biased, so
+    the values are shifted until their mean is the estimate. Equal counts have equal draws.
 
-    n, c : (tasks,).
-    tables : for each metric, its values at c = 0 … n for each distinct n, in increasing order.
+    n, c : attempts and passes, (tasks,).
+    tables : values of each metric at c = 0 … n, joined for all distinct n in increasing order.
     """
     purpose = f"attempts {zlib.crc32(np.stack([n, c]).tobytes())}"
     distinct, where = np.unique(n, return_inverse=True)
@@ -141,7 +139,7 @@ def repeated_attempt_means(
 
 
 def _expected(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
-    """E f(n, c*) for c* ~ Binomial(n, c/n), per task, by the recursion of the binomial weights."""
+    """E f(n, c*) at each task for c* ~ Binomial(n, c/n), by a recursion for binomial weights."""
     pairs, index = np.unique(np.stack([n, c, starts]), axis=1, return_inverse=True)
     means = []
     for size, passes, start in pairs.T.tolist():
@@ -158,7 +156,7 @@ def _expected(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
 
 
 def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
-    """Sums of each column over clusters, and cluster sizes; each task is a cluster if None."""
+    """Sums of each column over clusters, and cluster sizes; over single tasks without clusters."""
     if clusters is None:
         return values, np.ones(len(values))
     totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
@@ -172,7 +170,7 @@ def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
     is x̄. If all G clusters have the same size, x_g is the cluster's mean. Otherwise x_g is the
     linear part of the ratio Σ S_g / Σ m_g. Without clusters, x_g are the values.
 
-    values : (tasks × columns).
+    values : task values, (tasks × columns).
 
     >>> values, clusters = np.array([[0.0], [1.0], [1.0]]), np.array([0, 0, 1])
     >>> cluster_contributions(values, clusters).round(6).tolist()

@@ -1,4 +1,4 @@
-"""Distributions of success rates over tasks that agree with the counts, and ranges of their means.
+"""Distributions of success rates that are compatible with counts, and ranges of their means.
 
 A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. The
 compatible distributions are all G with a log likelihood close enough to the maximum over all
@@ -17,25 +17,25 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Steps of the grid of rates p: largest and smallest step of arcsin √p, and step of log p near 0.
+# Step widths of the grid of rates p: largest and smallest width in arcsin √p, and in log p near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
 # k attempts hardly ever contain a pass.
 _SMALLEST_RATE_TIMES_K = 0.02
-# Weights of the log likelihood in successive steps of the barrier method (the sharpness).
+# Weights (sharpness) of the log likelihood in successive steps of the barrier method.
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
 # Sharpness of the barrier for the smooth masses with which a search starts.
 _SMOOTH_SHARPNESS = 100.0
 # Maximum number of Newton steps, and the gain of a step below which the search stops.
 _STEPS, _SMALL_GAIN = 100, 1e-4
-# Number of bins of pass counts without and with thresholds, and smallest share of tasks in a bin.
+# Number of pass-count bins without and with thresholds, and smallest share of tasks in a bin.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
 # arithmetic with numbers near the smallest float is slow.
 _MIN_LOG_LIKELIHOOD = -300.0
-# First weight of the mean in the search for an end of its range, and maximum number of weights.
+# First weight of the mean in the search for its minimum, and maximum number of weights.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# Accuracy of an end of the range, and largest distance of the log likelihood from its limit.
+# Accuracy of the minimum mean, and largest distance of the log likelihood from its limit.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
@@ -66,7 +66,6 @@ class _BarrierFunction:
 
 
 def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
-    """The masses of sum 1 that minimise the barrier function, by Newton steps from given masses."""
     height = objective.value_at(masses)
     for _ in range(_STEPS):
         gradient, bend = objective.gradient_and_hessian(masses)
@@ -97,9 +96,10 @@ def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
     """The maximum log likelihood over all mixing distributions, accurate to (rates) / 10,000.
 
     max Σ tasks · log(chance @ masses) is the nonparametric maximum likelihood of a mixture. The
-    function also returns the masses that reach the maximum and smooth masses: (rates,) both.
+    function also returns the masses that reach the maximum and smooth masses, both (rates,).
 
-    chance : (pairs × rates) ≥ 0, with a positive number in each row.  tasks : (pairs,) > 0.
+    chance : likelihoods ≥ 0, (pairs × rates), with a positive number in each row.
+    tasks : number of tasks with each pair of counts, (pairs,) > 0.
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
 
     >>> two = np.array([[1.0, 0.2], [0.2, 1.0]])
@@ -117,10 +117,10 @@ def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
 
 
 def rate_grid(most_attempts: int, most_k: int) -> Floats:
-    """A grid of success rates from 0 to 1 that is fine enough for these attempts and this k.
+    """A grid of success rates from 0 to 1 that is fine enough for given attempts and a given k.
 
-    The grid is even in log p near 0 and even in arcsin √p above. A step is at most two standard
-    errors of a task's pass rate.
+    The grid is evenly spaced in log p near 0, and in arcsin √p at larger rates. A step is at most
+    two standard errors of a task's pass rate.
     >>> grid = rate_grid(20, 1_000)
     >>> len(grid), float(grid[0]), float(grid[-1])
     (69, 0.0, 1.0)
@@ -166,11 +166,12 @@ def likelihood_drop(level: float) -> float:
 class CompatibleRates:
     """All distributions of success rates that are compatible with counts at a confidence level.
 
-    n, c : (pairs,), attempts and passes.
-    tasks : (pairs,) > 0, number of tasks with these counts. With clusters it is the number of
-        independent tasks that contain the same information.
-    rates : (rates,), grid from `rate_grid`.  level : confidence level, see `likelihood_drop`.
-    thresholds : rates that are added to the grid because a function of the rate jumps there.
+    n, c : attempts and passes, (pairs,).
+    task_counts : number of tasks with each pair (n, c), (pairs,) > 0. With clusters this is the
+        number of independent tasks that contain the same information.
+    rates : grid of rates from `rate_grid`, (rates,).
+    level : confidence level; see `likelihood_drop`.
+    thresholds : additional grid rates, at which a function of the rate jumps.
 
     >>> solved = CompatibleRates.from_tasks(np.full(30, 20), np.arange(30) % 5, most_k=100)
     >>> low, high = solved.mean_range(solved.rates)  # pass@1
@@ -193,7 +194,7 @@ class CompatibleRates:
         """The distributions that are compatible with the attempts and passes of tasks, (tasks,).
 
         most_k : the largest k for which a range will be computed.
-        worth : number of independent tasks that one task is worth; below 1 with clusters.
+        worth : number of independent tasks that one task counts as; below 1 with clusters.
         """
         pairs, tasks = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         worths: Floats = tasks.astype(np.float64) * worth
@@ -229,8 +230,9 @@ class CompatibleRates:
     def lowest_mean(self, values: Floats) -> float:
         """The minimum mean of a function of the rate over all compatible distributions.
 
-        For any slope w > 0 the minimum is at least  min [mean − (log likelihood − floor) / w]  over
-        all distributions. Equality holds if the log likelihood reaches its floor.
+        The floor is the smallest log likelihood of a compatible distribution. For any slope w > 0,
+        the minimum is at least  min [mean − (log likelihood − floor) / w]  over all distributions,
+        and equal to it if the log likelihood is at the floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:
@@ -257,13 +259,13 @@ class CompatibleRates:
         return least + spread * best
 
     def with_expected_counts(self, attempts: int) -> CompatibleRates:
-        """Compatible distributions with more attempts per task, from expected counts."""
+        """The compatible distributions for more attempts per task, with expected counts as data."""
         from scipy.stats import binom
 
         # Pass counts in a wide bin are replaced by the middle of the bin.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
-            # With thresholds, rates far from 0 matter too, so every bin is narrow.
+            # With thresholds, rates far from 0 are important too, so every bin is narrow.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)

@@ -1,4 +1,4 @@
-"""Cost per solved task: a ratio of two means over tasks, with limits and a test of two models."""
+"""Cost per solved task (mean cost divided by pass rate), with limits and a test of two models."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class TaskCosts:
 
     cost : mean cost of the task's attempts, ≥ 0. A missing cost is counted as 0.
     rate : mean outcome of the task's attempts.
-    attempts : number of attempts per task; None if cost and rate are not means of attempts.
-    within : (3 × tasks), variance of the mean cost, variance of the mean outcome, and their
-        covariance, over repeated attempts. NaN at n = 1; None without attempts.
-    missing_cost : whether an attempt of the task has no cost, so that `cost` is a lower bound.
+    attempts : number of attempts per task; None if cost and rate are not means over attempts.
+    within : variance of the mean cost, variance of the mean outcome, and their covariance, over
+        repeated attempts, (3 × tasks). NaN at n = 1; None if `attempts` is None.
+    missing_cost : whether an attempt at the task has no cost, so that `cost` is a lower bound.
     clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
     """
 
@@ -48,7 +48,7 @@ class TaskCosts:
     def from_attempts(
         cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
     ) -> TaskCosts:
-        """Costs from attempts, in the form of `outcomes.attempts`; a cost of NaN is missing.
+        """Task costs from arrays of attempts, as in `outcomes.attempts`. NaN is a missing cost.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
         >>> spent = TaskCosts.from_attempts(*one)
@@ -85,9 +85,9 @@ class TaskCosts:
 
     @property
     def effective_tasks_if_few(self) -> int:
-        """Effective number of tasks, (Σx)² / Σx², if it is too small for the limits; otherwise 0.
+        """Effective number of tasks (Σx)² / Σx² for costs x, if it is too small for limits; or 0.
 
-        The number is too small if it is below 10 and below a quarter of the tasks.
+        The effective number is too small if it is below 10 and below a quarter of the tasks.
 
         >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
         2
@@ -98,7 +98,7 @@ class TaskCosts:
 
     @property
     def within_ratio(self) -> Floats:
-        """Variance over attempts of each task's contribution to the cost per success, or NaN."""
+        """Variance over repeated attempts of each task's contribution to the cost per success."""
         passing = float(self.rate.mean())
         if self.within is None or not passing:
             return np.full(len(self.cost), np.nan)
@@ -112,7 +112,7 @@ class TaskCosts:
         return len(self.cost) if self.clusters is None else int(self.clusters.max()) + 1
 
     def residuals(self, *columns: Floats) -> Floats:
-        """Contributions of units to the errors of the columns' means: totals − size · mean."""
+        """Contribution of each unit to the error of each column's mean: total − size · mean."""
         values = np.stack(columns, axis=1)
         totals, sizes = cluster_totals(values, self.clusters)
         residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
@@ -128,7 +128,7 @@ class TaskCosts:
         return f"needs at least 2 {noun}" if self.unit_count < 2 else ""
 
     def student_quantile(self, level: float, population: str) -> float:
-        """Student's quantile; for these tasks, attempts − tasks are the degrees of freedom."""
+        """Quantile of Student's t; for these tasks, with attempts − tasks degrees of freedom."""
         from passk_cli.scipy_special import stdtrit
 
         degrees = self.unit_count - 1
@@ -141,9 +141,10 @@ class TaskCosts:
 class RatioInterval:
     """A ratio or a difference of ratios, with its limits.
 
-    value : None if a model passed no attempt.
-    upper : the largest possible value if costs are missing (infinite if there is none); or None.
-    low, high : limits that include both `value` and `upper`. If there is no upper limit, high is
+    value : the estimate; None if a model passed no attempt.
+    largest_value : the largest possible value if costs are missing (infinite without a maximum).
+        None if no cost is missing.
+    low, high : limits that include `value` and `largest_value`. If there is no upper limit, high is
         infinite ("at least low"). Both limits are None if there is a `reason`.
     """
 
@@ -159,8 +160,8 @@ class RatioComparison:
     """Comparison of two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
     first, second : indices of the models.
-    p : two-sided p of θ₁ = θ₂; NaN if there is no test.
-    adjusted : p adjusted for all pairs of the family.  alpha : the largest significant p.
+    p : two-sided p-value of θ₁ = θ₂; NaN if there is no test.
+    adjusted : p adjusted for all pairs of models.  alpha : the largest p that is significant.
     """
 
     first: int
@@ -186,15 +187,15 @@ def cost_per_success(
     """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failed attempts.
 
     The limits come from Fieller's method with separate limits for each mean and direction. x̄ and ȳ
-    are the means over tasks, r is their correlation, and X and Y are the distances of their limits
-    in the relevant direction:
+    are the means of the cost and of the outcome over tasks, and r is the correlation of the two
+    means. X and Y are the distances of the limits of x̄ and ȳ from these means:
 
         (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
 
     The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
     The limits of ȳ come from the default interval of pass@1 (`guard`, or `hull` for these tasks),
-    which is valid near 0. Without a pass there is only a lower limit. `amount_reach` gives the
-    limits of x̄.
+    which is valid near 0. If no attempt passed, there is only a lower limit. The limits of x̄ come
+    from `amount_limit_distances`.
 
     Limits are None with one task (cluster). For these tasks, each task needs two attempts.
     Coverage: benchmarks/cost.md.
@@ -213,7 +214,7 @@ def mean_cost(
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt.
 
-    The limits come from `amount_reach`, or for these tasks from the jackknife over attempts.
+    The limits come from `amount_limit_distances`, or for these tasks from the jackknife.
     """
     limits_over_tasks = _mean_cost_interval(spending, level, population, None)
     if population != THESE_TASKS or spending.within is None or limits_over_tasks.low is None:
@@ -228,7 +229,6 @@ def mean_cost(
 def _costs_per_success(
     spendings: Sequence[TaskCosts], level: float, population: str
 ) -> list[RatioInterval]:
-    """`cost_per_success` of each model; the limits of the pass rates are computed together."""
     reaches = _rate_reaches(spendings, level, population)
     return [
         _mean_cost_interval(spending, level, population, reach)
@@ -239,7 +239,6 @@ def _costs_per_success(
 def _mean_cost_interval(
     spending: TaskCosts, level: float, population: str, passing: _MeanWithDistances | None
 ) -> RatioInterval:
-    """The mean cost divided by the pass rate `passing`, or only the mean cost if it is None."""
     y, r = passing or _MeanWithDistances(1.0, 0.0, 0.0), 0.0
     value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
     upper = np.inf if spending.has_missing_cost else None
@@ -269,7 +268,6 @@ def _cost_reach(spending: TaskCosts, level: float, population: str) -> _MeanWith
 def _rate_reaches(
     spendings: Sequence[TaskCosts], level: float, population: str
 ) -> list[_MeanWithDistances]:
-    """Pass rates with distances of the limits of pass@1; the distances are 0 without limits."""
     reaches = [_MeanWithDistances(float(spending.rate.mean()), 0.0, 0.0) for spending in spendings]
     places, samples = (
         [at for at, one in enumerate(spendings) if not one.refusal_reason(population)],
@@ -290,7 +288,6 @@ def _rate_reaches(
 
 
 def _correlation(spending: TaskCosts, population: str) -> float:
-    """Correlation of the mean cost and the mean outcome; 0 if one of them has no spread."""
     if population == THESE_TASKS and spending.within is not None:
         xx, yy, xy = spending.within.sum(axis=1).tolist()
     else:
@@ -318,18 +315,20 @@ def compare_costs(
     """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
 
     The limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
-    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the tasks'
-    contributions, with Student's t. If the default limits of a pass rate are wider than Student's t
-    limits, the excess is added. The statistics are equal at ρ = 1 and δ = 0, so there is one p.
+    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the
+    contributions of the tasks, with Student's t. If the default limits of a pass rate are wider
+    than Student's t limits, the excess variance is added. For ρ = 1 and δ = 0 the two statistics
+    are equal, so the ratio and the difference have the same p.
 
     If Fieller's method gives no limit, the limit follows from the limits of both models. The limits
-    of a difference are at least as far away as the models' limits imply (`_most_lead`).
+    of a difference are at least as wide as the models' limits imply (`_largest_difference`).
 
-    spendings : one per model, over the same tasks in the same order.
-    pairs : indices of two models per pair; None for all pairs.
-    adjust : whether all pairs are one family. In a family, shared sign flips give the distribution
-        of the smallest p (`draw_min_p`; Bonferroni's bound for these tasks), which sets the level
-        of the intervals. Without adjustment, only the two models of a pair need the same tasks.
+    spendings : costs of each model, at the same tasks in the same order.
+    pairs : indices of the two models of each pair; None for all pairs.
+    adjust : whether all pairs are one family of tests. In a family, the distribution of the
+        smallest p under common sign flips (`draw_min_p`; for these tasks Bonferroni's bound) sets
+        the level of the intervals. Without adjustment, only the two models of a pair need the same
+        tasks.
     If costs are missing, the limits include the smallest and the largest possible value, and p is
     the largest p over all possible costs.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
@@ -378,7 +377,6 @@ def compare_costs(
 def _pair_distributions(
     spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]], population: str
 ) -> list[_PairDistribution]:
-    """The distribution of each pair of models with defined limits."""
     places = sorted({at for pair in pairs for at in pair})
     tested = [spendings[at] for at in places]
     reaches = _rate_reaches(tested, _COMPARED_LEVEL, population)
@@ -392,12 +390,10 @@ def _pair_distributions(
 class _ModelMeans(NamedTuple):
     """A model's mean cost and pass rate, with the contributions of units to their errors.
 
-    x, y : mean cost and mean pass rate.
-    residuals : (units × 2), with products that are covariances of the means. For these tasks,
-        (2 × 2), a root of the covariance matrix.
-    below, above : variances that are added to the variance of ȳ for each direction.
-    degrees : degrees of freedom.  shared : whether units are common to all models.
-    has_missing_cost : whether x may be larger.
+    residuals : errors (units × 2); their cross products are the covariances of the two means. For
+        these tasks, a root (2 × 2) of the covariance matrix.
+    below, above : variances added to the variance of the rate, for lower and for upper limits.
+    degrees : degrees of freedom.  shared : whether all models have the same units.
     """
 
     cost: float
@@ -413,7 +409,7 @@ class _ModelMeans(NamedTuple):
     def from_spending(
         cls, spending: TaskCosts, reach: _MeanWithDistances, population: str
     ) -> _ModelMeans:
-        """The means of a model; reach : limits of its pass rate at the level `_USUAL`."""
+        """The means of a model. `reach` has the limits of its pass rate at `_COMPARED_LEVEL`."""
         tasks = len(spending.cost)
         if population == THESE_TASKS and spending.within is not None:
             xx, yy, xy = (spending.within.sum(axis=1) / tasks**2).tolist()
@@ -442,7 +438,7 @@ class _ModelMeans(NamedTuple):
 
 
 class _PairDistribution(NamedTuple):
-    """Two models with means (x₁, y₁, x₂, y₂): the distribution of x₁y₂ − x₂y₁ and of its terms."""
+    """Distribution of x₁y₂ − x₂y₁ for the mean costs x and the pass rates y of two models."""
 
     first: _ModelMeans
     second: _ModelMeans
@@ -481,7 +477,7 @@ class _PairDistribution(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Two-sided p of θ₁ = θ₂; 1 if missing costs may make them equal."""
+        """Two-sided p-value of θ₁ = θ₂; 1 if missing costs could make θ₁ and θ₂ equal."""
         from passk_cli.scipy_special import stdtr
 
         away = self.statistic
@@ -493,14 +489,12 @@ class _PairDistribution(NamedTuple):
 
     @property
     def degrees(self) -> int:
-        """Degrees of freedom: the smaller number of the two models."""
         return min(self.first.degrees, self.second.degrees)
 
 
 def _without_limits(
     first: RatioInterval, second: RatioInterval, reason: str
 ) -> tuple[RatioInterval, RatioInterval]:
-    """The difference and the ratio of two models without limits."""
     values = _difference_and_ratio(first.value, second.value)
     difference, ratio = (RatioInterval(value, None, None, None, reason) for value in values)
     return difference, ratio
@@ -521,7 +515,6 @@ def _limits(
     first_limits: RatioInterval,
     second_limits: RatioInterval,
 ) -> tuple[RatioInterval, RatioInterval]:
-    """The difference and the ratio with limits at alpha."""
     from passk_cli.scipy_special import stdtrit
 
     first, second = pair.first, pair.second
@@ -588,8 +581,9 @@ def _largest_difference(dear: _ModelMeans, cheap: _ModelMeans, high: float, low:
     """An upper limit of θ₁ − θ₂ if the first model is more expensive; −∞ if it is not.
 
     The distances of `high`, the upper limit of θ₁, and of `low`, the lower limit of θ₂, are
-    combined as squares, minus the covariance of their errors (MOVER). θ₁ is as skewed as costs are,
-    which the difference of two models does not show enough.  Source: Zou & Donner 2008.
+    combined as squares, minus the covariance of their errors (MOVER). The estimate of θ₁ is as
+    skewed as costs are, and the difference of two models shows too little of this skewness.
+    Source: Zou & Donner 2008.
     """
     if dear.rate == 0 or cheap.rate == 0 or dear.cost * cheap.rate <= cheap.cost * dear.rate:
         return -np.inf

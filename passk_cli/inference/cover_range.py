@@ -1,8 +1,8 @@
-"""The share of tasks with a true success rate of at least a threshold, as a range.
+"""Range for the share of tasks with a true success rate of at least a threshold.
 
-A task that passes 4 of 4 attempts may have a success rate of 0.5, so the share of tasks with c / n
-≥ τ is biased. The counts determine only a range, from the minimum to the maximum of the share over
-all distributions of rates in `compatible_rates`.
+A task with 4 passes in 4 attempts may have a success rate of 0.5, so the share of tasks with
+c / n ≥ τ is a biased estimate. The counts determine only a range, from the minimum to the maximum
+of the share over all compatible distributions of rates (`compatible_rates`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, largest_known_k, round_to_two_digits
 
-# Multiples of the attempts or tasks that passk tries, and the maximum number of attempts per task.
+# Factors for the number of attempts or tasks that passk tries, and maximum attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
-# The target width is a little below the maximum width, because the spread of future data varies.
+# The target width is below the maximum width, because the width for future data is uncertain.
 _TARGET_WIDTH = 0.9 * MAX_RANGE_WIDTH
 
 
 class DataNeeded(NamedTuple):
-    """Amount of data that would make the range narrow enough for a point estimate.
+    """Number of attempts or tasks with which the range is narrow enough for a point estimate.
 
-    attempts : number of attempts per task.  tasks : number of tasks with unchanged attempts per
-        task.
-    One number is None, or both numbers if neither more attempts nor more tasks suffice.
+    attempts : number of attempts per task, with the same tasks.
+    tasks : number of tasks, with the same attempts per task.
+    One field is None. Both are None if neither more attempts nor more tasks are enough.
     """
 
     attempts: int | None
@@ -40,7 +40,9 @@ def share_range(rates: CompatibleRates, threshold: float) -> tuple[float, float]
     """The minimum and the maximum share of tasks with a rate of at least the threshold.
 
     A rate exactly at the threshold is included only in the maximum, because a rate just below the
-    threshold leads to the same counts.  threshold : one of `rates.rates`.
+    threshold leads to the same counts.
+
+    threshold : one of `rates.rates`.
     """
     above: Floats = (rates.rates > threshold).astype(np.float64)
     reached: Floats = (rates.rates >= threshold).astype(np.float64)
@@ -49,9 +51,9 @@ def share_range(rates: CompatibleRates, threshold: float) -> tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class CoverRange:
-    """The range that counts imply for the share of tasks with a rate of at least a threshold.
+    """Range for the share of tasks with a success rate of at least a threshold, from counts.
 
-    n, c : (tasks,), attempts and passes.  threshold : in (0, 1].  level : confidence level.
+    n, c : attempts and passes, (tasks,).  threshold : in (0, 1].  level : confidence level.
     clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
         multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
@@ -85,9 +87,9 @@ class CoverRange:
 
     @property
     def point_estimate(self) -> float | None:
-        """The share in the fitted distribution of rates; None if the range is too wide for a point.
+        """The share in the fitted distribution of rates; None if the range is too wide.
 
-        The share is limited to the range, and half of the mass at the threshold is included.
+        Half of the mass at the threshold is included, and the share is limited to the range.
         """
         low, high = self.limits
         if high - low > MAX_RANGE_WIDTH:
@@ -103,7 +105,7 @@ class CoverRange:
 
     @cached_property
     def data_needed(self) -> DataNeeded:
-        """The data that would make the range narrow enough, by expected counts of similar tasks."""
+        """The data for which the range is narrow enough, if more data are like the given data."""
         attempts = (
             round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
         )

@@ -1,13 +1,14 @@
-"""Variance of a metric's task values in a planned design, from assumptions or from a pilot run.
+"""Variance of a metric's task values in a planned evaluation, from assumptions or a pilot run.
 
 A design has T tasks with n attempts per task. The estimate is the mean of T independent task
 values, so its standard error is √(Var V / T). Planning needs Var V as a function of n:
 
     Var V = between + within(n)
 
-The first part is the variance of the tasks' true values, and the second part is the variance that
-random outcomes add. The variance of a difference of two models has the same two parts. The module
-also computes the correlation of two models' true values over tasks, and splits of a budget.
+`between` is the variance of the tasks' true values, and `within` is the variance that random
+outcomes add. The variance of a difference of two models has the same two parts. The module also
+computes the correlation of two models' true values over tasks, and splits a budget of attempts into
+tasks and attempts per task.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from passk_cli.metrics.registry import Metric
 
 # Maximum number of elements in a matrix of probabilities, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# Relative tolerance for the largest possible spread √(m(1−m)), which is rarely a round number.
+# Relative tolerance for the largest possible spread √(m(1−m)), which users enter rounded.
 _SPREAD_TOLERANCE = 1e-6
 # Largest share of a variance that can be a rounding error.
 _ROUNDING_SHARE = 1e-9
-# Splits of a budget with a standard error within 1 % of the smallest are treated as equally good.
-# passk chooses the split with the most tasks among them.
+# Budget splits with a standard error within 1 % of the smallest are treated as equally good. passk
+# then chooses the split with the most tasks.
 _EQUALLY_GOOD_RATIO = 1.01
 
 BudgetSplit = tuple[int, int]
@@ -102,9 +103,6 @@ class BetaRates:
 class AssumedValues:
     """Exact moments of a metric's task values if the success rates have an assumed distribution.
 
-    distribution(n) : the possible values of a random task with n ≥ k attempts, and their
-        probabilities.
-
     >>> from passk_cli.metrics.registry import parse_metric
     >>> values = AssumedValues(parse_metric("pass@1"), BetaRates(0.6, 0.3))
     >>> round(values.expected, 12), round(values.variance(5), 12)  # 0.3² + (0.24 − 0.3²) / 5
@@ -131,7 +129,7 @@ class AssumedValues:
         return max(self.variance(n) - self.between_variance, 0.0)
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's value with n attempts; NaN if n < k."""
+        """Variance of the value of a random task with n attempts; NaN if n < k."""
         if n < self.metric.k:
             return math.nan
         values, weights = self.distribution(n)
@@ -152,12 +150,13 @@ class PilotEstimate:
     `between_variance` needs no model either, because the product of the values of two separate
     groups of k attempts at a task estimates the square of the task's true value.
 
-    From n₀ to larger n, `within_variance` shrinks in the same ratio as in a Beta model with the
-    pilot's mean and spread. If n₀ < 2k, `between_variance` is the model's share of the variance
-    measured at n₀. For k = 1 and n₀ ≥ 2, `within_variance` is proportional to 1/n for any rates.
+    From n₀ to larger n, `within_variance` decreases in the same ratio as in a Beta model with the
+    pilot's mean and spread. If n₀ < 2k, `between_variance` is the variance measured at n₀, times
+    the share of true differences between tasks in the Beta model. For k = 1 and n₀ ≥ 2,
+    `within_variance` is proportional to 1/n for any rates.
 
-    n, c : int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two attempts, `between_variance`
-        is NaN, and so are all variances at n > 1.
+    n, c : attempts and passes, int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two
+        attempts, `between_variance` and all variances at n > 1 are NaN.
     """
 
     metric: Metric
@@ -204,13 +203,13 @@ class PilotEstimate:
 
     @property
     def largest_between_variance(self) -> float:
-        """Largest possible `between_variance`, (high − m) (m − low), if values are low or high."""
+        """Largest `between_variance` that the metric's bounds allow: (high − mean) (mean − low)."""
         low, high = self.metric.bounds or (-math.inf, math.inf)
         return (high - self.expected) * (self.expected - low)
 
     @cached_property
     def raw_between_variance(self) -> float:
-        """The unlimited estimate of `between_variance`; negative if tasks differ very little."""
+        """The estimate before it is limited to its range; negative if tasks differ very little."""
         if self.measures_between_variance:
             halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
             return expected_group_product(self.metric, halves) - self._squared_mean
@@ -259,18 +258,16 @@ class PilotEstimate:
         return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
-        """Values and probabilities for a random task with n ≥ k attempts, or n₀ if n is larger."""
+        """Values of a random task with min(n, n₀) attempts, and their probabilities."""
         size = min(n, self.fewest_attempts)
         return _values_by_passes(self.metric, size), subset_pass_probabilities(self.n, self.c, size)
 
     @cached_property
     def _within_variance_beyond_pilot(self) -> dict[int, float]:
-        """Cache of `within_variance` for numbers of attempts above n₀."""
         return {}
 
     @cached_property
     def _model(self) -> AssumedValues | None:
-        """The values of the metric in the Beta model of `rates`."""
         return None if self.rates is None else AssumedValues(self.metric, self.rates)
 
     @cached_property
@@ -290,17 +287,16 @@ class PilotEstimate:
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
     def _variance_within_pilot(self, n: int) -> float:
-        """Variance of a task's value with n ≤ n₀ attempts."""
         values, weights = self.distribution(n)
         return float(weights @ values**2) - self._squared_mean
 
 
 @dataclass(frozen=True)
 class PlannedDifference:
-    """The difference of two models' values at a task, with n attempts of each model.
+    """The difference between two models at a task, with n attempts by each model.
 
     covariance : covariance of the two models' true values over tasks.
-    estimated : `between_variance`, if it was estimated from the differences themselves.
+    estimated_between_variance : estimate of `between_variance` from the differences of a pilot.
     """
 
     first: AssumedValues | PilotEstimate
@@ -326,11 +322,11 @@ class PlannedDifference:
         return min(max((sum(variances) - self.between_variance) / scale, -1.0), 1.0)
 
     def within_variance(self, n: int) -> float:
-        """Mean variance of a task's difference over repeated n attempts of each model."""
+        """Mean variance of a task's difference if both models repeat their n attempts."""
         return self.first.within_variance(n) + self.second.within_variance(n)
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's difference with n attempts of each model."""
+        """Variance of the difference at a random task, with n attempts by each model."""
         if math.isnan(self.between_variance):
             return self.first.variance(n) + self.second.variance(n) - 2.0 * self.covariance
         return self.between_variance + self.within_variance(n)
@@ -340,9 +336,9 @@ def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
     """The Beta model with a pilot's mean success rate and the true spread of its rates.
 
     spread² = E p − (E p)² − E p(1−p). The last term is the mean of c(n−c)/(n(n−1)) over tasks with
-    two or more attempts. Each part is unbiased, and the result is limited to the possible range.
+    two or more attempts. Each term is unbiased, and the spread is limited to the possible range.
 
-    n, c : int arrays (tasks,), T ≥ 2.
+    n, c : attempts and passes, int arrays (tasks,), T ≥ 2.
     Returns None if no task has two attempts, or if all outcomes are equal.
 
     >>> rates = fitted_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
@@ -363,10 +359,11 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters of similar tasks add to the value of a task.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g. The excess is the clustered variance minus the variance of
-    independent tasks. The excess does not depend on the number of attempts.
+    and m_g tasks in cluster g. This is the clustered variance minus the variance of independent
+    tasks. It does not depend on the number of attempts.
 
-    values : (T,), T ≥ 2.  clusters : (T,) codes 0 … G−1, each of them used, G ≥ 2; None gives 0.
+    values : task values, (T,), T ≥ 2.
+    clusters : codes 0 … G−1 without gaps, (T,), G ≥ 2. Without clusters the result is 0.
     Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
 
     >>> values = np.array([0.0, 0.0, 1.0, 1.0])
@@ -382,7 +379,6 @@ def cluster_excess(values: Floats, clusters: Ints | None) -> float:
 
 
 def _values_by_passes(metric: Metric, n: int) -> Floats:
-    """The values of a metric for c = 0 … n passes in n attempts."""
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
 
@@ -414,18 +410,18 @@ def subset_pass_probabilities(n: Ints, c: Ints, size: int) -> Floats:
 
 
 def _running_sums(terms: Floats) -> Floats:
-    """Zero, followed by the cumulative sums of the terms."""
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
 def true_difference_variance(
     first: PilotEstimate, second: PilotEstimate
 ) -> tuple[float, float, float]:
-    """Variance of two models' true differences over tasks, and its lower and upper 95 % limits.
+    """Variance over tasks of the true difference between two models, with 95 % limits.
 
-    h_t = (d_t − d̄)² T / (T − 1) − the variance of both values at task t over repeated attempts.
-    The mean D̂ of h is unbiased, and negative for some pairs of similar models. So D̂ is treated as
-    normal with the standard error s = sd(h) / √T and truncated at 0. The result is the truncated
+    h_t = (d_t − d̄)² T / (T − 1) − v_t. In this formula, d_t is the observed difference at task t,
+    and v_t is the variance that the attempts of both models add to it. The mean D̂ of h is unbiased,
+    and negative for some pairs of similar models. Therefore D̂ is treated as normal with the
+    standard error s = sd(h) / √T and truncated at 0. The result is the truncated
     mean, D̂ + s φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile of the truncated
     distribution. The lower limit comes from the normal distribution without truncation and may be
     0, so that identical models are not excluded.
@@ -459,8 +455,8 @@ def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> lis
     """Splits (tasks, attempts) of a budget of attempts, with n ≥ least and at least two tasks.
 
     The attempts n per task increase in steps of 5 % from `least` to 200 or 4 times `least`, because
-    more attempts hardly reduce the noise. The n that spends most of the budget on `most_tasks`
-    tasks is included. Attempts that do not divide evenly are not spent.
+    more attempts hardly reduce the noise. The largest n that the budget allows at `most_tasks`
+    tasks is included. A remainder of the budget is not used.
 
     >>> budget_splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
@@ -476,15 +472,15 @@ def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> lis
 def best_splits(
     options: Sequence[BudgetSplit], errors: Mapping[str, Sequence[float]]
 ) -> dict[str, BudgetSplit]:
-    """The best split for each metric, and "all" for the best compromise between several metrics.
+    """The best split for each metric, and for "all" the best compromise between the metrics.
 
-    The best split has the smallest standard error. Among the splits within 1 % of it, the split
-    with the most tasks is chosen, and then the split with the fewest attempts. The compromise
-    minimises the largest ratio of a standard error to the metric's smallest error.
+    The best split has the smallest standard error. Among the splits with an error within 1 % of the
+    smallest, the split with the most tasks is chosen, and among these the split with the fewest
+    attempts. The compromise minimises the largest ratio of a metric's error to its smallest error.
 
     options : (tasks, attempts) of each split.
-    errors : metric → standard error in each split; infinite if the split gives none. A metric
-        without a finite error has no best split, and then there is no compromise.
+    errors : standard errors of each metric, one per split; infinite if a split gives no error. A
+        metric without a finite error has no best split, and then there is no compromise.
 
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}

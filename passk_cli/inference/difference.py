@@ -1,4 +1,4 @@
-"""Distribution of a mean difference of two models, which gives its p-value and its limits."""
+"""Distribution of the mean difference between two models, for its p-value and its limits."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
-# Each pair contains the numbers of tasks (or clusters) at which the allowance for a lump ends and
-# is full. A lump is a large difference that the sample may have missed. _TAIL (for the limit in the
-# direction of the longer tail) and _BOTH (for both limits) refer to the effective number of tasks,
-# and _FEW to the number of all tasks.
+# Each pair contains two numbers of tasks (or clusters). From the first number on there is no
+# allowance for missed differences, and up to the second number the allowance is full. A missed
+# difference is a large difference at rare tasks that are not in the sample. _TAIL (for the limit in
+# the direction of the longer tail) and _BOTH (for both limits) are effective numbers of tasks, and
+# _FEW are numbers of all tasks.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
 _FEW = (6.0, 3.0)
-# Correction factor for the estimated standard error of a log variance, which is too small if only a
-# few tasks have large differences.
+# Factor for the standard error of a log variance. The estimated error is too small if only a few
+# tasks have large differences.
 _UNDERSTATED = 1.25
 # Minimum variance of a log variance, and minimum number of rows that can be moderated.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-# Full allowance: T² times the variance that a missed lump of size 1 adds to a mean of T tasks.
+# Full allowance: T² times the variance that a missed difference of 1 adds to the mean of T tasks.
 _MISSED = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifferenceDistribution:
-    """Student's t distribution of mean differences, one per row, with one scale per direction.
+    """Student's t distributions of mean differences, with one standard error per direction.
 
-    estimate : mean differences.
+    Every array has one element per mean difference (row).
+
     below, above : standard errors for the lower and for the upper limits.
     degrees : degrees of freedom, units − 1; 0 with one unit, which has no spread.
-    reach : largest possible difference; infinite if there is no bound.
+    largest_difference : largest possible difference; infinite if there is no bound.
     constant : whether all differences of a row are equal.
-    spread : standard errors without the allowance for lumps.
+    spread : standard errors without the allowance for missed differences.
     spread_error : relative standard errors of `spread`.
     """
 
@@ -66,13 +68,13 @@ class DifferenceDistribution:
 
         Among many pairs of models, some have a spread that is far too small by chance. The log
         variance of a task's difference, y = log(spread² · units), is an estimate with variance v =
-        (2 · 1.25 · spread_error)². The true log variances differ between rows by a variance τ²
+        (2 · 1.25 · spread_error)². The variance of the true log variances between rows is τ²
         (DerSimonian and Laird). The moderated log variance of a row is the mean of y + v/2 and the
-        weighted mean of all rows, with weights from τ² and v. The moderated log variance is used
-        only if it is larger than the row's own log variance. Truly different spreads are kept.
+        weighted mean of all rows, with weights from τ² and v. It is used only if it is larger than
+        the row's own log variance. If the true spreads differ much, they hardly change.
 
-        Rows with one value, one unit or an unknown spread are excluded. At least three rows are
-        needed.
+        Rows with one value, one unit or an unknown spread are excluded. At least three rows
+        must remain.
         Source: Smyth 2004; DerSimonian & Laird 1986. Coverage: benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
@@ -104,9 +106,9 @@ class DifferenceDistribution:
         )  # fmt: skip
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
-        """Two-sided p of the hypothesis that a mean is `null`: P(|t| ≥ |estimate − null| / error).
+        """Two-sided p of the hypothesis mean = `null`: P(|t| ≥ |estimate − null| / error).
 
-        The error is the standard error for the limit on the side of `null`, so that p ≤ α if and
+        The error is the standard error for the limit on the side of `null`. Therefore p ≤ α if and
         only if the limits at α exclude `null`. p is 1 with one unit, or if the estimate is `null`.
         """
         from passk_cli.scipy_special import stdtr
@@ -129,10 +131,12 @@ class DifferenceDistribution:
         return np.where(self.degrees < 1, 1.0, np.maximum(low, high))
 
     def limits(self, alpha: ArrayLike) -> tuple[Floats, Floats]:
-        """Lower and upper limits of level 1 − alpha, cut off at ±reach.
+        """Lower and upper limits of level 1 − alpha, limited to ±`largest_difference`.
 
-        alpha : in (0, 1), one for all rows or one per row. With one unit the limits are ±reach.
-        The limits exclude 0 if and only if p ≤ alpha, even if rounding would make them disagree.
+        With one unit the limits are ±`largest_difference`. The limits exclude 0 if and only if
+        p ≤ alpha, even if rounding errors suggest otherwise.
+
+        alpha : significance level in (0, 1), one for all rows or one per row.
         """
         from passk_cli.scipy_special import stdtrit
 
@@ -162,30 +166,30 @@ def difference_distribution(
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
 ) -> DifferenceDistribution:
-    """The distribution of the mean of differences per task, one distribution per row.
+    """The distribution of the mean of task differences, one distribution per row.
 
     d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1). The squared standard error is
 
         max(s² / T, floor)  +  hidden  +  2 g L² / T²
 
-    The floor is the variance due to attempts (`attempt_variance_floor`), which s² of few tasks may
-    underestimate. The last term allows for a lump, a difference of size L that the sample may have
-    missed.  The weight g depends on the effective number of tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a
-    normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For the limit in the direction of the
+    The floor is the variance due to attempts (`attempt_variance_floor`). With few tasks, s² may be
+    below it. The last term allows for a difference of size L that the sample may have missed.
+    The weight g depends on the effective number of tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a normal
+    sample), and on the skewness κ = Σ d³ / Σ |d|³. For the limit in the direction of the
     longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both limits, g is at least 1 if m ≤
     1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal and the
     floor is 0, g is 1.
 
-    differences : (tasks,) or (rows × tasks), finite numbers.
+    differences : finite differences, (tasks,) or (rows × tasks).
     reach : largest possible |d|. L is the reach, or the largest |d| if the reach is infinite.
     floor : smallest variances of d̄, one for all rows or one per row.
     clusters : a code 0 … G−1 per task. The units are then clusters: d̄ is a ratio of totals, its
-        spread is the spread of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
+        spread is the spread of totals − size·d̄, and L is a cluster of Σ size² / Σ size tasks.
     hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
     degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
-    between : (2 × …), smallest and largest possible differences if outcomes are missing. The
+    between : smallest and largest possible differences if outcomes are missing, (2 × …). The
         standard errors are at least as large as for any differences in between.
-    Null: the means over the population of tasks are equal.
+    Hypothesis: the means of both models over the population of tasks are equal.
     Errors: ValueError if there is no task.
     Size, coverage, power and width: benchmarks/difference.md.
     Source: Student 1908; Bell & Dean 1970 for the participation ratio m.
@@ -250,7 +254,6 @@ def least_possible_p(sizes: Floats) -> float:
 
 
 def _scaled_unit_totals(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
-    """Differences per task, or their totals per cluster, divided by `unit` and without rounding."""
     d = d / unit[:, None]
     d = np.where(np.abs(d) > ROUNDING, d, 0.0)
     if clusters is None:
@@ -261,16 +264,15 @@ def _scaled_unit_totals(d: Floats, unit: Floats, clusters: Ints | None) -> Float
 
 
 def _share_of_largest(sizes: Floats) -> float:
-    """The size of a random task's unit, as a share of all tasks: 1 / T if each task is a unit."""
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
 def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """An upper bound for the variance of a mean of differences between low and high.
+    """Upper bound for the variance of a mean of differences between low and high, and its error.
 
-    The second result is the relative standard error of the root of this variance, ½ √((kurtosis −
-    (U − 3) / (U − 1)) / U) (delta method). The error is infinite if the variance is 0, and too
-    small if a few tasks have nearly all of the difference.
+    The second result is the relative standard error of the square root of the variance, ½
+    √((kurtosis − (U − 3) / (U − 1)) / U) for U units (delta method). It is infinite if the variance
+    is 0. It is too small if nearly all of the difference comes from a few tasks.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)
@@ -289,7 +291,6 @@ def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats,
 
 
 def _effective_units(low: Floats, high: Floats) -> Floats:
-    """Effective number of units, (Σ d²)² / Σ d⁴, or its lower bound for d between low and high."""
     least = most = low * low
     if high is not low:
         least, most = np.minimum(least, high * high), np.maximum(least, high * high)
@@ -306,7 +307,6 @@ def _effective_units(low: Floats, high: Floats) -> Floats:
 
 
 def _skew(d: Floats) -> Floats:
-    """The skewness Σ d³ / Σ |d|³, which increases with each difference."""
     cubes = d * d * d
     total, size = cubes.sum(axis=1), np.abs(cubes).sum(axis=1)
     skew: Floats = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
@@ -314,7 +314,7 @@ def _skew(d: Floats) -> Floats:
 
 
 def _lump_allowance(units: Floats | np.float64, thresholds: tuple[float, float]) -> Floats:
-    """1 up to the second threshold, 0 from the first threshold on, and linear in between."""
+    """Allowance for a missed difference: 0 from the first threshold on, 1 up to the second."""
     none_from, full_to = thresholds
     share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)
     return share

@@ -1,4 +1,4 @@
-"""Tests of whether the attempts at a task are exchangeable: trend, neighbours and copies.
+"""Tests of whether attempts at a task are exchangeable: for a trend, for neighbours, for copies.
 
 The null hypothesis of each test is that the outcomes of a task are in random order, given the
 number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
@@ -28,12 +28,12 @@ from passk_cli.metrics.order import (
 
 # Maximum number of attempts per task that are compared in pairs (half a million pairs).
 MOST_POSITIONS = 1000
-# Two attempts look like copies if they differ on at most this share of the expected number of
-# tasks. Their pass rates must also imply differences on at least _ENOUGH tasks.
+# Two attempts look like copies if their outcomes differ on at most this share of the expected
+# tasks, and if their pass rates imply different outcomes on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # Smallest p-value of a test. Smaller p-values are raised to this number.
 SMALLEST_P = 1e-12
-# Number of standard deviations beyond which the probability of a sum of rank sums is negligible.
+# Number of standard deviations beyond which the tail probability of the trend score is negligible.
 _REACH = 12.0
 # Number of frequencies in a block, and size below which a characteristic function is set to 0.
 _FREQUENCIES = 1 << 7
@@ -45,9 +45,10 @@ _NEGLIGIBLE = 36.0
 
 
 def trend_score_variance(n: Ints, c: Ints) -> Floats:
-    """Variance of Σ_i (i − (n−1)/2) x_i over all orders of c passes and n − c failures.
+    """Variance of the trend score Σ_i (i − (n−1)/2) x_i over all orders of c passes in n attempts.
 
-    c(n−c)(n+1)/12; the mean is 0.  Source: Lehmann 1975, "Nonparametrics", eq. 1.28.
+    The variance is c(n−c)(n+1)/12, and the mean is 0.
+    Source: Lehmann 1975, "Nonparametrics", eq. 1.28.
 
     >>> trend_score_variance(np.array([3]), np.array([1])).round(6).tolist()
     [0.666667]
@@ -57,7 +58,7 @@ def trend_score_variance(n: Ints, c: Ints) -> Floats:
 
 
 def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """Mean and variance of the number of neighbours that differ, over all orders of c passes in n.
+    """Mean and variance of the number of outcome changes over all orders of c passes in n attempts.
 
     The moments are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)).
     Source: Wald & Wolfowitz 1940.
@@ -78,14 +79,14 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     sin(jω/2)). The product of these functions is inverted at a prime number of frequencies.
 
     n, c : attempts and passes of each task.  score : a possible value of S.
-    Returns a probability of at least 1e-12.
+    Returns a probability; values below 1e-12 are raised to 1e-12.
 
     >>> round(rank_sum_tail(np.array([3, 3]), np.array([1, 1]), 2.0), 12)  # 2 of 9 orders
     0.222222222222
     """
     mixed = (c > 0) & (c < n)
     n, c = n[mixed], c[mixed]
-    inner = round(2 * abs(score)) - 1  # how many values of S lie inside (−|score|, |score|)
+    inner = round(2 * abs(score)) - 1  # number of values of S in (−|score|, |score|)
     if inner <= 0:
         return 1.0
     sd = math.sqrt(float(trend_score_variance(n, c).sum()))
@@ -107,7 +108,6 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
 
 
 def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
-    """The characteristic function of S at the frequencies 2πm/count."""
     waves = np.ones(len(m))
     fewer = np.minimum(c, n - c)
     for size in np.unique(n).tolist():
@@ -134,10 +134,11 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
 
 
 def neighbour_change_distribution(n: int, c: int) -> Floats:
-    """Probabilities of 0, 1, … n−1 neighbours that differ, over all orders of c passes in n.
+    """Probabilities of 0 … n−1 outcome changes, over all orders of c passes in n attempts.
 
-    r runs of passes and s runs of failures (s = r or r ± 1) occur in 2 or 1 times C(c−1, r−1)
-    C(f−1, s−1) of the C(n, c) orders, with f = n − c.  Source: Wald & Wolfowitz 1940.
+    Let f = n − c. There are C(c−1, r−1) C(f−1, s−1) orders with r runs of passes and s = r ± 1 runs
+    of failures, and twice as many with s = r, among the C(n, c) orders.
+    Source: Wald & Wolfowitz 1940.
 
     >>> neighbour_change_distribution(4, 2).round(6).tolist()
     [0.0, 0.333333, 0.333333, 0.333333]
@@ -164,8 +165,8 @@ def neighbour_change_distribution(n: int, c: int) -> Floats:
 def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     """The first value and the probabilities of a sum of independent whole numbers, by FFT.
 
-    parts : pairs of the probabilities of 0, 1, 2, … and the number of summands with these
-        probabilities. The probability outside the returned values is below 1e-15.
+    parts : probabilities of 0, 1, 2, …, each with the number of summands that have them.
+    The probability outside the returned values is below 1e-15.
 
     >>> first, chances = sum_distribution([(np.array([0.5, 0.5]), 2)])
     >>> first, chances.round(6).tolist()
@@ -193,7 +194,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
 
 
 def lower_tails(distribution: tuple[int, Floats], values: Ints) -> Floats:
-    """P(X ≤ value) for each value and a distribution of whole numbers; at least 1e-12."""
+    """P(X ≤ value) for each value, for X with the given distribution; at least 1e-12."""
     first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
     p: Floats = np.clip(
         reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST_P, 1.0
@@ -207,11 +208,12 @@ def _as_probability(p: float) -> float:
 
 @dataclass(frozen=True)
 class OrderTest:
-    """A statistic that is a sum over tasks, compared with its distribution over random orders.
+    """Result of a test that compares a sum over tasks with its distribution over random orders.
 
-    mean, sd : mean and standard deviation over all orders.
-    p : two-sided; NaN if no task is informative.
-    tasks : number of informative tasks, with passes, failures and (for neighbours) 3 attempts.
+    mean, sd : mean and standard deviation of the statistic over all orders of the outcomes.
+    p : two-sided p-value; NaN if no task is informative.
+    tasks : number of informative tasks. They have passes, failures and (for the test of neighbours)
+        at least 3 attempts.
     """
 
     statistic: float
@@ -228,7 +230,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, the test is about the
     position of this pass. With many passes, the test is a stratified Wilcoxon test.
 
-    start, passed : as in `metrics.order`.  Returns `OrderTest` with a mean of 0.
+    start, passed : attempts in the form of `metrics.order`.
     Source: Cox 1958, "The regression analysis of binary sequences".
 
     >>> test = trend_test(np.array([0, 3, 6]), np.array([0, 0, 1, 0, 0, 1]))
@@ -245,11 +247,11 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
 def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     """Test of whether consecutive attempts are more or less alike than random attempts at a task.
 
-    The statistic is the number of neighbours that differ, Σ_t #{i : x_ti ≠ x_t,i+1}, which is the
-    number of runs of equal outcomes minus one. p = P(|changes − mean| ≥ |observed − mean|). A trend
-    changes the number of neighbours that differ too.
+    The statistic is the number of outcome changes, Σ_t #{i : x_ti ≠ x_t,i+1}. At each task this is
+    the number of runs of equal outcomes minus one. p = P(|changes − mean| ≥ |observed − mean|). A
+    trend can make this test significant too.
 
-    start, passed : as in `metrics.order`.  Returns `OrderTest`.
+    start, passed : attempts in the form of `metrics.order`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
 
     >>> test = neighbour_test(np.array([0, 6]), np.array([0, 0, 0, 1, 1, 1]))
@@ -277,13 +279,15 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 
 @dataclass(frozen=True)
 class CopiesTest:
-    """Pairs of attempts, with how often their outcomes differ on the tasks that have both attempts.
+    """Pairs of attempt positions, and how often the outcomes at the two positions differ.
 
-    first, second : positions from 0.  differ : number of tasks with different outcomes.
-    expected : mean of `differ` over all orders of the outcomes.
-    by_rates : mean of `differ` for two attempts with the same pass rates on randomly chosen tasks.
-    tasks : number of tasks with passes and failures that have both attempts.
-    p : probability of `differ` or fewer differences.  adjusted : p by Holm's method over all pairs.
+    first, second : positions of the two attempts, from 0.
+    differing_tasks : number of tasks with different outcomes.
+    expected : mean of `differing_tasks` over all orders of the outcomes.
+    expected_by_rates : mean of `differing_tasks` if attempts with the same pass rates pass randomly
+        chosen tasks.
+    tasks : number of tasks with both attempts, with passes and with failures.
+    p : probability of `differing_tasks` or fewer.  adjusted : p adjusted by Holm's method.
     """
 
     first: Ints
@@ -302,10 +306,10 @@ class CopiesTest:
 
     @property
     def is_copy(self) -> Bools:
-        """Whether each pair of attempts looks like copies.
+        """Whether the two attempts of each pair look like copies.
 
-        Copies differ on at most a tenth of the expected tasks, and their pass rates would lead to
-        five differences or more. Two attempts that always pass agree, but need not be copies.
+        Copies differ on at most a tenth of the expected tasks, and their pass rates imply five
+        different outcomes or more. Two attempts that always pass agree, but need not be copies.
         """
         few = self.differing_tasks <= COPIED * np.minimum(self.expected, self.expected_by_rates)
         return few & (self.expected_by_rates >= _ENOUGH)
@@ -318,10 +322,11 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     Over random orders, the outcomes of each task differ independently with probability 2c(n−c) /
     (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with two attempts, or with
     attempts that all have the same outcome, are not informative. If the pass rate changes with the
-    position, pairs agree more often too; `CopiesTest.is_copy` takes pass rates into account.
+    position, some pairs agree more often too. `CopiesTest.is_copy` takes pass rates into account.
 
-    start, passed : as in `metrics.order`. Only the first 1,000 attempts are compared.
-    Returns `CopiesTest`, in order of the positions.
+    start, passed : attempts in the form of `metrics.order`. Only the first 1,000 attempts of each
+        task are compared.
+    Returns the pairs in order of their positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
     >>> pairs = copies_test(np.array([0, 3, 6, 9]), outcomes)
@@ -350,7 +355,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
     ) / np.maximum(tasks, 1)
     share = 2.0 * c * (n - c) / (n * (n - 1.0))
-    # Pairs of attempts that exist on the same tasks have the same distribution.
+    # Pairs of attempts that exist at the same tasks have the same distribution.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])
     for shorter, longer in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         group = (second >= shorter) & (second < longer)

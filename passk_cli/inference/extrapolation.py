@@ -1,4 +1,4 @@
-"""pass@k and pass^k for k beyond the number of attempts: a range, and a point estimate in it.
+"""pass@k and pass^k for k above the number of attempts: a range, and a point estimate within it.
 
 The range is valid for every distribution of success rates that is compatible with the counts
 (`compatible_rates`). The point estimate is an average of smooth models (`rate_models`), and it is
@@ -23,9 +23,9 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 MAX_K = 1_000_000_000
 # Maximum width of a range for which passk gives a point estimate.
 MAX_RANGE_WIDTH = 0.4
-# Number of tenths of the tasks that must have k attempts for the largest known k.
+# A k is known if at least this many tenths of the tasks have k attempts.
 _MOST_TASKS = 9
-# Multiples of the number of attempts that are tried, and the maximum number of attempts per task.
+# Factors for the number of attempts that are tried, and maximum number of attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
 # Number of k's to which the log-logit line is fitted, evenly spaced in log k.
 _LINE_KS = 24
@@ -33,7 +33,7 @@ _LINE_KS = 24
 
 @dataclass(frozen=True)
 class AttemptsNeeded:
-    """With `attempts` attempts at each task, the data would determine pass@k up to this `k`."""
+    """A number of attempts per task, and the largest k for which pass@k is then determined."""
 
     attempts: int
     k: int
@@ -41,9 +41,9 @@ class AttemptsNeeded:
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """The range that counts imply for pass@k at any k, or for pass^k if `mirrored`.
+    """The range that counts imply for pass@k at any k, or for pass^k if `for_pass_hat_k`.
 
-    n, c : (tasks,), attempts and passes.  level : confidence level of the range and of the average.
+    n, c : attempts and passes, (tasks,).  level : confidence level of the range and of the average.
     clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
         multiplied by Σm / Σm², as if all tasks of a cluster were identical.
 
@@ -70,7 +70,7 @@ class Extrapolation:
 
     @property
     def passes(self) -> Ints:
-        """Passes of each task, (tasks,), or failures if `mirrored`."""
+        """Passes of each task, or failures if `for_pass_hat_k`: (tasks,)."""
         return self.n - self.c if self.for_pass_hat_k else self.c
 
     @cached_property
@@ -80,7 +80,7 @@ class Extrapolation:
         return len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
 
     def range(self, k: int) -> tuple[float, float]:
-        """The minimum and the maximum value at k over all compatible distributions of rates."""
+        """The minimum and the maximum of pass@k over all compatible distributions of rates."""
         if k not in self._ranges:
             low, high = _range_at(self._rates(k), k)
             self._ranges[k] = (1 - high, 1 - low) if self.for_pass_hat_k else (low, high)
@@ -97,7 +97,7 @@ class Extrapolation:
         return high - low <= MAX_RANGE_WIDTH
 
     def model_average(self, ks: Ints) -> ModelAverage:
-        """The mean and the limits of the average of models at each k of `ks`."""
+        """The average of models at each k of `ks`: means and limits."""
         estimate = average_models(
             self.n, self.passes, ks, level=self.level, worth=self._task_weight
         )
@@ -106,7 +106,7 @@ class Extrapolation:
         return ModelAverage(1 - estimate.values, 1 - estimate.high, 1 - estimate.low)
 
     def point_estimate(self, k: int) -> float | None:
-        """The mean of the model average, limited to the range; None if the range is too wide."""
+        """The average of models, limited to the range; None if the range is too wide."""
         if not self.is_determined(k):
             return None
         low, high = self.range(k)
@@ -128,10 +128,10 @@ class Extrapolation:
         return 1 - line if self.for_pass_hat_k else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The number of attempts that would determine k, or the largest k that could be determined.
+        """The number of attempts that would determine k, or else the largest k that is possible.
 
-        None if the maximum number of attempts would determine no larger k, for example with few
-        tasks.
+        The result is None if even the maximum number of attempts would determine no larger k, for
+        example with few tasks.
         """
         rates = self._rates(k)
         attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
@@ -165,7 +165,6 @@ def round_to_two_digits(k: float, *, up: bool = False) -> int:
 
 
 def _range_at(rates: CompatibleRates, k: int) -> tuple[float, float]:
-    """The minimum and the maximum of pass@k over all compatible distributions of rates."""
     with np.errstate(divide="ignore"):
         return rates.mean_range(-np.expm1(k * np.log1p(-rates.rates)))
 
@@ -182,9 +181,9 @@ def largest_known_k(n: Ints) -> int:
 
 
 def refusal_reason(n: Ints, c: Ints) -> str:
-    """The reason why no value beyond the attempts can be estimated; "" if there is no reason.
+    """The reason why passk does not extrapolate; "" if there is no reason.
 
-    Sampling that stopped at a pass is the only reason, because n then depends on the outcomes.
+    The only reason is that sampling stopped at a pass, because n then depends on the outcomes.
 
     >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''

@@ -1,4 +1,4 @@
-"""Tasks with a changed result between two runs: tests, and how many changes chance explains."""
+"""Tests for changed results of tasks between two runs, and the changes that chance explains."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import parabola_peaks
 from passk_cli.metrics.choice import binomial_probabilities
 
-# The unknown common pass rate is sin²(θ/2) on a grid in θ, with _STEPS points per standard error of
-# a pass rate and at least _FEWEST points.
+# The unknown common pass rate is sin²(θ/2). The grid is evenly spaced in θ, with _STEPS points per
+# standard error of a pass rate, and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# Maximum number of pairs of pass counts for Boschloo's test. With more, passk uses Fisher's.
+# Maximum number of pairs of pass counts for Boschloo's test. For more, passk uses Fisher's test.
 MAX_BOSCHLOO_TABLES = 20_000
 # Relative difference below which two sums of probabilities are treated as equal.
 _ROUNDING = 1e-9
-# Pass counts this many roots of the attempts away from their mean have probabilities below 10⁻³⁰⁰.
+# Pass counts this many times √attempts from their mean have probabilities below 10⁻³⁰⁰.
 _REACH = 19.0
 
 
@@ -40,10 +40,10 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
 @dataclass(frozen=True)
 class FlipChances:
-    """Probabilities per task that its result changes by chance, given its total number of passes.
+    """Probabilities that the result of each task changes by chance, given its total passes.
 
     changes : probability that the two pass rates differ.
-    flips : probability that they differ by more than ½.
+    flips : probability that the two pass rates differ by more than ½.
     gains : probability of a flip in favour of the first run.
     """
 
@@ -56,12 +56,13 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
     """The probabilities that a task's result changes although its pass rate is unchanged.
 
     If the rate p is the same in both runs, the s = c + c₀ passes of a task are a random subset of
-    its n + n₀ attempts, and c is hypergeometric for any p. P(flip | s) is therefore an unbiased
+    its n + n₀ attempts, so c is hypergeometric for any p. P(flip | s) is therefore an unbiased
     estimate of P(flip | p). The estimate has minimal variance, because s is sufficient. The sum
     over tasks estimates the expected number of flips. With one attempt per run, this sum always
-    equals the observed number of flips, so the estimate is not informative.
+    equals the observed number of flips, so it is not informative.
 
-    n, n_base : attempts ≥ 1.  passes : s in 0 … n + n_base.  Returns floats in [0, 1].
+    n, n_base : attempts ≥ 1.  passes : total passes s in 0 … n + n_base.
+    Returns floats in [0, 1].
     Source: Fisher 1935; Rao 1945 and Blackwell 1947 for the estimate.
 
     >>> chances = flip_chances([1, 2, 2], [1, 2, 2], [1, 2, 4])
@@ -82,7 +83,7 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
 
 
 def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Possible passes c in the first run, given all passes, with hypergeometric probabilities."""
+    """Possible passes c in the first run, given all passes, and their probabilities."""
     from passk_cli.scipy_special import gammaln
 
     low, high = max(0, passes - n_base), min(n, passes)
@@ -100,7 +101,7 @@ def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 def poisson_binomial(probabilities: ArrayLike) -> Floats:
     """The exact distribution of the number of independent events that happen: P(N = 0), P(N = 1), …
 
-    probabilities : floats in [0, 1], one per event.  Returns one more float than there are events.
+    probabilities : one float in [0, 1] per event.  Returns one more float than there are events.
 
     >>> poisson_binomial([0.5, 0.5]).tolist()
     [0.25, 0.5, 0.25]
@@ -134,8 +135,8 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
 
     p = max over π in [0, 1] of P_π(F ≤ f). f is Fisher's exact p-value for c of n passes against c₀
     of n₀ passes. F is Fisher's p-value of a random table in which both rates are the unknown π.
-    Under the hypothesis, p ≤ α has a probability of at most α, and p ≤ f. For example, p is 0.0078
-    for 4 of 4 against 0 of 4, and Fisher's p is 0.029.
+    Under the hypothesis, p ≤ α has a probability of at most α. p is never above f. For 4 of 4
+    passes against 0 of 4, p is 0.0078 and f is 0.029.
 
     n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.
     Returns floats in [0, 1] of the broadcast shape.
@@ -163,7 +164,6 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
 
 
 def _fisher_p_values(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """The values of c from `_possible_passes`, and Fisher's two-sided p-value of each."""
     c, weights = _possible_passes(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
@@ -173,7 +173,6 @@ def _fisher_p_values(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 
 @lru_cache(maxsize=64)
 def _boschloo_table(n: int, n_base: int) -> Floats:
-    """Boschloo's p-value of every table: (n + 1) × (n₀ + 1)."""
     fisher = np.empty((n + 1, n_base + 1))
     for passes in range(n + n_base + 1):
         c, p_by_c = _fisher_p_values(n, n_base, passes)

@@ -1,10 +1,10 @@
 """Uncertainty of the heterogeneity gain Δ_k, the coverage deficit and moments of success rates.
 
 For new tasks, limits come from a Bayesian bootstrap over tasks (or clusters). Like the `guard`
-interval of a mean, the bootstrap adds a guard atom with half a task's weight at the worst possible
-value. The draws are shifted by the difference between the bias-corrected and the plain estimate.
-For these tasks, the interval is the hull of a hierarchical posterior and a pivot, as for a mean.
-The skewness then has normal limits with the jackknife over attempts.
+interval of a mean, the bootstrap adds a guard atom: an imagined task with half a task's weight and
+the worst possible value. The draws are shifted by the difference between the bias-corrected and the
+plain estimate. For these tasks, the interval is the hull of a hierarchical posterior and a pivot,
+as for a mean. The skewness then has normal limits with the jackknife over attempts.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ Influence = Callable[[Ints, Ints], Floats]
 
 @dataclass(frozen=True)
 class IntervalSetting:
-    """Settings of an interval: its population, its level and its bootstrap draws.
+    """Settings of an interval: population, confidence level, clusters and bootstrap draws.
 
-    level : None if only standard errors are needed.  clusters : a code 0 … G−1 per task, or None.
+    level : confidence level; None if only standard errors are needed.
+    clusters : a code 0 … G−1 per task, or None.
     """
 
     population: str = NEW_TASKS
@@ -57,10 +58,11 @@ class IntervalSetting:
 
 @dataclass(frozen=True)
 class HeterogeneityGains:
-    """The heterogeneity gains Δ_k with their uncertainty: arrays over k, NaN if undefined.
+    """The heterogeneity gains Δ_k with their standard errors and limits: arrays over k.
 
-    estimate : Δ_k.  bound : estimated largest possible Δ_k, which is μ − μ^k.
-    se, low, high : standard errors, lower and upper limits.
+    Undefined elements are NaN.
+
+    estimate : Δ_k.  largest_possible : estimate of μ − μ^k, the largest possible Δ_k.
     """
 
     estimate: Floats
@@ -71,7 +73,7 @@ class HeterogeneityGains:
 
 
 def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
-    """Δ_k = pass^k − μ^k, corrected for the bias of μ̂^k, with its bound and interval.
+    """Δ_k = pass^k − μ^k, corrected for the bias of μ̂^k, with its largest value and interval.
 
     The coverage deficit is Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new
     tasks, μ^k is estimated from k different tasks (clusters), and it is NaN if there are fewer. For
@@ -79,7 +81,7 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
     no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. Estimates may be
     negative.
 
-    n, c : (tasks,).  ks : increasing, k ≤ every n.
+    n, c : attempts and passes, (tasks,).  ks : increasing k's; no k is above the smallest n.
 
     >>> n, c, ks = np.full(4, 4), np.array([0, 4, 0, 4]), np.array([1, 2])
     >>> delta = heterogeneity_gains(n, c, ks, IntervalSetting())
@@ -92,7 +94,7 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
 def heterogeneity_gains_of_each(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
 ) -> list[HeterogeneityGains]:
-    """`heterogeneity_gains` for several arrays of passes at the same tasks, with common draws."""
+    """`heterogeneity_gains` for several arrays of passes, with the same bootstrap draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
@@ -133,12 +135,10 @@ def heterogeneity_gains_of_each(
 
 
 def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
-    """pass^k of each task at each k: (k's × tasks)."""
     return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
 
 
 def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
-    """Standard errors of functionals to first order: (functionals,)."""
     if setting.population == NEW_TASKS:
         task_errors = (IntervalData(row, clusters=setting.clusters).se for row in influence(n, c))
         return np.array([math.nan if se is None else se for se in task_errors])
@@ -150,10 +150,10 @@ def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSe
 class GuardedFunctionals:
     """Functions of means over tasks, and the guard atoms of their limits.
 
-    columns : (tasks × columns), variables of which the means are computed.
-    functional : function of the means, (draws × columns) → (draws × functionals).
-    lowest, highest : guard atoms (columns,) of the lower and of the upper limits. An atom has the
-        Dirichlet weight ½ of a task (or an average cluster), and the worst atom sets the limit.
+    task_values : variables with the means that the function needs, (tasks × variables).
+    functional : function of the means, (draws × variables) → (draws × functionals).
+    lower_guards, upper_guards : guard atoms (variables,) for lower and for upper limits. An atom
+        has half the Dirichlet weight of a task (or average cluster). The worst atom sets the limit.
     """
 
     task_values: Floats
@@ -165,7 +165,6 @@ class GuardedFunctionals:
 def _resampled_gain(
     rates: Floats, powers: Floats, ks: Ints, estimate: Floats
 ) -> GuardedFunctionals:
-    """Δ_k (the variance is Δ_2) as a function of means, with draws centred on the estimate."""
     mean = float(rates.mean())
     plain = powers.mean(axis=1) - mean**ks
 
@@ -173,7 +172,7 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # A task that always or never passes raises Δ_k most. A task with the mean rate lowers it most.
+    # A task that always or never passes raises Δ_k most. A task with the mean rate lowers Δ_k most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
     return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)
@@ -182,14 +181,14 @@ def _resampled_gain(
 def guarded_limits(
     jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
-    """Limits by a Bayesian bootstrap over tasks with guard atoms; all jobs have the same draws."""
+    """Limits by a Bayesian bootstrap with guard atoms. All functionals get the same draws."""
     columns = np.hstack([job.task_values for job in jobs])
     means = bootstrap_means(
         columns, setting.resamples, setting.seed, kind="dirichlet", clusters=setting.clusters
     )
     units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
     rng = named_generator(setting.seed, f"guard atom {units}")
-    # A guard atom of half a unit has a share of the Dirichlet weights with a Beta distribution.
+    # The share of the total Dirichlet weight of a guard atom with weight ½ has a Beta distribution.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
     ends = np.cumsum([job.task_values.shape[1] for job in jobs])[:-1]
@@ -210,7 +209,7 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class RateMomentEstimate:
-    """A moment of the success rates, with a reason if the moment or a limit does not exist."""
+    """A moment of the success rates, or the reason why the moment or its limits do not exist."""
 
     value: float | None
     se: float | None = None
@@ -224,8 +223,9 @@ def sd_and_skewness_of_rates(
 ) -> tuple[RateMomentEstimate, RateMomentEstimate]:
     """Standard deviation and skewness of the true success rates over tasks, without attempt noise.
 
-    n, c : (tasks,). The standard deviation needs 2 attempts at every task and 2 tasks. The skewness
-        needs 3 attempts at every task, 3 tasks, and a significant standard deviation.
+    n, c : attempts and passes, (tasks,). The standard deviation needs 2 tasks with 2
+        attempts at each. The skewness needs 3 tasks with 3 attempts at each, and a significant
+        standard deviation.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
     >>> sd, skewness = sd_and_skewness_of_rates(n, c, IntervalSetting())
@@ -286,7 +286,6 @@ def _rate_sd(
     setting: IntervalSetting,
     limits: Sequence[tuple[Floats, Floats]],
 ) -> RateMomentEstimate:
-    """The standard deviation of the rates, with limits from the roots of the variance limits."""
 
     def influence(n: Ints, c: Ints) -> Floats:
         first, second = _powers(n, c, np.array([1, 2]))
@@ -326,7 +325,7 @@ def _skewness(
     if setting.level is None or error is None:
         return RateMomentEstimate(moments.skewness, error, reason=_missing_error_reason(se))
     if not sd.low:
-        # The skewness is divided by the spread, so it is unlimited if the spread may be 0.
+        # The skewness divides by the spread, so it has no bound if the spread may be 0.
         return RateMomentEstimate(None, reason="the spread does not differ significantly from 0")
     low, high = _limits(moments.skewness, se, setting, limits)
     return RateMomentEstimate(moments.skewness, error, low, high)
@@ -335,7 +334,6 @@ def _skewness(
 def _limits(
     value: float, se: float, setting: IntervalSetting, resampled: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
-    """The bootstrap limits if there are any, otherwise normal limits; NaN without a level."""
     if resampled:
         low, high = resampled[0]
         return float(low[0]), float(high[0])

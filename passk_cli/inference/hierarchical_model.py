@@ -1,8 +1,8 @@
-"""Posterior of success rates in a hierarchical model: a Beta distribution plus lumps at 0 and 1.
+"""Posterior of success rates in a model with a Beta distribution and point masses at 0 and 1.
 
 The rate p_t is 0 with probability ν, 1 with probability ω, and otherwise ~ Beta(s·m, s·(1−m)). The
 passes are c_t ~ Binomial(n_t, p_t). The posterior of (m, s, ν, ω) is computed on a grid that is
-refined where its weight is large. Given these four parameters, the rates of the tasks are
+finer near the maximum. Given these four parameters, the rates of the tasks are
 independent and their moments have closed forms. There are no random draws and no seed.
 """
 
@@ -22,22 +22,22 @@ from passk_cli.metrics.polynomials import Polynomial
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
-# Number of points per axis in later grids, number of grids, and shares of the largest weight above
-# which a point is in the next grid and in the result.
+# Number of points per axis in later grids, and number of grids. _COUNTS and _KEPT are shares of the
+# largest weight above which a point is covered by the next grid, and is included in the result.
 _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
 _KEPT = 1e-3
-# Centre of the logistic prior of log s. Widely spread and nearly equal rates are both plausible
-# under this prior. A flat prior would cut off the tail for data near 1.
+# Centre of the logistic prior of log s. Under this prior, widely spread and nearly equal rates are
+# both plausible. A flat prior would cut off the tail of the posterior if rates are near 1.
 _PRIOR_SIZE = 5.0
-# Prior probability that there is no lump at 0, and that there is no lump at 1.
+# Prior probability of no point mass at 0. The probability of no point mass at 1 is the same.
 _NO_LUMP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class CountHistogram:
-    """Tasks by their counts: distinct pairs (n, c), and the number of tasks with each pair."""
+    """The distinct pairs (n, c) of tasks, and the number of tasks with each pair."""
 
     n: Ints
     c: Ints
@@ -45,7 +45,7 @@ class CountHistogram:
 
     @cached_property
     def key(self) -> tuple[bytes, ...]:
-        """The arrays as bytes, which are equal for equal histograms."""
+        """The arrays as bytes, so that equal histograms have equal keys."""
         return self.n.tobytes(), self.c.tobytes(), self.task_counts.tobytes()
 
     def __hash__(self) -> int:
@@ -56,12 +56,12 @@ class CountHistogram:
 
     @property
     def tasks(self) -> float:
-        """Number of tasks, a sum of `times`."""
+        """Number of tasks."""
         return float(self.task_counts.sum())
 
 
 def count_histogram(n: Ints, c: Ints) -> CountHistogram:
-    """The distinct pairs (n, c) of tasks, and how often they occur.
+    """The distinct pairs (n, c) of tasks, and how often each pair occurs.
 
     >>> count_histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).task_counts.tolist()
     [2.0, 1.0]
@@ -73,11 +73,12 @@ def count_histogram(n: Ints, c: Ints) -> CountHistogram:
 
 @dataclass(frozen=True)
 class RatePosterior:
-    """The posterior of the success rates of tasks, as weighted grid points.
+    """The posterior of the success rates of tasks, as grid points with weights.
 
-    histogram : tasks by their counts.  a, b : (cells,), parameters of the Beta distributions.
-    cell : (points,), index of the Beta distribution of each grid point.
-    never, always : (points,), ν and ω.  weight : (points,), posterior probability.
+    a, b : parameters of the Beta distributions, (distributions,).
+    beta_index : index of the Beta distribution of each grid point, (points,).
+    never_share, always_share : ν and ω of each grid point, (points,).
+    weight : posterior probability of each grid point, (points,).
     """
 
     histogram: CountHistogram
@@ -89,13 +90,13 @@ class RatePosterior:
     weight: Floats
 
     def mean_of(self, value: Polynomial) -> tuple[Floats, Floats]:
-        """Mean and variance at each grid point of a polynomial in p, averaged over the tasks."""
+        """Mean and variance at each grid point of the mean over tasks of a polynomial in p."""
         first, second = self.expectation_sums([value, value.square])
         tasks = self.histogram.tasks
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
     def expectation_sums(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
-        """Σ over tasks of each polynomial's expectation, and of its square: (values × points)."""
+        """Sums over tasks of each polynomial's expectation and its square: (values × points)."""
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
         sums, squares = np.empty((2, len(values), len(self.weight)))
@@ -115,7 +116,6 @@ class RatePosterior:
         return sums, squares
 
     def _lump(self, at: int) -> tuple[int, Floats, float]:
-        """Index of a pair, probability at each grid point that its rate is a lump, and the lump."""
         t = self.histogram
         passing = bool(t.c[at])
         lump = self.always_share if passing else self.never_share
@@ -128,7 +128,7 @@ class RatePosterior:
 
 @lru_cache(maxsize=64)
 def rate_posterior(tasks: CountHistogram) -> RatePosterior:
-    """The posterior of the success rates of these tasks, from a cache.
+    """The posterior of the success rates of these tasks (cached).
 
     >>> posterior = rate_posterior(count_histogram(np.full(40, 10), np.full(40, 3)))
     >>> from passk_cli.metrics.polynomials import pass_hat_k_polynomial
@@ -161,7 +161,7 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
 
     A draw picks a grid point by weight, and then a rate per task: 0, 1 or Beta(a + c, b + n − c).
 
-    n, c : (tasks,), 0 ≤ c ≤ n, n ≥ 1.  Returns floats in [0, 1].
+    n, c : attempts and passes, (tasks,), n ≥ 1.  Returns floats in [0, 1].
     Edge case: with one attempt at every task, the spread of the rates comes only from the prior.
 
     >>> rates = draw_rates(np.full(40, 10), np.full(40, 3), 200, np.random.default_rng(0))
@@ -182,7 +182,6 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
 
 
 def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
-    """a and b of the grid's Beta distributions, and the weights: (means × sizes × ν × ω)."""
     from passk_cli.scipy_special import expit
 
     means, sizes, never, always = axes

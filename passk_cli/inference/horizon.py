@@ -1,9 +1,10 @@
-"""Time horizons: the length of a task at which attempts succeed with a given probability.
+"""Time horizons: the task length at which attempts succeed with a given probability.
 
 The success rate is a curve in x = log₂ minutes, P(x) = g(a + b·x), fitted by weighted maximum
 likelihood with a small penalty on b. With the weights of `task_weights`, the logistic curve and the
-bootstrap of `resampled_counts`, these are the horizons of METR (arXiv 2503.14499). Source:
-github.com/METR/eval-analysis-public (MIT), compute_task_weights.py, logistic.py, bootstrap.py.
+bootstrap of `resampled_counts`, the results are METR's time horizons (arXiv 2503.14499).
+Source: compute_task_weights.py, logistic.py and bootstrap.py (MIT) in
+github.com/METR/eval-analysis-public.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.random_streams import named_generator
 
 # λ of the penalty λ/2·b² that is added to the mean loss. The penalty keeps b finite if all short
-# tasks pass and all long tasks fail. Other horizons change by less than a thousandth.
+# tasks pass and all long tasks fail. For other data, it changes horizons by less than 0.1 %.
 SLOPE_PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
-# Number of resamples in a block, and largest |log₂| of a length that is converted to minutes.
+# Number of resamples in a block, and largest |log₂ minutes| that is converted to minutes.
 _BLOCK, _LONGEST = 512, 30.0
 
 
 class SuccessCurve(NamedTuple):
-    """A function from a linear predictor η to a success rate P.
+    """A function from a linear predictor η to a success rate P, and its inverse.
 
-    at : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  eta : P → η.
+    evaluate : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  inverse : P → η.
     """
 
     evaluate: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
@@ -54,7 +55,7 @@ WEIBULL = SuccessCurve(_weibull, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
-    """Weights of tasks that sum to 1: a task in a family of m tasks has a weight ∝ 1/√m.
+    """Weights of tasks with the sum 1. A task in a family of m tasks has a weight ∝ 1/√m.
 
     >>> task_weights(np.array([0, 0, 0, 0, 1])).round(3).tolist()
     [0.167, 0.167, 0.167, 0.167, 0.333]
@@ -67,13 +68,14 @@ def fit_curves(
     x: Floats, passed: Floats, failed: Floats, shape: SuccessCurve = LOGISTIC,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = SLOPE_PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Coefficients a and b of the curve g(a + b·x) with the highest likelihood, (rows,) each.
+    """Coefficients a and b of the curve g(a + b·x) with the highest likelihood, both (rows,).
 
-    x : (tasks,), log₂ of the lengths.
-    passed, failed : (rows × tasks), weights of passes and of failures. A row is a resample.
-    start : a and b at which the search begins.  penalty : λ, see `PENALTY`.
     Fisher scoring with step halving maximizes the likelihood. If nothing fails, a is infinite. If
     nothing passes, a is minus infinity.
+
+    x : log₂ of the task lengths, (tasks,).
+    passed, failed : weights of passes and of failures, (rows × tasks). A row is a resample.
+    start : a and b at which the search begins.  penalty : λ, see `SLOPE_PENALTY`.
 
     >>> passed = np.array([[4.0, 3.0, 1.0, 0.0]]) / 16
     >>> a, b = fit_curves(np.arange(4.0), passed, 0.25 - passed)
@@ -121,7 +123,7 @@ def fit_curves(
 
 
 def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGISTIC) -> Floats:
-    """log₂ of the length at which the success rate has a given value.
+    """log₂ of the task length at which the success rate has a given value.
 
     The result is infinite if all attempts pass, minus infinity if none passes, and NaN if the
     success rate does not fall with length.
@@ -133,9 +135,11 @@ def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGIS
 
 
 def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
-    """The best curve that never rises: the distinct x in increasing order, and the rate at each x.
+    """The best-fitting curve that never rises: the distinct x in order, and the rate at each x.
 
-    passed, failed : (tasks,), weights.  The algorithm pools adjacent violators.
+    The algorithm pools adjacent violators.
+
+    passed, failed : weights of passes and of failures, (tasks,).
 
     >>> passed, failed = np.array([0.5, 0.9, 0.2]), np.array([0.5, 0.1, 0.8])
     >>> isotonic_fit(np.array([1.0, 2.0, 3.0]), passed, failed)
@@ -154,7 +158,7 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 
 
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
-    """log₂ of the length midway between the last x with at least this rate and the next x.
+    """log₂ of the horizon: midway between the last x with at least this rate and the next x.
 
     The result is infinite if all x reach the rate, and minus infinity if none does.
     """
@@ -170,7 +174,7 @@ def resampled_counts(
     """Passes and failures of tasks in bootstrap resamples, in blocks of (rows × tasks).
 
     A resample draws families with replacement, then as many tasks of each drawn family as the
-    family has, then the attempts at each drawn task. Models with equal tasks get equal resamples.
+    family has, then the attempts at each drawn task. Models with the same tasks get the same draws.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):
@@ -189,8 +193,10 @@ def resampled_counts(
 def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats:
     """log₂ horizons of resamples, from the columns a and b of `draws`.
 
-    middle : mean of x. If a curve does not fall, its horizon is infinite if the success rate in the
-        middle is above `rate`, and minus infinity otherwise: it is the limit of flatter curves.
+    If a curve does not fall, its horizon is the limit of horizons of flatter and flatter curves: it
+    is infinite if the success rate at `middle` is above `rate`, and minus infinity otherwise.
+
+    middle : mean of x.
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
@@ -199,7 +205,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
 
 
 def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
-    """Percentile limits of draws, if a NaN draw may be any number."""
+    """Percentile limits that are valid whatever number each NaN among the draws stands for."""
     tail = (1.0 - level) / 2
     low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
     high = np.quantile(np.where(np.isnan(draws), math.inf, draws), 1 - tail, method="higher")
@@ -212,10 +218,11 @@ def minutes_from_log2(log2: float) -> float:
 
 
 def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
-    """Doublings per day: least-squares slopes of log₂ horizons over dates, (rows,).
+    """Doublings of the horizon per day: least-squares slopes of log₂ horizons over dates, (rows,).
 
-    dates : (models,), in days.  log2 : (rows × models). Values that are not finite are left out.
-        The slope is NaN if fewer than two dates remain.
+    dates : release dates in days, (models,).
+    log2 : log₂ horizons, (rows × models). Values that are not finite are left out. The slope is NaN
+        if fewer than two dates remain.
 
     >>> doublings_per_day(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
     [0.01]
@@ -228,7 +235,7 @@ def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
 
 
 def frontier_models(dates: Sequence[float], log2: Sequence[float]) -> list[int]:
-    """Indices of the models with the longest horizon of all models released by their date."""
+    """Indices of the models with the longest horizon among the models released up to their date."""
     pairs = [*zip(dates, log2, strict=True)]
     return [place for place, (date, length) in enumerate(pairs)
             if all(length >= other for day, other in pairs if day <= date)]  # fmt: skip

@@ -1,9 +1,9 @@
 """Intervals for these tasks: the hull of a hierarchical posterior and a bootstrap pivot.
 
-Neither interval has enough coverage by itself. The posterior interval fails if the spread of the
-rates differs from the model, and more so with more tasks. The pivot interval fails near 0 and 1 if
-few tasks determine the value. Neither interval is wide enough for a few tasks that never pass among
-tasks that do. The hull therefore includes the estimate at the most extreme rates that the attempts
+Neither interval has enough coverage by itself. The posterior interval fails if the rates are not
+spread as the model assumes, and more so with more tasks. The pivot interval fails near 0 and 1 if
+only a few tasks determine the value. Neither interval is wide enough if only a few of the tasks
+never pass. The hull therefore includes the estimate at the most extreme rates that the attempts
 permit. Coverage: benchmarks/coverage.md.
 """
 
@@ -25,9 +25,9 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
 
-# Coefficient of variation above which a small mean has a lognormal instead of a Beta distribution.
+# Coefficient of variation above which a mean near 0 has a lognormal, not a Beta distribution.
 _LOGNORMAL_VARIATION = 0.5
-# Logits beyond which a quantile is set to 0 or 1.
+# Smallest and largest logit of a quantile. Quantiles outside this range are set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
 # Smallest mean. The square of a mean below this number would be 0 in floating point.
 _LEAST = 1e-140
@@ -37,10 +37,10 @@ _LEAST = 1e-140
 class HullInterval:
     """Limits of a metric's mean over these tasks for infinitely many attempts.
 
-    estimate : unbiased estimate of the mean.  error : distribution of estimate − truth.
-    weight, mean, variance : posterior probabilities, means and variances, (points,).
-    tasks : tasks by their counts.  value : the metric as a polynomial in the success rate.
-    complement : whether the other fields are about 1 − metric.
+    estimate : unbiased estimate of the mean.  error_distribution : of estimate − truth.
+    posterior_weights, posterior_means, posterior_variances : of the mean at grid points, (points,).
+    metric_polynomial : the metric as a polynomial in the success rate.
+    complement : whether the fields describe 1 − metric instead of the metric.
     """
 
     estimate: float
@@ -53,7 +53,7 @@ class HullInterval:
     complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The minimum and the maximum of posterior quantiles, pivot limits and extreme values."""
+        """Minimum and maximum of the posterior quantiles, pivot limits and extreme estimates."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
             ends += [self.estimate - self.error_distribution.quantile(p), self._quantile(p)]
@@ -61,7 +61,6 @@ class HullInterval:
         return (1.0 - high, 1.0 - low) if self.complement else (low, high)
 
     def _extreme_estimates(self, tail: float) -> list[float]:
-        """The estimate, and its values at extreme rates of the tasks that never or always pass."""
         n, c, times = self.tasks.n, self.tasks.c, self.tasks.task_counts
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):
@@ -75,7 +74,6 @@ class HullInterval:
         return reaches
 
     def _quantile(self, p: float) -> float:
-        """The posterior quantile of the mean of the metric."""
         from passk_cli.scipy_special import expit, logit
 
         def excess(at: float) -> float:
@@ -109,7 +107,8 @@ class HullInterval:
 def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     """The hull interval of a metric's mean, from a hierarchical posterior and a bootstrap pivot.
 
-    tasks : n ≥ k in each.  Returns None if the metric is not a polynomial in the success rate.
+    tasks : counts of the tasks; every n is at least k.
+    Returns None if the metric is not a polynomial in the success rate.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> tasks = count_histogram(np.full(50, 4), np.arange(50) % 5)
@@ -156,11 +155,11 @@ class MetricCounts:
         return int(self.n.max()) <= MOST_STEPS and self.metric.expectation is not None
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The limits of the hull at a tail probability; see `HullInterval.limits`.
+        """The limits of the hull interval at a tail probability; see `HullInterval.limits`.
 
         For a single task, the limits are the values of the metric at the exact limits of the
-        success rate (Clopper & Pearson 1934), extended to the estimate. Each limit is on the wrong
-        side of the truth with probability at most `tail`.
+        success rate (Clopper & Pearson 1934), extended to include the estimate. Each limit is on
+        the wrong side of the true value with a probability of at most `tail`.
 
         >>> from passk_cli.metrics.registry import parse_metric
         >>> one = MetricCounts(parse_metric("pass^2"), np.array([10]), np.array([3]))
@@ -178,7 +177,6 @@ class MetricCounts:
 
 @lru_cache(maxsize=1 << 12)
 def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[float, float]:
-    """The limits of a hull, cached because simulations often draw the same histograms."""
     bounds = hull_of_mean(metric, tasks)
     if bounds is None:
         raise ValueError(f"{metric.name} has no hull")
@@ -190,11 +188,11 @@ def heterogeneity_gain_limits(
 ) -> tuple[float, float]:
     """Limits of Δ_k = mean p^k − (mean p)^k over these tasks, by the hull method.
 
-    To first order Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). At a grid point of the
+    To first order, Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). At a grid point of the
     posterior, Δ_k has approximately a gamma distribution with mean E p^k − μ^k − k (k−1)/2 μ^(k−2)
     Var μ̂.
 
-    n, c : (tasks,), every n ≥ k.  k : at least 2.  gain : estimate of Δ_k, the centre of the pivot.
+    n, c : attempts and passes, (tasks,), n ≥ k.  k : at least 2.  gain : estimate of Δ_k.
     Returns limits ≥ 0.
     """
     tasks, power = count_histogram(n, c), pass_hat_k_polynomial(k)
@@ -223,7 +221,6 @@ def heterogeneity_gain_limits(
 
 
 def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) -> float:
-    """A quantile of a mixture of gamma distributions with given means and variances."""
     from passk_cli.scipy_special import gammainc
 
     shape = np.maximum(mean * (mean / variance), 1e-6)

@@ -1,6 +1,6 @@
-"""Tests for unusual submissions: agreement with a partner, certain tasks, losses and equal texts.
+"""Tests for unusual submissions: copied outcomes, certain tasks, missing attempts, equal texts.
 
-Every function takes arrays with one row per submission and one column per task. The p-values are
+Most functions take arrays with one row per submission and one column per task. The p-values are
 adjusted for the number of submissions, or of pairs of submissions.
 """
 
@@ -13,18 +13,18 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, Places
 
-# Significance level per board: the share of honest boards in which passk flags a submission. At
-# 0.05, a third of the boards with strongly related models would have a flag
-# (benchmarks/integrity.md).
+# Significance level per leaderboard: the share of honest leaderboards on which passk flags a
+# submission. At a level of 0.05, passk would flag a submission on a third of the leaderboards with
+# strongly related models (benchmarks/integrity.md).
 FLAG_LEVEL = 0.001
-# Prior variances of log odds: of the ability of a submission and of the difficulty of a task.
+# Prior variances, in squared log odds, of a submission's ability and of a task's difficulty.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
 # Number of tasks of similar difficulty over which the expected agreement is averaged.
 _BLOCK = 10
 # Standard deviation of a normal distribution, divided by its median absolute deviation.
 _PER_MAD = 1.4826
-# Number of partners per submission that are tested for equal texts, starting with the most texts.
+# Number of partners per submission that are tested for equal texts: those with most equal texts.
 _PARTNERS = 3
 
 
@@ -32,12 +32,11 @@ _PARTNERS = 3
 class ClosestPartners:
     """The partner with which each submission agrees most, beyond what task difficulty explains.
 
-    partner : index of the partner.
-    agreeing, shared : number of outcomes that agree, and of outcomes that both submissions have.
-    expected : expected agreeing outcomes if tasks of similar difficulty are exchanged.
+    agreeing, shared : number of equal outcomes, and of outcomes that both submissions have.
+    expected : expected equal outcomes if tasks of similar difficulty are exchanged.
     p : p-value, adjusted for all pairs.
-    fits : whether the submission's outcomes fit the difficulty of the tasks better than the
-        partner's outcomes, among the outcomes in which they differ.
+    fits_difficulty_better : whether, among the different outcomes, the submission's outcomes fit
+        the difficulty of the tasks better than the partner's outcomes.
     """
 
     partner: Places
@@ -52,9 +51,9 @@ class ClosestPartners:
 class CertainTasks:
     """Tasks with a pass rate of exactly 0 or 1, among the tasks with several attempts.
 
-    number, tasks : number of tasks with such a rate, and of tasks with several attempts.
-    expected : expected `number`, given the submission's ability and the difficulty of the tasks.
-    p : adjusted for all submissions, for a share of tasks that pass or fail at any difficulty.
+    certain, tasks : number of tasks with a rate of 0 or 1, and of tasks with several attempts.
+    expected : expected `certain`, given the submission's ability and the difficulty of the tasks.
+    p : p-value of the hypothesis that difficulty explains `certain`, adjusted for all submissions.
     """
 
     certain: Ints
@@ -67,8 +66,9 @@ class CertainTasks:
 class SubmissionShortfall:
     """Attempts that a submission lacks although most submissions have them.
 
-    missing : number of missing attempts per submission.  usual : usual attempts per submission.
-    p : adjusted for all submissions, for losses at tasks that other submissions fail.
+    missing : number of missing attempts of each submission.
+    usual_attempts : usual total number of attempts of a submission.
+    p : p-value of the hypothesis that attempts are missing at random, adjusted for all submissions.
     """
 
     missing: Ints
@@ -78,10 +78,10 @@ class SubmissionShortfall:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EqualTexts:
-    """The partner with the most texts in common beyond what third submissions explain.
+    """The partner with which each submission shares most texts, beyond what is common elsewhere.
 
-    partner : index of the partner, or −1 if there is none.
-    equal : number of attempts with a text that the partner has at the same task.
+    partner : index of the partner, or −1 if there is no partner.
+    equal : number of attempts with a text that the partner also has at the same task.
     attempts : number of attempts with a text.
     p : p-value, adjusted for all pairs.
     """
@@ -97,7 +97,7 @@ def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 
     logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b.
 
-    n, c : (submissions, tasks), attempts and passes; n = 0 if there is no attempt.
+    n, c : attempts and passes, (submissions, tasks); n = 0 if there is no attempt.
     Returns p in (0, 1) and the difficulties b.  Source: Rasch 1960.
 
     >>> rates, difficulty = success_rates(np.full((2, 2), 4), np.array([[4, 2], [2, 0]]))
@@ -124,8 +124,9 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     """The closest partner of each of three or more submissions.
 
     r_st = (c − n p) / √(n p (1 − p)) with p from `success_rates`. For a pair of submissions, z =
-    Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Related models agree to some degree, so p is the normal tail
-    of (z − median) / max(1, 1.4826 MAD), over all pairs, times their number.
+    Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Related models agree to some degree. Therefore p is
+    the normal tail probability of (z − median) / max(1, 1.4826 MAD), with the median and the MAD
+    over all pairs, times the number of pairs.
 
     n, c : as in `success_rates`.
 
@@ -164,7 +165,6 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
 
 
 def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
-    """Agreeing outcomes, with attempts matched as well as possible, and outcomes that both have."""
     (n, c), (n_other, c_other) = first, second
     return (
         np.minimum(c, c_other) + np.minimum(n - c, n_other - c_other), np.minimum(n, n_other)
@@ -174,7 +174,6 @@ def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> t
 def _agreement_across_tasks(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Places
 ) -> float:
-    """Share of agreeing outcomes if the submissions' outcomes come from different tasks."""
     (n, c), (n_other, c_other) = first, second
     matches, common = _agreeing_outcomes(
         (n[tasks, None], c[tasks, None]), (n_other[None, tasks], c_other[None, tasks])
@@ -184,12 +183,13 @@ def _agreement_across_tasks(
 
 
 def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
-    """A test of whether a share of the tasks passes, or fails, regardless of difficulty.
+    """A test of whether a share of the tasks always passes or fails, regardless of difficulty.
 
-    In the model of each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails
-    every attempt, and the remaining tasks have the rates of `success_rates` with a new ability
-    (EM). The statistic is √(2 log likelihood ratio) against π = 0. The statistic is compared with
-    the statistics of all submissions, like in `closest_partners`. Single attempts are ignored.
+    In the model of each submission, every attempt passes at a share π₁ of the tasks, and every
+    attempt fails at a share π₀. The remaining tasks have the rates of `success_rates` with a newly
+    estimated ability (EM). The statistic is √(2 log likelihood ratio) against π = 0. It is compared
+    with the statistics of all submissions, like in `closest_partners`. Tasks with one attempt are
+    ignored.
 
     n, c : as in `success_rates`.
     """
@@ -224,17 +224,16 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
 
 def _likelihood_parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
-    """Likelihoods of each task under the three classes: always passes, always fails, neither."""
     always, never = shares[:, :, None]
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
 
 
 def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
-    """A test of whether attempts are missing at tasks that the other submissions fail.
+    """A test of whether attempts are missing mainly at tasks that the other submissions fail.
 
     The usual number of attempts at a task is the median over submissions. Under the hypothesis,
     each usual attempt is equally likely to be missing. The mean failure rate of the other
-    submissions at the missing attempts is then approximately normal.
+    submissions at the tasks of the missing attempts is then approximately normal.
 
     n, c : as in `success_rates`.
     """
@@ -256,15 +255,16 @@ def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
 def equal_texts(
     submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
 ) -> EqualTexts:
-    """A test of whether two submissions share texts beyond what third submissions explain.
+    """A test of whether two submissions share more texts than other submissions make plausible.
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
-    expected probability 1 − (1 − f)^m. In this formula f = (h + ½) / (H + 1), and h of the H
-    attempts by third submissions with this verdict have the text. Equal short answers are therefore
-    expected, and equal long texts are not. p is a Poisson-binomial tail times the number of pairs.
+    expected probability 1 − (1 − f)^m. In this formula f = (h + ½) / (H + 1). Among the H attempts
+    at the task by all other submissions with this verdict, h have the text. Equal short answers are
+    therefore expected, and equal long texts are not. p is a Poisson-binomial tail probability times
+    the number of pairs.
 
     submission, task, passed, text, times : one row per submission, task, verdict and text, with the
-        number of times that the text occurs.
+        number of attempts that have the text (`times`).
     submissions : number of submissions.
     """
     words, judged, group = (
@@ -298,7 +298,6 @@ def equal_texts(
 
 
 def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
-    """Sparse array with numbers of attempts, (submissions, codes)."""
     from scipy.sparse import csr_array
 
     shape = (submissions, int(code.max(initial=-1)) + 1)
@@ -306,19 +305,17 @@ def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints)
 
 
 def _row_codes(*columns: Ints) -> Ints:
-    """An integer code for each row, equal for equal rows."""
     return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
 
 
 def _chance_of_at_least(chance: Floats, number: int) -> float:
-    """P(at least `number` independent events happen), given their probabilities."""
     from passk_cli.inference.flips import poisson_binomial
 
     return float(poisson_binomial(chance)[number:].sum())
 
 
 def _normal_tail(values: Floats, all_values: Floats) -> Floats:
-    """Robust normal tails of values above the median of all values, times the number of values."""
+    """Robust normal tail probabilities of values, times the number of all values."""
     from passk_cli.scipy_special import ndtr
 
     middle = np.median(all_values)

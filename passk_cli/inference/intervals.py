@@ -1,4 +1,4 @@
-"""All interval methods, in one registry and behind one function."""
+"""All interval methods in one registry, and the function that computes an interval."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ from passk_cli.suggestions import did_you_mean_or_list
 if TYPE_CHECKING:
     from passk_cli.inference.hull_interval import MetricCounts
 
-# Default methods: the narrowest method that has enough coverage in all cases of
-# benchmarks/coverage.md. The interval of a difference uses the distribution of its test
-# (benchmarks/difference.md).
+# Default methods: the narrowest method with enough coverage in all cases of benchmarks/coverage.md.
+# The interval of a difference comes from the distribution of its test (benchmarks/difference.md).
 DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
@@ -43,7 +42,7 @@ PAIRED_SCORE = "paired-score"
 LOGIT_T = "logit-t"
 # Method for ratios of means and for the test that two ratios are equal (`ratio`).
 FIELLER = "fieller"
-# Method for values of which the counts determine only a range (`compatible_rates`).
+# Method for quantities for which the counts determine only a range (`compatible_rates`).
 RANGE_METHOD = "range"
 # Maximum number of values in a batch of samples.
 _VALUES_TOGETHER = 1 << 21
@@ -57,22 +56,21 @@ _SMALLEST, _LARGEST = 1e-8, 0.499
 class IntervalData:
     """Data for an interval: the values of one metric over tasks.
 
-    values : (tasks,) finite.
+    values : finite task values, (tasks,).
     low, high : bounds of the values; infinite if they are unknown.
-    attempts : attempts per task if the values are of pass/fail outcomes; otherwise None.
-    within : (tasks,) variance of each value over repeated attempts, for "these tasks"; or None.
+    attempts : attempts per task if the values come from pass/fail outcomes; otherwise None.
+    within : variance of each value over repeated attempts, (tasks,), for "these tasks"; or None.
     clusters : a code 0 … G−1 per task, or None.
-    draws : means under repeated attempts, for "these tasks" with `percentile`; or None.
-    mixed : number of tasks with both passes and failures, for "these tasks".
-    passes : for "these tasks", the counts from which the values were computed. Empty if the values
-        need more than counts. A difference has one entry per model.
-    floor : for differences, the lower bound for the variance of the mean.
-    between : for differences, their smallest and largest values if outcomes are missing. `floor`
-        and `between` are arguments of `difference_distribution`.
+    repeated_means : means with resampled attempts, for "these tasks" with `percentile`; or None.
+    mixed_tasks : number of tasks with both passes and failures, for "these tasks".
+    metric_counts : for "these tasks", the counts from which the values were computed. Empty if the
+        values need more than counts. A difference has one entry per model.
+    variance_floor : for differences, the lower bound for the variance of the mean.
+    difference_bounds : for differences, smallest and largest values if outcomes are missing.
     hidden : for corrected values, variance of the mean that the values do not contain.
     degrees : for corrected values, degrees of freedom if they are fewer than the values imply.
     values_near_bound : for corrected values, values with limits that the interval must include.
-    resamples, seed : for methods that need random draws.
+    resamples, seed : number of random draws, and their seed, for methods that need draws.
     """
 
     values: Floats
@@ -112,10 +110,10 @@ class IntervalData:
 
     @cached_property
     def se(self) -> float | None:
-        """Standard error of the mean over new tasks (clusters); None if there is only one.
+        """Standard error of the mean for new tasks; None with one task (or one cluster).
 
-        √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden), which is s/√T without clusters and hidden
-        variance.  Source: Miller 2024, eq. 4.
+        √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden). Without clusters and hidden variance this is
+        s/√T.  Source: Miller 2024, eq. 4.
         """
         totals, sizes = self.unit_totals
         units = len(sizes)
@@ -131,8 +129,8 @@ class IntervalData:
 
         The size is 1 without clusters, and m if all clusters have m tasks. The guard atom
         represents a large cluster, because a few large clusters determine how wrong a mean may be.
-        With the average cluster size, intervals for lognormal and Pareto sizes cover only 88 to 95
-        %, and no size in between covers 94.5 % in all cases (benchmarks/coverage.md).
+        With the average cluster size instead, intervals cover only 88 to 95 % if cluster sizes are
+        lognormal or Pareto distributed (benchmarks/coverage.md).
         """
         sizes = self.unit_totals[1]
         return float(sizes @ sizes / sizes.sum())
@@ -145,10 +143,10 @@ class IntervalData:
 
     @property
     def share_within(self) -> float | None:
-        """Share of the variance of the mean over tasks that is due to too few attempts, in [0, 1].
+        """Share of the variance of the mean that is due to random outcomes of attempts, in [0, 1].
 
-        The share is the mean of `within` divided by the variance of the values over tasks. None if
-        the share cannot be estimated: n ≤ k at some task, one task, or all values equal.
+        The share is the mean of `within` divided by the variance of the values over tasks. It is
+        None for one task, if n ≤ k at some task, or if all values are equal.
 
         >>> IntervalData(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
         0.5
@@ -161,7 +159,7 @@ class IntervalData:
 
     @cached_property
     def bootstrap(self) -> BootstrapDistribution | Floats:
-        """Bootstrap distribution of the mean: exact for tasks, sorted random draws for clusters."""
+        """Bootstrap distribution of the mean: exact, or sorted random draws for clusters."""
         if self.clusters is None:
             return BootstrapDistribution(self.values)
         column = self.values[:, None]
@@ -171,7 +169,7 @@ class IntervalData:
 
 @dataclass(frozen=True)
 class Interval:
-    """Limits with their level, method and population, and the reason if the limits are None."""
+    """Limits, the level, method and population of the limits, and the reason if limits are None."""
 
     low: float | None
     high: float | None
@@ -197,7 +195,7 @@ class Interval:
 Limits = tuple[float, float]
 
 NEEDS_BOUNDS = "needs the lowest and highest possible score"
-# Number of tasks up to which a remark about coverage is given if the bounds are unknown.
+# Number of tasks up to which passk adds a remark about coverage if the bounds are unknown.
 FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % at a level of 95 %"
 
 
@@ -207,13 +205,13 @@ def interval(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> Interval:
-    """The interval of a mean over tasks.
+    """The interval for a mean over tasks.
 
-    method : a name in METHODS; None for the population's default.  level : in (0, 1).
+    method : a name in METHODS; None for the default of the population.  level : in (0, 1).
     population : NEW_TASKS or THESE_TASKS.
-    Edge cases: if a method cannot give limits, they are None and the result contains the reason. If
-        the bounds of scores are unknown, BCa replaces methods that need bounds, and a remark
-        reports this. For values that need more than counts, the jackknife replaces `hull`.
+    Edge cases: if a method cannot compute limits, the limits are None and `reason` explains why. If
+        the bounds of scores are unknown, BCa replaces methods that need bounds, and `reason`
+        contains a remark. For values that need more than counts, the jackknife replaces `hull`.
     Errors: ParameterError if the method does not exist or is not for the population.
 
     >>> limits = interval(IntervalData(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
@@ -231,7 +229,8 @@ def intervals(
 ) -> list[Interval]:
     """The intervals of several samples; see `interval`.
 
-    Vectorised methods compute many intervals at once. Other samples change a limit by 1e-12 only.
+    Vectorised methods compute many intervals at once. A limit then depends on the other samples by
+    less than 1e-12.
 
     >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
     >>> samples = [IntervalData(one, low=-1.0) for one in values]
@@ -286,11 +285,11 @@ def intervals(
 def equivalence_p_values(
     samples: Sequence[IntervalData], margin: float, method: str, population: str = NEW_TASKS
 ) -> list[float]:
-    """p-values of two one-sided tests of the hypothesis that a mean difference is outside ±margin.
+    """p-values of the hypothesis that a mean difference is outside ±margin (two one-sided tests).
 
-    p is the smallest α for which the interval of level 1 − 2α is within ±margin. If a method has no
-    distribution of its own, a search finds α with a relative precision of 1e-6, and α is at least
-    1e-8. p is 1 if no interval is within ±margin, and NaN if there is no interval.
+    p is the smallest α for which the interval of level 1 − 2α is within ±margin. If the method
+    has no formula for p, a search finds α ≥ 1e-8 with a relative precision of 1e-6. p is 1 if no
+    interval is within ±margin, and NaN if there is no interval.
 
     margin : > 0.  Source: Schuirmann 1987.
 
@@ -313,7 +312,6 @@ def equivalence_p_values(
 
 
 def _equivalence_p(sample: IntervalData, margin: float, method: str, population: str) -> float:
-    """The p-value of equivalence by a search over levels; see `equivalence_p_values`."""
 
     def room(log: float) -> float:
         limits = interval(sample, method, 1.0 - 2 * math.exp(log), population)
@@ -331,7 +329,7 @@ def _equivalence_p(sample: IntervalData, margin: float, method: str, population:
 
 
 def check_method(method: str | None, level: float, population: str) -> str:
-    """The name of the method; ParameterError if the method, level or population is invalid."""
+    """The method's name. Errors: ParameterError for an invalid method, level or population."""
     if population not in DEFAULT_METHODS:
         raise ParameterError(
             f"no population {population!r}; {did_you_mean_or_list(population, DEFAULT_METHODS)}"
@@ -353,13 +351,12 @@ def check_method(method: str | None, level: float, population: str) -> str:
 
 
 class _UndefinedLimitsError(Exception):
-    """Raised with the reason if a method has no limits for a sample."""
+    """The error if a method has no limits for a sample, with the reason as its message."""
 
 
 def _remark_without_spread(
     sample: IntervalData, population: str, method: str, limits: Limits
 ) -> str:
-    """A remark on limits of data without spread; an error if the attempts at a task differ."""
     if population == THESE_TASKS:
         if METHODS[method].needs_draws and sample.repeated_means is None:
             raise _UndefinedLimitsError(
@@ -394,8 +391,8 @@ def _remark_without_spread(
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
-# Largest weight of a guard atom, for values that are concentrated at a few points such as 0 and 1.
-# The weight is ½ for values that vary smoothly. 0.93 is the smallest weight for which the exact
+# Largest weight of a guard atom, for values that are concentrated at a few numbers such as 0 and 1.
+# For values that vary smoothly, the weight is ½. 0.93 is the smallest weight for which the exact
 # coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
 # number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
 # give the Clopper–Pearson interval.
@@ -404,17 +401,17 @@ _SMOOTHING = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if the values form lumps.
+    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if there are point masses.
 
-    The weight is ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from two lumps, one at the
-    bound and one at v. ρ is the sum of squared distances to the nearer lump, in units of the
-    distance between the lumps: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v = Σ y² / Σ y.
-    ρ is 0 if all values are 0 or 1, or if all are equal.  With clusters, y is the sum over a
-    cluster of m tasks, v is m times as large, and the unit is a cluster of average size.
+    The weight is ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from two point masses, one
+    at the bound and one at v. ρ is the sum of squared distances to the nearer point mass, in units
+    of the distance between the point masses: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v
+    = Σ y² / Σ y. ρ is 0 if all values are 0 or 1, or if all values are equal. With clusters, y is
+    the sum over a cluster of m tasks, v is m times as large, and the unit is an average cluster.
 
-    distance : (… × units), y from `distances_to_bound`. Only ratios of distances matter.
-    sizes : (… × units), number of tasks in a unit, > 0.  counts : number of equal units, ≥ 0.
-    Returns (…) floats in [0.5, 0.93].
+    distance : distances y from `distances_to_bound`, (… × units). Only their ratios are important.
+    sizes : number of tasks in a unit, > 0, (… × units).  counts : number of equal units, ≥ 0.
+    Returns floats in [0.5, 0.93], (…).
     Source: benchmarks/coverage.md.
 
     >>> guard_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
@@ -460,7 +457,6 @@ def distances_to_bound(
 
 
 def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _UndefinedLimitsError]:
-    """Guarded quantiles for values with two bounds; `amount_reach` gives the limits of amounts."""
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _UndefinedLimitsError]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
@@ -478,7 +474,7 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
 
 
 def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
-    """Quantiles of a Dirichlet-weighted mean with an atom per task (cluster) and a guard atom."""
+    """Quantiles of a Dirichlet-weighted mean with one atom per task (cluster) and a guard atom."""
     answers: dict[int, Limits] = {}
     for places in _batches(samples, lambda s: (s.clusters is None, len(s.unit_totals[1]))):
         part = [samples[at] for at in places]
@@ -499,7 +495,7 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
-        # If all values equal a bound, the limit in the direction of the bound is the bound itself.
+        # If all values are equal to a bound, the limit on the side of the bound is the bound.
         limits = np.where(away.max(axis=1) == 0.0, bound[:, 0], q).reshape(2, -1)
         answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
@@ -508,7 +504,6 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
 def _batches(
     samples: Sequence[IntervalData], key: Callable[[IntervalData], Hashable]
 ) -> Iterator[list[int]]:
-    """Indices of samples with equal keys, in batches that fit into memory."""
     for group in group_by(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[group[0]].values)
         yield from (group[block] for block in row_blocks(len(group), tasks, _VALUES_TOGETHER))
@@ -522,7 +517,6 @@ def _quantile(sample: IntervalData, p: float) -> float:
 
 
 def _percentile(sample: IntervalData, tail: float) -> Limits:
-    """Quantiles of the bootstrap distribution, over repeated attempts for "these tasks"."""
     if sample.repeated_means is not None:
         low, high = np.quantile(sample.repeated_means, [tail, 1 - tail])
         return float(low), float(high)
@@ -551,7 +545,7 @@ def _bca(sample: IntervalData, tail: float) -> Limits:
 
 
 def acceleration(sample: IntervalData) -> float:
-    """The acceleration of a BCa interval from the jackknife over tasks (or clusters).
+    """The acceleration of a BCa interval, by the jackknife over tasks (or clusters).
 
     Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each estimate.
     Without clusters d is proportional to x − x̄. The acceleration is 0 if all d are 0.
@@ -568,7 +562,7 @@ def acceleration(sample: IntervalData) -> float:
 
 
 def _student_t(sample: IntervalData, tail: float) -> Limits:
-    """Student's t with the (clustered) standard error; its limits may exceed the bounds."""
+    """Student's t limits with the (clustered) standard error. They may exceed the bounds."""
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None:
@@ -580,7 +574,6 @@ def _student_t(sample: IntervalData, tail: float) -> Limits:
 def _corrected(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    """Limits of corrected values: `_logit_t`, extended to the limits of `values_near_bound`."""
     limits = [_logit_t(sample, tail) for sample in samples]
     few = {at: IntervalData(sample.values_near_bound, sample.low, sample.high)
            for at, sample in enumerate(samples)
@@ -611,7 +604,7 @@ def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsErro
 
 
 def _jackknife(sample: IntervalData, tail: float) -> Limits:
-    """Normal limits with the jackknife variance over attempts, cut off at the bounds."""
+    """Normal limits with the jackknife variance over attempts, limited to the bounds."""
     if sample.within is None or np.isnan(sample.within).any():
         raise _UndefinedLimitsError(
             "no attempt can be left out: the jackknife needs n > k at every task, and a metric that"
@@ -622,7 +615,6 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
 
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
-    """Limits of `HullInterval`, for a mean or (Zou & Donner 2008) for a difference of two means."""
     limits = [passes.limits(tail) for passes in sample.metric_counts]
     if len(limits) == 1:
         return limits[0]
@@ -645,7 +637,6 @@ def _wilson(sample: IntervalData, tail: float) -> Limits:
 
 
 def _clopper_pearson(sample: IntervalData, tail: float) -> Limits:
-    """The exact binomial interval.  Source: Clopper & Pearson 1934."""
     _require_one_attempt(sample)
     passes = round(float(sample.values.sum()))
     low, high = rate_limits([len(sample.values)], [passes], 1 - 2 * tail)
@@ -677,7 +668,6 @@ def _paired_score(
 
 
 def _discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
-    """Numbers of all tasks, of tasks that only the first and that only the second model passes."""
     d = sample.values
     return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
@@ -685,7 +675,7 @@ def _discordant_counts(sample: IntervalData) -> tuple[int, int, int]:
 def difference_distributions(
     samples: Sequence[IntervalData],
 ) -> Iterator[tuple[list[int], DifferenceDistribution]]:
-    """Distributions of mean differences with the indices of their samples, in batches."""
+    """Distributions of mean differences in batches, with the indices of the samples."""
 
     def tasks(sample: IntervalData) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
@@ -713,7 +703,6 @@ def difference_distributions(
 def _guarded_t(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    """Limits of mean differences from `difference_distribution`, which gives their p-values too."""
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
@@ -743,20 +732,19 @@ def _require_one_attempt(sample: IntervalData) -> None:
 class IntervalMethod:
     """An interval method: its function, its description and what it needs.
 
-    limits : function of a sample and a tail probability. The function may raise
-    _UndefinedLimitsError.
-    description : its name in a sentence about methods.  cites : keys of study/references.bib.
-    populations : the populations that it is valid for.
-    vectorised : whether `limits` takes many samples at once; errors are then in its result.
-    needs_draws : whether it needs random draws for clusters or for "these tasks".
-    steady : whether its limits never or hardly fall if a value rises. The limits of other methods
-        can fall when the spread changes (benchmarks/missing.md).
-    needs_bounds : whether it needs the bounds of the values.
-    needs_counts : whether it needs the passes from which the values were computed.
-    alternative : the method that replaces it if bounds or counts are needed but unknown.
-    for_amounts : whether it can be used for amounts, which have no upper bound.
-    for_differences : whether it is for differences of two models.
-    for_binary : whether it is only for differences of −1, 0 and 1.
+    limits : function of a sample and a tail probability. It may raise _UndefinedLimitsError.
+    description : name of the method in a sentence.  cites : keys of study/references.bib.
+    populations : populations for which the method is valid.
+    vectorised : whether `limits` accepts many samples at once. Its result then contains the errors.
+    needs_draws : whether the method needs random draws for clusters or for "these tasks".
+    nearly_monotone : whether limits never or hardly fall if a value rises. The limits of other
+        methods can fall when the spread changes (benchmarks/missing.md).
+    needs_bounds : whether the method needs the bounds of the values.
+    needs_counts : whether the method needs the passes from which the values were computed.
+    alternative : method that is used if needed bounds or counts are unknown.
+    for_amounts : whether the method is valid for amounts, which have no upper bound.
+    for_differences : whether the method is for differences between two models.
+    for_binary : whether the method is only for differences of −1, 0 and 1.
     """
 
     limits: Callable[..., Any]
@@ -774,7 +762,7 @@ class IntervalMethod:
     for_binary: bool = False
 
 
-# Name → method. A new method needs one function and one entry here.
+# Interval methods by name. A new method needs one function and one entry in this table.
 METHODS: dict[str, IntervalMethod] = {
     "guard": IntervalMethod(
         _guard,

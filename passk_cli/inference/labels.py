@@ -1,4 +1,4 @@
-"""Correction of pass@k and pass^k for a fallible judge, with labels of some attempts."""
+"""Correction of pass@k and pass^k for the errors of a judge, with labels of some attempts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MAX_SCATTERED_K = 2
 # Minimum numbers of labels, of labelled tasks and of pairs of labels at the same task. With fewer
 # labels, the errors of a judge are not known well enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# Minimum number of labelled tasks for a difference. With 20 labelled tasks, equal models differ
-# significantly in 7.3 % of simulations.
+# Minimum number of labelled tasks for a comparison of two models. With 20 labelled tasks, equal
+# models differ significantly in 7.3 % of simulations.
 FEWEST_COMPARED = 30
-# Minimum number of labelled tasks with a value other than the bound. With fewer tasks, intervals
-# that rely on the judge cover only 90 %.
+# Minimum number of labelled tasks with a value above 0, and with a value below 1. With fewer tasks,
+# intervals that rely on the judge cover only 90 %.
 MIN_TASKS_OFF_BOUND = 5
 # Minimum probability that two attempts at a task both pass, or both fail.
 MIN_PAIR_PROBABILITY = 0.07
@@ -35,11 +35,11 @@ _MIN_DISCRIMINATION = 0.1
 class CorrectedValues(NamedTuple):
     """Task values that are corrected for the judge's errors, and the uncertainty of their mean.
 
-    values : (tasks,). A corrected value may exceed the metric's bounds, but the mean is unbiased.
-    hidden : variance that is added to the variance of the mean over tasks, for errors of the judge
-        that are so rare that few or no labels show them.
+    values : corrected values, (tasks,). They may exceed the metric's bounds; the mean is unbiased.
+    hidden : variance that is added to the variance of the mean, for errors of the judge that are so
+        rare that few or no labels show them.
     degrees : degrees of freedom for Student's t.
-    values_near_bound : values of the labelled tasks from labels only, if nearly all are at a bound.
+    values_near_bound : values of the labelled tasks from their labels, if nearly all are 0 or 1.
     """
 
     values: Floats
@@ -51,8 +51,9 @@ class CorrectedValues(NamedTuple):
 class JudgeLabels(NamedTuple):
     """Numbers of attempts and labels per task, by the judge's verdict and by the true outcome.
 
-    n, c : (tasks,), attempts, and attempts that the judge passes.
-    table : (tasks × 2 × 2), labelled attempts by verdict (fail, pass) and truth (fail, pass).
+    n, c : number of attempts, and of attempts that the judge passes, (tasks,).
+    label_table : number of labelled attempts by verdict (fail, pass) and truth (fail, pass),
+        (tasks × 2 × 2).
 
     >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
     >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
@@ -65,7 +66,7 @@ class JudgeLabels(NamedTuple):
 
     @classmethod
     def from_truth(cls, n: Ints, c: Ints, truth: Attempts) -> JudgeLabels:
-        """Labels from the truth of each attempt: 1, 0, or NaN if an attempt has no label."""
+        """Labels from the true outcome of each attempt: 1, 0, or NaN for an unknown outcome."""
         table = np.zeros((len(n), 2, 2), dtype=np.int64)
         labelled = ~np.isnan(truth.value)
         cell, label = truth.cell[labelled], truth.value[labelled].astype(np.int64)
@@ -96,9 +97,9 @@ class JudgeLabels(NamedTuple):
 
     @property
     def labels_per_task(self) -> int:
-        """The k up to which every labelled task has k labels, or labels for all its attempts.
+        """The largest k for which every labelled task has k labels, or labels for all its attempts.
 
-        The number is 0 if labels are scattered: some task has one label but more attempts.
+        The number is 0 if labels are scattered: a task has one label but several attempts.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
         >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
@@ -118,8 +119,8 @@ class JudgeLabels(NamedTuple):
     def weights(self) -> Floats:
         """Number of attempts that each label represents, by task and verdict: (tasks × 2).
 
-        The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` drew labels at
-        a different rate in each stratum.
+        The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` chose attempts
+        for labelling at a different rate in each stratum.
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
@@ -133,7 +134,7 @@ class JudgeLabels(NamedTuple):
 
     @property
     def unlabelled_verdict(self) -> str:
-        """The verdict, "passes" or "fails", without labels if the other verdict has some; or ""."""
+        """The verdict ("passes" or "fails") if only this verdict has no labels; otherwise ""."""
         label_counts, size = (
             self.label_table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
@@ -152,11 +153,11 @@ class JudgeLabels(NamedTuple):
 
     @property
     def selection_p(self) -> float:
-        """p of the hypothesis that labels were drawn regardless of the judge's pass rate of a task.
+        """p of the hypothesis that labels were placed regardless of the judge's verdicts at a task.
 
-        The statistic is the covariance of the labels with c/n of their tasks within a stratum. The
-        variance of the statistic is the variance for the same number of random labels
-        (hypergeometric). The covariances and the variances are summed over strata.
+        The statistic is the covariance of the labels with c/n of their tasks, within a stratum. Its
+        variance is the variance for the same number of randomly placed labels (hypergeometric).
+        Covariances and variances are summed over strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
@@ -190,7 +191,7 @@ class JudgeLabels(NamedTuple):
         return self.labels_per_task or (MAX_SCATTERED_K if self.label_pairs >= FEWEST_PAIRS else 1)
 
     def refusal_reason(self, metric: Metric) -> str:
-        """Why these labels are too few for a metric, and which are needed; "" if they are enough.
+        """Why labels are too few for a metric, and which labels are needed; "" for enough labels.
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
@@ -222,7 +223,7 @@ class JudgeLabels(NamedTuple):
         return ""
 
     def corrected(self, metric: Metric) -> CorrectedValues:
-        """The corrected values by `correct_by_task`, or by `correct_scattered` if scattered."""
+        """The corrected values: `correct_scattered` for scattered labels, or `correct_by_task`."""
         return (
             correct_by_task(metric, self)
             if self.labels_per_task
@@ -231,13 +232,14 @@ class JudgeLabels(NamedTuple):
 
 
 class JudgeStrata(NamedTuple):
-    """Strata of attempts: the judge's verdict, and whether most verdicts of the task are passes.
+    """Strata of attempts by the judge's verdict and by the more frequent verdict at the task.
 
-    A verdict that differs from most verdicts of its task is wrong more often.
-    code : (tasks × 2), stratum of each task's failing and passing attempts.
-    size : (tasks × 2), number of these attempts.
-    mean, share, label_counts : for each stratum, the mean of its labels (½ without labels), the
-        share of its attempts with a label, and the number of labels.
+    A verdict that differs from most verdicts at its task is wrong more often.
+
+    code : stratum of the attempts that fail and that pass at each task, (tasks × 2).
+    size : number of these attempts, (tasks × 2).
+    mean, labelled_share, label_counts : for each stratum, the mean of its labels (½ without
+        labels), the share of its attempts with a label, and the number of labels.
     """
 
     code: Ints
@@ -262,8 +264,11 @@ class JudgeStrata(NamedTuple):
     def unlabelled_variance(self, slope: Floats, variance: Floats) -> float:
         """Variance of a mean over tasks due to attempts without labels: Σ (1 − π) W² variance / r.
 
+        A stratum has r labels, and π is the share of its attempts with a label. Without labels, the
+        variance is not divided by r.
+
         slope : derivative of a task's value with respect to one of its attempts, (tasks × 2).
-        variance : variance of a label in each stratum; not divided by r if there are no labels.
+        variance : variance of a label in each stratum.
         """
         weight = np.bincount(self.code.ravel(), (self.size * slope).ravel(), 4) / len(self.size)
         return float(
@@ -277,9 +282,9 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
     """pass@k or pass^k for k ≤ 2, corrected by labels of randomly drawn attempts.
 
     An attempt has the corrected outcome ỹ = μ + (Y − μ)/π if it has a label Y, and ỹ = μ if not. μ
-    is the mean of the labels in its stratum, and π is the share of labelled attempts. ỹ has the
-    expectation of Y. The value of a task is Chen's formula with ỹ instead of the outcome: pass^2 =
-    ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
+    is the mean of the labels in its stratum, and π is the share of labelled attempts. ỹ and Y have
+    the same expectation. The value of a task is Chen's formula with ỹ instead of the outcome:
+    pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
 
     hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels, of which x are
     true. In these strata μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope
@@ -318,12 +323,12 @@ def correct_scattered(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
 
 
 def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
-    """Any metric of counts, corrected by k or more labels in each of m randomly drawn tasks of T.
+    """A metric of counts, corrected by k or more labels at each of m randomly drawn tasks of T.
 
-    The estimate is λ · mean(g) + mean(u − λ g). g is the judge's value of a task, and u is the
-    value from its labels. λ is the slope of u in g among the m tasks, limited to [0, 1]. In the
-    values, the residuals of the m tasks are multiplied by T/√(m (m − 2)), so that the variance of
-    the mean is the variance of the estimate.
+    The estimate is λ · mean(g) + mean(u − λ g). g is the value of a task from the judge's verdicts,
+    and u is its value from labels. λ is the slope of the regression of u on g over the m tasks,
+    limited to [0, 1]. In the values, the residuals of the m tasks are multiplied by T/√(m (m − 2)),
+    so that the variance of the mean is the variance of the estimate.
 
     hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). p is the mean of |u −
     g|, of u or of 1 − u, whichever is smallest.
@@ -350,12 +355,13 @@ def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
 
 
 def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
-    """pass@1 from a judge's error rates on other models or tasks; None if both rates are similar.
+    """pass@1, corrected by a judge's error rates on other models or tasks; None if s is near f.
 
     p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
     errors in r attempts is (x + ½)/(r + 1). hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
     f)/(r_f + 1)) / (s − f)² at the mean p.
-    errors : numbers of wrong verdicts and of all verdicts, for truly failing and passing attempts.
+    errors : number of wrong verdicts and of all verdicts, for truly failing attempts and then for
+        truly passing attempts.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
@@ -373,19 +379,16 @@ def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Cor
 
 
 def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
-    """The values of the tasks with at least k labels, computed from their labels only."""
     full = labels.label_counts >= metric.k
     return metric.values(labels.label_counts[full], labels.passing_labels[full])
 
 
 def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
-    """The values, if fewer than `fewest` are above 0 or fewer than `fewest` below 1; or None."""
     off = min(np.count_nonzero(values > ROUNDING), np.count_nonzero(values < 1 - ROUNDING))
     return values if off < fewest else None
 
 
 def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
-    """Variance of errors that a number of labels may fail to show."""
     rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
@@ -393,7 +396,8 @@ def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
 def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | None:
     """Share of wrong verdicts among attempts with a given truth; None without such labels.
 
-    several : labels of one or more models.  truth : 0 for failing attempts, 1 for passing attempts.
+    several : labels of one or more models.
+    truth : 0 for truly failing attempts, 1 for truly passing attempts.
 
     >>> table = np.array([[[3, 0], [1, 0]], [[2, 1], [0, 1]]])
     >>> round(error_rate([JudgeLabels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
@@ -406,7 +410,7 @@ def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | Non
 
 
 def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
-    """Share of all attempts with a given verdict and a given truth; None without labels."""
+    """Share of attempts with a given verdict and a given true outcome; None without labels."""
     part = np.zeros((2, 2))
     part[verdict, truth] = 1
     return _weighted_share([labels], part, np.ones((2, 2)))
@@ -416,8 +420,8 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     """Cohen's κ between judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
 
     p_o is the share of attempts on which judge and label agree. p_e is the share on which two
-    raters with the same pass rates would agree at random. The task values are linear in the table
-    of shares (delta method). None without labels, or if all verdicts are equal.
+    raters with the same pass rates would agree at random. The task values are linear
+    approximations (delta method). None without labels, or if all verdicts are equal.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
@@ -448,11 +452,12 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
 def _weighted_share(
     several: Sequence[JudgeLabels], part: Floats, base: Floats
 ) -> IntervalData | None:
-    """Weighted share of labels in some cells of the table verdict × truth, out of base cells.
+    """Weighted share of labels in the `part` cells of verdict × truth, among the `base` cells.
 
     Each task with labels in the base has the value R + (part − R · base) / mean base (a ratio of
-    totals), so the interval accounts for errors that occur together in a task.
-    part, base : (2 × 2), 1 for the selected cells and 0 otherwise.
+    totals), so the interval accounts for errors that occur together at a task.
+
+    part, base : 1 for the selected cells and 0 for other cells, (2 × 2).
     """
     tables = np.concatenate([labels.weights[:, :, None] * labels.label_table for labels in several])
     top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
@@ -467,7 +472,6 @@ def _weighted_share(
 
 
 def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
-    """Variance of a share that is due to truths which no label of a verdict shows."""
     hidden = 0.0
     for labels in several:
         label_counts = labels.label_table.sum(axis=(0, 2))
@@ -481,7 +485,7 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
 
 
 class ErrorClustering(NamedTuple):
-    """Pairs of errors at the same task with the same truth, the expected number of pairs, and p."""
+    """Number of pairs of errors with the same truth at the same task, its expectation, and p."""
 
     pairs: int
     expected: float
@@ -504,10 +508,12 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
 
 
 class LabelNeed(NamedTuple):
-    """How the variance of a corrected mean falls with labels: least + slope · (1/r − 1/most).
+    """Variance of a corrected mean with r labels: smallest + slope · (1/r − 1/available).
 
-    r : number of labels, or of labelled tasks, up to `most`; now it is `labelled`.
-    per_task : number of labels in each labelled task; 0 if labels are scattered.
+    If whole tasks are labelled, r is the number of labelled tasks.
+
+    smallest_variance : variance if all `available` attempts (or tasks) have labels.
+    labelled : the current r.  per_task : labels at each labelled task; 0 for scattered labels.
     """
 
     smallest_variance: float
@@ -517,7 +523,7 @@ class LabelNeed(NamedTuple):
     per_task: int
 
     def labels_for(self, variance: float) -> int | None:
-        """Number of labels, or labelled tasks, for a variance; None if there are too few tasks."""
+        """The r that a variance needs; None if even all available labels are not enough."""
         if variance <= self.smallest_variance:
             return None
         return math.ceil(

@@ -8,11 +8,11 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.bootstrap_weights import cluster_totals
 from passk_cli.inference.difference import difference_distribution
 
-# Negative skewness of log amounts, in standard errors, up to which they are treated as normal, and
-# from which they are not treated as normal.
+# Negative skewness of log amounts, in standard errors, up to which log amounts are treated as
+# normal, and from which on they are not.
 _LEFT = 1.0, 2.0
-# Largest distance of a lower limit from the mean, in units of the mean, that is not softened. With
-# larger distances the limit approaches 0.
+# Distance of a lower limit from the mean, in units of the mean, up to which it is unchanged. Larger
+# distances are reduced so that the limit stays above 0.
 _HALF = 0.5
 
 
@@ -21,11 +21,11 @@ def amount_limit_distances(
 ) -> tuple[float, float]:
     """Distances of the lower and of the upper limit from the mean of amounts.
 
-    The limits come from `difference_distribution`, but the lower limit is softened to stay above 0.
-    The upper limit is at least the limit of a lognormal mean (Cox), because a few tasks show too
-    little of the upper tail if amounts are as skewed as prices.
+    The limits come from `difference_distribution`, but a lower limit near 0 is raised above 0. The
+    upper limit is at least the limit of a lognormal mean (Cox), because a few tasks show too little
+    of the upper tail if amounts are as skewed as prices.
 
-    values : (tasks,) ≥ 0.  quantile : of Student's t, with units − 1 degrees of freedom.
+    values : amounts ≥ 0, (tasks,).  quantile : of Student's t with units − 1 degrees of freedom.
     clusters : a code 0 … G−1 per task; clusters are then the units. None for tasks.
     Source: Land 1972; Zou, Huo & Taleban 2009 (lognormal means); benchmarks/cost.md.
 
@@ -46,7 +46,7 @@ def amount_limit_distances(
 
 
 def soften_lower_reach(off: float) -> float:
-    """Distance of a lower limit from a positive mean, in units of the mean; always below 1.
+    """Reduced distance of a lower limit from a positive mean, in units of the mean; below 1.
 
     >>> soften_lower_reach(0.3), round(soften_lower_reach(3.0), 4)
     (0.3, 0.9966)
@@ -59,7 +59,7 @@ def _lognormal(values: Floats, q: float) -> float:
 
     exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms. If
     the logarithms are skewed to the left, their median and the variance of their upper half replace
-    m and s². Amounts of 0 are excluded from the logarithms, and counted in the mean.
+    m and s². Amounts of 0 are excluded from the logarithms but included in the mean.
     """
     logs = np.log(values[values > 0])
     units = len(logs)

@@ -1,4 +1,4 @@
-"""Macro averages: the mean of several groups' means, with equal or given weights."""
+"""Macro averages: means of group means, with equal or given weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passk_cli.arrays import ArrayLike, Floats
 
 
 class MacroAverage(NamedTuple):
-    """The mean of group means, its standard error and its limits; NaN if a group has none."""
+    """The mean of group means, its standard error and limits; NaN if a group lacks the number."""
 
     mean: float
     se: float
@@ -32,12 +32,12 @@ def macro_average(
         low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and the upper limit likewise
 
     The limits are as asymmetric as the groups' limits and stay between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0
-    and 1 a group's limit is closer than the normal distance z seᵢ.
+    and 1, a group's own limit may be closer than the normal distance z seᵢ.
 
     Groups that share tasks are not independent. The standard errors and distances of dependent
-    groups are added without squares, an upper bound for any correlation.
+    groups are added without squares. This is an upper bound for any correlation.
 
-    means, ses, lows, highs : one per group, lows ≤ means ≤ highs. A standard error of NaN is
+    means, ses, lows, highs : one number per group, lows ≤ means ≤ highs. A standard error of NaN is
         derived from the limits, (u − l) / 2z.
     weights : ≥ 0; None for equal weights.
     level : confidence level of the limits, in (0, 1); z is its normal quantile.

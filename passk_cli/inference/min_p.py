@@ -1,4 +1,4 @@
-"""Family-wise adjustment of tests on the same tasks, from the distribution of their smallest p."""
+"""Family-wise adjustment of p-values on the same tasks, by the distribution of the smallest p."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MAX_ENUMERATED_UNITS = 13
 # Maximum number of array elements in a block, so that it fits into the processor's cache.
 _TOGETHER = 1 << 16
 # While an adjusted p is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
-# patterns, up to _LONGER times the resamples and up to _MOST elements. Without these limits,
-# thousands of pairs would never finish, because some of them are always close to the level.
+# patterns, up to _LONGER times the resamples and up to _MOST array elements. Without these limits,
+# the draws for thousands of pairs would never end, because some p are always close to the level.
 _CLEAR = 3.0
 # Relative difference below which a p-value and the smallest p of a draw are treated as equal.
 _TIE = 1e-9
@@ -31,7 +31,7 @@ class PairwiseDifferences(NamedTuple):
     Signs multiply the values of m models instead of the differences of m² / 2 pairs, because
     Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
 
-    values : (tasks × models).  first, second : indices of models, (columns,).
+    values : task values, (tasks × models).  first, second : indices of models, (columns,).
     """
 
     values: Floats
@@ -41,7 +41,7 @@ class PairwiseDifferences(NamedTuple):
 
 @dataclass(frozen=True)
 class MinPDistribution:
-    """The distribution of the smallest of several p-values if no models differ.
+    """The distribution of the smallest p-value of several tests if all models are equal.
 
     tests : number of tests.  draws : smallest p-value of each draw, ascending.
     exact : whether all sign patterns were enumerated, so that there is no Monte-Carlo error.
@@ -52,7 +52,10 @@ class MinPDistribution:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """P(smallest ≤ p), estimated by (b + 1)/(m + 1); at most tests·p and at least p."""
+        """Adjusted p-values: P(smallest p-value ≤ p), between p and tests · p.
+
+        If b of m draws are at most p, the estimate is (b + 1)/(m + 1).
+        """
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
             return p.copy()
@@ -69,7 +72,7 @@ class MinPDistribution:
         return np.minimum(twice, 1.0)
 
     def monte_carlo_error(self, p: ArrayLike) -> Floats:
-        """Monte-Carlo standard error of each adjusted p; 0 if it does not depend on draws."""
+        """Monte-Carlo standard error of each adjusted p; 0 for p that do not depend on draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
             (self.tests > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.tests * p)
@@ -78,7 +81,7 @@ class MinPDistribution:
         return np.where(simulated, noise, 0.0)
 
     def level_per_test(self, alpha: float) -> float:
-        """The level for each test and interval: the largest p with an adjusted p of at most alpha.
+        """The level of each single test: the largest p with an adjusted p of at most alpha.
         >>> MinPDistribution(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
@@ -98,8 +101,9 @@ class FamilyOfTests(NamedTuple):
     """Tests of the mean difference in each column, which share one significance level.
 
     differences : (units × columns), or `PairwiseDifferences`. Units are tasks or clusters.
-    sizes : number of tasks in each unit.
-    shared : (units × columns), False if a unit is missing for a pair; None if none is missing.
+    unit_sizes : number of tasks in each unit.
+    present_units : False if a pair does not have a unit, (units × columns); None if no unit is
+        missing.
     p : the p-values to be adjusted.
     """
 
@@ -116,15 +120,15 @@ def draw_min_p(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[MinPDistribution]:
-    """The distribution of the smallest p-value of each of several families of tests.
+    """The distribution of the smallest p-value, for each of several families of tests.
 
     A draw multiplies e_tj, the differences minus their means, by a random sign s_t for each task,
     the same in all columns. z_j = |Σ s_t e_tj| / √(Σ e_tj²) is converted to the p of Student's t,
     and the smallest p of the draw is one value of the distribution. Columns are as correlated in
     the draws as in the data, so less power is lost than with Bonferroni's factor.
 
-    alpha : significance level. If an adjusted p is close to it, there are up to 16 × resamples
-    draws.
+    alpha : significance level. If an adjusted p is close to alpha, passk makes up to 16 times as
+        many draws.
     resamples : number of draws. With 13 units or fewer, all sign patterns are enumerated instead.
     seed : integer ≥ 0. Families with the same number of units have the same signs.
     The signs of a unit depend only on its differences, never on its name or position. The
@@ -188,9 +192,9 @@ def _column_count(tests: FamilyOfTests) -> int:
 class _Residuals:
     """Differences minus their means, prepared for multiplication by signs.
 
-    models : (units × models), sorted by content.
-    first, second : indices of models per column; second is None if the models are the columns.
-    scale : 1/√(Σ e²) per column; 0 if all e are 0.  degrees : number of units of each column − 1.
+    models : residuals of each model, (units × models), in an order that does not depend on names.
+    first, second : model indices of each column; second is None if `models` has the columns.
+    scale : 1/√(Σ e²) of each column; 0 if all e are 0.  degrees : units of each column − 1.
     """
 
     models: Floats
@@ -216,8 +220,8 @@ class _Residuals:
             np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * present
         )
         models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * present
-        # The order of rows must not depend on names or on the order of the input. Therefore columns
-        # are ordered by their moments, and rows are sorted by these columns.
+        # The order of units must not depend on names or on the order of the input. Therefore models
+        # are ordered by moments of their residuals, and units are sorted by residuals.
         moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
         columns = np.lexsort(moments)
         models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]
@@ -234,7 +238,7 @@ class _Residuals:
         return cls(models, first, second, scale, units - 1)
 
     def smallest(self, sums: Floats) -> Floats:
-        """The smallest p of each sign pattern, from sums of the models (models × patterns)."""
+        """The smallest p of each sign pattern, from signed sums per model, (models × patterns)."""
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
@@ -254,7 +258,6 @@ class _Residuals:
 def _smallest_p(
     members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
-    """The smallest p of each family for each sign pattern."""
     all_models = [residuals.models for _, residuals in members]
     models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
     sums = models.T @ bits.astype(np.float64).T
@@ -266,7 +269,6 @@ def _smallest_p(
 
 
 def _student_p(z: Floats, degrees: int) -> Floats:
-    """Two-sided p of Student's t for z = Σ e / √(Σ e²), which is at most √(degrees + 1)."""
     from passk_cli.scipy_special import stdtr
 
     if degrees < 1:

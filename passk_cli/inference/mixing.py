@@ -1,8 +1,9 @@
-"""Mixing distribution of success rates, and errors of estimates over repeated attempts.
+"""Fitted distribution of success rates over tasks, and errors of estimates with new attempts.
 
 The mixing distribution is on a logit grid of rates that includes 0 and 1. Expectation-maximisation
 maximises the likelihood of the counts, with the weight of one task spread evenly for smoothness.
-The error of a mean over these tasks, estimate − truth, has mean 0, and its cumulants are sums.
+The error of a mean over these tasks, estimate − truth, has mean 0. Its cumulants are sums over
+tasks.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from passk_cli.inference.hierarchical_model import CountHistogram
 from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.choice import binomial_probabilities
 
-# A statistic of one task: function (n, c) → values, and function of the rate p → expectation.
+# A statistic of one task: a function (n, c) → values, and a function success rate → expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
-# Distance between neighbouring logits of the grid, and smallest value of the largest logit.
+# Distance between neighbouring logits of the grid, and minimum of the largest logit.
 _STEP, _REACH = 0.3, 9.0
-# Number of steps of expectation-maximisation from a uniform start: enough for an accurate variance,
-# and few enough for a smooth result.
+# Number of expectation-maximisation steps from a uniform start. With more steps the result is less
+# smooth, and with fewer steps the variance is less accurate.
 _STEPS = 80
 # Maximum information in a count about its logit, so that no likelihood is narrower than the grid.
 _INFORMATION = 25.0
-# Distance within which the logits of two counts are treated as equal.
+# Two counts with logits closer than this distance are merged.
 _NEARLY = 0.1
-# Weights of the variance in the search for more variance, and largest loss of log-likelihood.
+# Weights of the variance in `with_most_variance`, and largest loss of log-likelihood.
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6
@@ -43,10 +44,9 @@ _OUTCOMES = 160
 
 @dataclass(frozen=True)
 class MixingDistribution:
-    """Likelihoods of counts at the success rates of a grid, for the mixing distribution.
+    """Likelihoods of counts on a grid of success rates, and mixing distributions from them.
 
-    rates : (rates,).
-    chances : (pairs × rates), likelihood of each pair (n, c), divided by its maximum over rates.
+    likelihoods : likelihood of each pair (n, c), divided by its maximum, (pairs × rates).
     """
 
     tasks: CountHistogram
@@ -60,7 +60,6 @@ class MixingDistribution:
         return np.asarray(self._improved(even, np.zeros(even.shape), _STEPS)[0])
 
     def _improved(self, weights: Floats, pull: Floats, steps: int) -> Floats:
-        """Rows of weights after steps that increase the log-likelihood + T · Σ w · pull."""
         count = self.tasks.tasks
         for _ in range(steps):
             share = (
@@ -110,7 +109,7 @@ class MixingDistribution:
 
 @lru_cache(maxsize=64)
 def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
-    """The grid of rates and the likelihoods of the tasks on it, from a cache."""
+    """The likelihoods of the tasks on a grid of rates that fits the tasks (cached)."""
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
@@ -141,7 +140,7 @@ def _logit_information(tasks: CountHistogram) -> Floats:
 def statistic_errors(
     statistics: Sequence[Statistic], n: int, rates: Floats
 ) -> tuple[Floats, Floats]:
-    """Errors of statistics of n attempts at each success rate, and their probabilities.
+    """Errors of statistics with n attempts at each success rate, and probabilities of the errors.
 
     Only pass counts within 8 standard deviations are enumerated, and at most about 160 of them,
     evenly spaced.  Returns (statistics × rates × pass counts) and (rates × pass counts).
@@ -182,7 +181,7 @@ class ErrorDistribution:
     third_moment: float
 
     def quantile(self, p: float) -> float:
-        """The quantile, from a normal distribution if the skewness is close to 0."""
+        """The p-quantile; if the skewness is close to 0, of a normal distribution."""
         from passk_cli.scipy_special import gammaincinv
 
         if self.variance <= 0:

@@ -1,4 +1,4 @@
-"""Noise of a mean difference: the part from the choice of tasks, and the part from attempts."""
+"""Noise of a mean difference: the part due to the choice of tasks, and the part due to attempts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BLOCK, _RESAMPLES = 1 << 20, 2000
 class NoiseSplit(NamedTuple):
     """Variance of a mean difference of success rates, in two parts.
 
-    tasks : the variance that would remain with infinitely many attempts at these tasks.
-    attempts : the variance that more attempts per task would remove.
+    task_variance : the part that would remain with infinitely many attempts at these tasks.
+    attempt_variance : the part that more attempts per task would reduce.
     """
 
     task_variance: float
@@ -33,7 +33,7 @@ class NoiseSplit(NamedTuple):
         return self.attempt_variance / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
-        """The standard error if attempts per task and tasks are multiplied by these factors."""
+        """The standard error with `attempts` × attempts per task and `tasks` × as many tasks."""
         return math.sqrt((self.task_variance + self.attempt_variance / attempts) / tasks)
 
 
@@ -46,7 +46,7 @@ def noise_split(
     attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same term of the second model] / T², unbiased.
     tasks = max(0, total − attempts).
 
-    first, second : (n, c) of each model at the same T ≥ 2 tasks, n ≥ 2.
+    first, second : attempts n ≥ 2 and passes c of each model, at the same T ≥ 2 tasks.
 
     >>> n = np.array([2, 2, 2])
     >>> split = noise_split((n, np.array([2, 2, 0])), (n, np.array([1, 0, 0])))
@@ -62,13 +62,14 @@ def noise_split(
 
 
 def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:
-    """The difference of two runs' pass rates at the same tasks that chance rarely exceeds.
+    """Noise floor: the largest difference in pass@1 between two runs that chance explains.
 
     d = z √(2 Σ v_t / m) / T, at most 1. z is the normal quantile of (1 + level) / 2, m is the
     number of attempts at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) is unbiased.
 
-    n, c : (T,), n ≥ 2, attempts and passes of earlier attempts by one model.  attempts : m.
-    level : share of pairs of runs with a difference of at most d; simulated in benchmarks/noise.md.
+    n, c : attempts n ≥ 2 and passes of earlier runs of one model, (T,).
+    attempts : m, the planned attempts per task and run.
+    level : share of pairs of runs with a difference of at most d. Coverage: benchmarks/noise.md.
 
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
     0.800152
@@ -101,7 +102,8 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). N = Σ n_t, p = Σ c_t / N, and
     m = (N − Σ n_t² / N) / (T − 1). Limits are quantiles over resamples of tasks.
 
-    n, c : (tasks,), T ≥ 2.  NaN if no task has two attempts, or if all outcomes are equal.
+    n, c : attempts and passes, (tasks,), T ≥ 2.
+    Returns NaN if no task has two attempts, or if all outcomes are equal.
     Source: Ridout, Demétrio & Firth 1999, "Estimating intraclass correlation for binary data".
 
     >>> n = np.array([2, 2, 2, 2])
@@ -145,7 +147,6 @@ def _quantiles(values: Floats, shares: Floats) -> Floats:
 
 
 def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
-    """The correlation for each row of weights, which are numbers of tasks with each pair (n, c)."""
     sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
     (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

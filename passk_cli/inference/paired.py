@@ -1,4 +1,4 @@
-"""Tests of the hypothesis that two models do not differ on the same tasks.
+"""Tests of the hypothesis that two models are equally good at the same tasks.
 
 Sign flips and McNemar's test need the same number of attempts by both models at each task.
 """
@@ -17,10 +17,10 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.random_streams import named_generator
 
-# Number of resamples from one random stream. Another number would change p-values of a seed.
+# Number of resamples per random stream. A different number would change the p-values for a seed.
 BLOCK_RESAMPLES = 256
-# Limits on memory that change no result: elements of a sign matrix per thread, columns that are
-# multiplied by it at once, and threads.
+# Limits on memory, which do not change results: elements of a sign matrix per thread, number of
+# columns that are multiplied by a sign matrix at once, and number of threads.
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
@@ -28,18 +28,17 @@ _THREADS = 2
 # is the smallest difference divided by 1, 2, 3, … _LARGEST_DIVISOR.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
-# A sum that is below the observed sum by at most this share of Σ|d| is treated as equal to it.
+# A sum that is at most this share of Σ|d| below the observed sum is treated as equal to it.
 _SLACK = 1e-9
 
 
 @dataclass(frozen=True)
 class SignFlipResult:
-    """Sign-flip p-values, one per column.
+    """Sign-flip p-values, one per column of differences.
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
-    exact : whether p comes from all sign patterns, so that it has no Monte-Carlo error.
-    smallest : smallest possible p for differences of these sizes: 2^(1−t) if t are not 0 (mid-p:
-    2^−t).
+    exact : whether p comes from all sign patterns, so that p has no Monte-Carlo error.
+    smallest_possible_p : 2^(1−t) if t differences are not 0 (mid-p: 2^−t).
     """
 
     p: Floats
@@ -56,23 +55,24 @@ def sign_flip_test(
     p is the share of the 2^t sign patterns of the t nonzero differences with |Σ ±d| ≥ |Σ d|. If two
     models are equal and attempt each task equally often, each task's difference is as likely to be
     d as −d, whatever the differences of other tasks are. For equal models, p ≤ α therefore has a
-    probability of at most α. With different numbers of attempts the two values have different
-    distributions, and the signs may not be flipped: use `difference_distribution`.
+    probability of at most α. With different numbers of attempts, d and −d are
+    not equally likely, and the test is not valid: use `difference_distribution`.
 
     If the differences are multiples of one number, as for pass@1 with equal numbers of attempts, a
     convolution counts all patterns for any T. Otherwise, with more than `enumerate_up_to` nonzero
     differences, p = (b+1)/(m+1) if b of m random sign patterns reach the observed sum.  If
-    Hoeffding's bound on the exact p, 2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns
-    can give, the bound is used, because a large family of tests needs smaller p-values.
+    Hoeffding's bound for the exact p, 2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns
+    can give, p is this bound, because a large family of tests needs smaller p-values.
 
-    differences : (tasks,) or (tasks × columns) floats, V_A − V_B; a column is a comparison. Use 0
-        for a task that a pair does not have, which excludes it from the test.
+    differences : V_A − V_B, (tasks,) or (tasks × columns); a column is a comparison. The
+        difference 0 excludes a task that a pair of models does not have.
     resamples : m ≥ 1.  seed : integer ≥ 0.
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
-    mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). Mid-p
-        has more power if equal sums are frequent, but no guarantee (benchmarks/comparison.md).
+    mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). If
+        equal sums are frequent, mid-p has more power, but it does not guarantee the significance
+        level (benchmarks/comparison.md).
 
-    The random signs depend on the task's position, the number of tasks and the seed. Sums that
+    The random signs depend on the task's position, the number of tasks and the seed. Two sums that
     differ by at most 1e-9 of Σ|d| are treated as equal.
     Edge cases: p is 1 and exact if all differences are 0, and NaN if a column has NaN or infinity.
     Errors: ValueError if there are not 1 or 2 dimensions, or if a parameter is out of its range.
@@ -119,7 +119,6 @@ def _share_reached(
     scaled: Floats, threshold: Floats, sampled: Bools,
     lattices: Sequence[float | None], resamples: int, seed: int,
 ) -> Floats:  # fmt: skip
-    """Share of sign patterns that reach each column's threshold, from draws if `sampled`."""
     p = np.empty(sampled.shape)
     for column in np.flatnonzero(~sampled).tolist():
         unit = lattices[column]
@@ -160,8 +159,8 @@ def paired_t(differences: ArrayLike) -> Floats:
 
     differences : (tasks,) or (tasks × columns) floats.
     Returns floats in [0, 1], (columns,), one column for (tasks,).
-    Edge cases: if all differences are 0, p is 1. If they are all equal but not 0, p is NaN, because
-    t is undefined. p is NaN with fewer than two tasks, or if a difference is not finite.
+    Edge cases: if all differences are 0, p is 1. If all differences are equal but not 0, t is
+    undefined and p is NaN. With fewer than two tasks or a difference that is not finite, p is NaN.
     Errors: ValueError if there are not 1 or 2 dimensions.
     Source: Student 1908, "The probable error of a mean".
 
@@ -191,7 +190,7 @@ def _columns(differences: ArrayLike) -> Floats:
 
 
 def _share_of_all(column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold, from the sums of two halves."""
+    """Share of all sign patterns with |sum| ≥ threshold, by enumeration of two half columns."""
     sizes = np.abs(column[column != 0])
     if threshold <= 0:
         return 1.0
@@ -206,7 +205,6 @@ def _share_of_all(column: Floats, threshold: float) -> float:
 
 
 def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
-    """Column → the unit of which all its differences are multiples, if counting is fast enough."""
     lattices, steps = {}, 0.0
     for column in np.flatnonzero(candidates).tolist():
         sizes = np.abs(scaled[scaled[:, column] != 0, column])
@@ -222,7 +220,6 @@ def _lattices(scaled: Floats, candidates: Bools) -> dict[int, float]:
 
 
 def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold if differences are multiples of a unit."""
     steps = np.rint(np.abs(column[column != 0]) / unit).astype(np.int64)
     if threshold <= 0:
         return 1.0
@@ -240,7 +237,6 @@ def _share_on_lattice(unit: float, column: Floats, threshold: float) -> float:
 
 
 def _count_reached(scaled: Floats, threshold: Floats, resamples: int, seed: int) -> Ints:
-    """The number of random sign patterns that reach the threshold in each column."""
     tasks, columns = scaled.shape
     doubled, total = 2 * scaled, scaled.sum(axis=0)
     rows = max(1, min(BLOCK_RESAMPLES, SIGN_ELEMENTS // tasks))

@@ -1,4 +1,4 @@
-"""Permutation test of two models at fixed tasks: attempts are exchanged within each task."""
+"""Permutation test of two models at fixed tasks, with attempts permuted within each task."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from passk_cli.outcomes.attempts import Attempts
 
 # Maximum number of lattice cells of an exact distribution, and of cells times strata.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
-# Largest denominator of a common lattice, and maximum number of drawn values in a block.
+# Largest denominator of a lattice that contains all values, and maximum drawn values in a block.
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
 class PermutationResult:
-    """A p-value, the smallest p that these totals allow, and whether p has no Monte-Carlo error."""
+    """A p-value, the smallest p that the attempts allow, and whether p has no Monte-Carlo error."""
 
     p: float
     smallest_possible_p: float
@@ -49,16 +49,18 @@ def permutation_test_within_tasks(
     result in either direction has a probability of at most α/2.
 
     p is exact if the values are on a lattice (k = 1, most k ≤ n ≤ 10). Otherwise p comes from m
-    random permutations, with (b+1)/(m+1) for each tail. If Chernoff's bound on the exact p, 2·min_θ
-    E exp(θ(S* − S)), is below the smallest p that m draws can give, the bound is used, because a
-    large family of tests needs smaller p-values.
+    random permutations, with (b+1)/(m+1) for each tail. If Chernoff's bound for the exact p,
+    2·min_θ E exp(θ(S* − S)), is below the smallest p that m draws can give, p is this bound,
+    because a large family of tests needs smaller p-values.
 
-    The test is not valid for new tasks: models with equal means over tasks may differ at each task.
+    The test is not valid for new tasks, because two models with equal means over tasks may have
+    different pass probabilities at each task.
 
-    metric : a metric of counts.  first, second : (n, c) of each model, int arrays (tasks,), n ≥ k.
+    metric : a metric that needs only n and c.
+    first, second : attempts n ≥ k and passes c of each model, int arrays (tasks,).
     resamples : m ≥ 1.  seed : integer ≥ 0.
     Edge cases: p = 1 without tasks, or if every task has only one possible difference.
-    Errors: ValueError for a metric that needs more than counts.
+    Errors: ValueError for a metric that needs more than n and c.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -79,12 +81,12 @@ def permutation_test_of_attempts(
     """`permutation_test_within_tasks` for a metric of scores, answers or solutions.
 
     Hypothesis: at every one of these tasks, the attempts of both models have the same distribution
-    in everything that the metric uses. Two models with different answers that are equally often
-    right violate the hypothesis, although the metric may not show a difference.
+    of everything that the metric uses. Two models that are equally often right but give different
+    answers violate the hypothesis, although the metric may not show a difference.
 
-    metric : must not depend on the order of attempts (`kind.exchangeable`).
+    metric : a metric that does not depend on the order of attempts (`kind.exchangeable`).
     first, second : attempts of each model at the same tasks, n ≥ k at each task.
-    Errors: ValueError for a metric of counts, or of the order of attempts.
+    Errors: ValueError if the metric needs only n and c, or depends on the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse_metric
     >>> from passk_cli.outcomes.attempts import Attempts
@@ -96,7 +98,7 @@ def permutation_test_of_attempts(
     if not metric.kind.required_attempt_data or not metric.kind.exchangeable:
         raise ValueError(
             f"{metric.name} cannot be tested by permuting attempts, because it depends on their"
-            " order, or only on their counts"
+            " order, or only on counts of passes"
         )
     observed = float((metric.values_of(first) - metric.values_of(second)).sum())
     return _test_of_sum(
@@ -107,7 +109,6 @@ def permutation_test_of_attempts(
 def _test_of_sum(
     deals: PossibleDifferences, observed: float, resamples: int, seed: int
 ) -> PermutationResult:
-    """Two-sided p of a sum over tasks, compared with all sums that deals of attempts can give."""
     distribution = _SumDistribution(deals.strata)
     observed -= deals.constant_sum
     smallest = distribution.smallest
@@ -123,8 +124,6 @@ def _test_of_sum(
 
 
 class _SumDistribution:
-    """The distribution of a sum over tasks of independent possible differences."""
-
     def __init__(self, strata: list[DifferenceStratum]) -> None:
         self.strata = strata
         self._values: Floats = np.concatenate(
@@ -139,7 +138,7 @@ class _SumDistribution:
 
     @property
     def smallest(self) -> float:
-        """Smallest possible p, with the largest (or smallest) possible difference at every task."""
+        """Smallest possible p: every task has its largest (or its smallest) possible difference."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
@@ -183,7 +182,7 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def tilted(self, observed: float) -> tuple[float, float, Floats]:
-        """θ for which the tilted mean is the observed sum, K(θ) − θS, and tilted probabilities."""
+        """θ for which the mean of the tilted sum is S, K(θ) − θS, and the tilted probabilities."""
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
         for _ in range(60):
@@ -197,7 +196,6 @@ class _SumDistribution:
         return theta, cumulant - theta * observed, chances
 
     def _moments(self, theta: float) -> tuple[float, float, float, Floats]:
-        """Mean and variance of the tilted sum, K(θ), and tilted probabilities of each task."""
         exponents = theta * self._values + self._logs
         tops = np.maximum.reduceat(exponents, self._starts)
         weights = np.exp(exponents - np.repeat(tops, self._sizes))
@@ -213,7 +211,6 @@ class _SumDistribution:
 def _count_reached(
     strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
-    """Numbers of random permutations with a sum of at most, and of at least, the observed sum."""
     slack = DIFFERENCE_TOLERANCE * sum(s.count * float(np.abs(s.values).max()) for s in strata)
     rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
     below = above = 0

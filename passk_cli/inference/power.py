@@ -1,4 +1,4 @@
-"""Power of the paired test of two models: the differences that a planned design can detect."""
+"""Power of the paired test of two models: the differences that a planned evaluation can detect."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
-# Number of points of the trapezoidal rule, and −log of the relative density at its ends.
+# Number of points of the trapezoidal rule, and −log of the relative density at its end points.
 _POINTS, _NEGLIGIBLE = 2001, 40.0
-# Largest number of chosen attempts for which C(n, k) is computed. Above it, `lattice_step` is 0.
+# Largest min(k, n − k) for which C(n, k) is computed. For larger numbers, `lattice_step` is 0.
 _MOST_CHOSEN = 30
 
 
@@ -22,13 +22,13 @@ class PairedTest:
     """The planned two-sided test of the hypothesis that two models are equal on the same tasks.
 
     The power is P(|t'| > t_{1−α/2, T−1}), and t' has a noncentral t distribution with T − 1 degrees
-    of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − bend δ²))).
+    of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − decrease · δ²))).
 
     variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
-    step : 0 for the paired t-test. The sign-flip test has less power if sums of differences are on
-    a lattice. Its step is half the lattice distance (`lattice_step`).
-    bend : relative decrease of the variance per squared difference; 0 if the variance was measured
-        on two models. For similar models with the common mean E, `bend` is 1 / (4 E (1−E)).
+    statistic_step : step; 0 for the paired t-test. The sign-flip test has less power if sums of
+        differences are on a lattice. Its step is half the lattice distance (`lattice_step`).
+    variance_decrease : relative decrease of the variance per squared difference; 0 if the variance
+        was measured on two models. For similar models with the common mean E it is 1 / (4 E (1−E)).
     Source: Student's t; Miller 2024, section 5 (with the normal distribution).
 
     >>> test = PairedTest(1.0)
@@ -58,7 +58,7 @@ class PairedTest:
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The smallest number of tasks with this power; None if unknown or above a billion."""
+        """The smallest number of tasks for this power; None if unknown or above a billion."""
         if math.isnan(self.variance) or not difference > 0:
             return None
         high = 2
@@ -74,7 +74,7 @@ class PairedTest:
         return high
 
     def detectable_difference(self, tasks: int, target_power: float) -> float:
-        """The smallest difference that is detected with this power; NaN as in `power`."""
+        """The smallest difference that is detected with this power; NaN if `power` is NaN."""
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
         shift = self.statistic_step / tasks
@@ -91,8 +91,8 @@ def lattice_step(n: int, k: int) -> float:
     """Half the lattice distance of the test statistic for metrics that count subsets: 1 / C(n, k).
 
     pass@k, pass^k and gpass@k are numbers of subsets divided by C(n, k). With n attempts by each
-    model, a sum of ± differences therefore changes in steps of 2 / C(n, k). The step is 2 for n = k
-    (McNemar's test with its continuity correction), 2/n for k = 1, and otherwise tiny.
+    model, a sum of ± differences therefore changes in steps of 2 / C(n, k). This distance is 2 for
+    n = k (McNemar's test with its continuity correction), 2/n for k = 1, and otherwise tiny.
 
     >>> lattice_step(5, 5), lattice_step(5, 1)
     (1.0, 0.2)
@@ -113,7 +113,6 @@ def _rejection_chance(away: float, degrees: int, level: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _noncentrality(degrees: int, level: float, target_power: float) -> float:
-    """The noncentrality for which the test has this power, cached because designs share it."""
 
     def lacking(away: float) -> float:
         return _rejection_chance(away, degrees, level) - target_power

@@ -1,4 +1,4 @@
-"""Random generators named by their purpose, so that a new purpose changes no other draws."""
+"""Random generators with a name for each purpose, so that new purposes do not change old draws."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def named_generator(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
-    """A random generator for one purpose (and one block of its draws) under a seed.
+    """A random generator for a seed, a purpose and a block of draws.
 
-    seed : integer ≥ 0.  purpose : text; generators for different purposes are independent.
-    block : index of a part of the draws, which can be drawn in any order and on any thread.
+    seed : integer ≥ 0.  purpose : name; generators with different names are independent.
+    block : index of a block of draws. Blocks can be drawn in any order and on any thread.
 
     >>> bool(named_generator(0, "tasks").random() == named_generator(0, "tasks").random())
     True

@@ -1,4 +1,4 @@
-"""Rankings with uncertainty: letters for ties, limits of ranks, and crossings of curves over k."""
+"""Rankings with uncertainty: letters for ties, limits of ranks, and crossings of pass@k curves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIE = 1e-12
 def compact_letters(different: Bools) -> list[str]:
     """Letters for models: two models share a letter if and only if they tie.
 
-    different : (models × models) symmetric, True if two models differ significantly. Models are in
+    different : True if two models differ significantly, (models × models), symmetric. Models are in
         order of their estimates, best first.
     Returns one string of letters a, b, … per model.
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
@@ -48,7 +48,7 @@ def compact_letters(different: Bools) -> list[str]:
 
 
 def letter_ranges(letters: str) -> str:
-    """Letters as text, with three or more neighbouring letters as a range.
+    """The letters of a model as a string, with three or more neighbouring letters as a range.
 
     Commas and ranges keep the letters from reading as a word.
 
@@ -71,9 +71,9 @@ def letter_ranges(letters: str) -> str:
 
 
 def tied_positions(ordered: Floats) -> tuple[Places, Places]:
-    """First and last position of the values that equal each value: two arrays like `ordered`.
+    """First and last position of the values that are equal to each value: arrays like `ordered`.
 
-    ordered : (rows × columns), ascending in each column. NaN equals no value.
+    ordered : values in ascending order in each column. NaN is not equal to any value.
 
     >>> [places.ravel().tolist() for places in tied_positions(np.array([[1.0], [2.0], [2.0]]))]
     [[0, 1, 1], [0, 2, 2]]
@@ -87,11 +87,12 @@ def tied_positions(ordered: Floats) -> tuple[Places, Places]:
 
 
 def lead_shares(draws: Floats) -> Floats:
-    """Share of the draws in which each model has the largest value; equal values share the draw.
+    """Share of the draws in which each model has the largest value.
 
-    The share is neither a test nor the probability that a model is the best.
+    If several models have the largest value, they share the draw. A share is neither a p-value nor
+    the probability that a model is the best.
 
-    draws : (draws × models).  Returns (models,), which add up to 1.
+    draws : values of each draw, (draws × models).  Returns (models,) with the sum 1.
 
     >>> lead_shares(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
@@ -102,12 +103,12 @@ def lead_shares(draws: Floats) -> Floats:
 
 
 def rank_limits(better: Bools) -> Ints:
-    """Best and worst rank of each model that is compatible with the tests: (models × 2).
+    """The best and the worst rank of each model that the tests do not exclude: (models × 2).
 
     The best rank is 1 + the number of significantly better models. The worst rank is M − the number
     of significantly worse models. A model that ties with all M − 1 models has the ranks 1 and M.
 
-    better : (models × models), True if the row's model is significantly better.
+    better : True if the model of the row is significantly better than the model of the column.
 
     >>> rank_limits(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)).tolist()
     [[1, 2], [1, 3], [2, 3]]
@@ -117,10 +118,11 @@ def rank_limits(better: Bools) -> Ints:
 
 
 def first_lead_change(gap: Floats) -> Floats:
-    """The first k of each row at which the gap has the opposite sign from k = 1.
+    """The first k of each row at which the gap and the gap at k = 1 have opposite signs.
 
-    gap : (rows × k), difference of two curves at k = 1, 2, …. If the gap is 0 at k = 1, the first
-        gap that is not 0 is used instead.  Returns floats (rows,); infinity if there is none.
+    gap : difference of two curves at k = 1, 2, …, (rows × k). If the gap is 0 at k = 1, the first
+        gap that is not 0 is used instead.
+    Returns floats (rows,); infinity if there is no such k.
 
     >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
@@ -134,7 +136,7 @@ def first_lead_change(gap: Floats) -> Floats:
 
 
 class CodeSpan(NamedTuple):
-    """First and last index of neighbouring k's with the same code, and the code."""
+    """First and last index of consecutive elements with the same code, and the code."""
 
     first: int
     last: int
@@ -155,7 +157,7 @@ def code_spans(codes: Ints) -> list[CodeSpan]:
 
 
 class CrossingRange(NamedTuple):
-    """A range of k's, from first to last, in which the lead may change; certain if it must."""
+    """A range of k's in which the lead may change; `certain` if the lead must change there."""
 
     first: int
     last: int
@@ -165,9 +167,9 @@ class CrossingRange(NamedTuple):
 def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
     """The ranges of k in which two curves may cross, given a simultaneous band of their difference.
 
-    The lead may change between k − 1 and k if the band contains 0 at either of them, or if it has
-    opposite signs at them. If the band contains the true difference, every crossing is in one of
-    these ranges, and each certain range contains at least one crossing.
+    The lead may change between k − 1 and k if the band contains 0 at k − 1 or at k, or if the band
+    has opposite signs at k − 1 and k. If the band contains the true difference, every crossing is
+    in one of these ranges, and each certain range contains at least one crossing.
 
     ks : the k's of the band, increasing. Between two neighbouring k's with the same sign, the
         difference is assumed to have this sign.

@@ -1,8 +1,8 @@
 """pass@k by an average of smooth models of success rates, for a point estimate inside a range.
 
-A model is a beta or logit-normal distribution of rates, optionally with a lump of tasks that never
-pass or a lump of tasks with one rate. The weight of a model is its evidence: the likelihood of the
-counts, averaged over parameters that are uniform over wide ranges.
+A model is a beta or logit-normal distribution of rates, optionally with a point mass: a share of
+tasks that never pass, or a share of tasks with one common rate. The weight of a model is
+its evidence: the likelihood of the counts, averaged over wide uniform ranges of the parameters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from passk_cli.arrays import Floats, Ints
 # Largest number of passes that has its own bin. Tasks with more passes share a bin, so that easy
 # tasks do not influence the model of hard tasks.
 _PASSES = 2
-# Prior weights of the kinds of lump.
+# Prior weights of the kinds of point mass.
 _LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
 # Ranges of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
 _BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
@@ -29,15 +29,15 @@ PRIOR_DESCRIPTION = (
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
     " tasks of one rate (1/4), weighted by their evidence"
 ).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
-# Number of grid points per parameter, by the number of parameters. The grid is refined _CLOSER
-# times, to the points with a log likelihood within _DEPTH of the maximum.
+# Number of grid points per parameter, for 2, 3 and 4 parameters. The grid is refined _CLOSER times
+# around the points with a log likelihood within _DEPTH of the maximum.
 _POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
 # Edges of cells of task difficulty, −logit of the rate.
 _EDGES = np.linspace(-8.0, 22.0, 121)
-# Smallest success rate of a lump, multiplied by the largest number of attempts.
+# Smallest success rate of a point mass, multiplied by the largest number of attempts.
 _RAREST_LUMP = 1e-3
-# Maximum number of distinct numbers of attempts per task that are distinguished.
+# Maximum number of different attempts per task. If there are more, similar numbers are merged.
 _SIZES = 16
 _TINY = 1e-300
 
@@ -48,7 +48,7 @@ _RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class ModelAverage:
-    """pass@k by an average of models: posterior mean and limits, each (ks,)."""
+    """pass@k by an average of models: posterior means and limits at each k, (ks,)."""
 
     values: Floats
     low: Floats
@@ -61,7 +61,7 @@ def average_models(
     """pass@k at each k of `ks` by the average of all models.
 
     n, c : (tasks,), attempts and passes.
-    worth : number of independent tasks that one task is worth; below 1 with clusters.
+    worth : number of independent tasks that one task counts as; below 1 with clusters.
 
     >>> result = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
     >>> bool(result.low[1] < result.values[1] < result.high[1])
@@ -88,7 +88,6 @@ def average_models(
 
 
 def _binned(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
-    """For each number of attempts, the number of tasks with 0, 1, … passes and with more."""
     if len(np.unique(n)) > _SIZES:
         steps = np.sort(n)[np.linspace(0, len(n) - 1, _SIZES).astype(np.int64)]
         n = steps[np.searchsorted(steps, n, side="right") - 1]
@@ -105,7 +104,6 @@ def _by_model(
     smooth: _RateModel, box: tuple[tuple[float, float], ...], lump: str,
     bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """pass@k (points × ks) at grid points of a model's parameters, and log weights (points,)."""
     extra = {"none": (), "never": ((0.0, 1.0),), "rate": ((0.0, 1.0), (rarest, 0.0))}[lump]
     prior = np.array((*box, *extra))
     counts = _POINTS[len(prior)]
@@ -129,7 +127,6 @@ def _by_model(
 def _on_grid(
     smooth: _RateModel, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
 ) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
-    """Log likelihood on a grid of parameters, and the mean of (1 − p)^k at given grid points."""
     shape = tuple(map(len, axes))
     first, second = (axis.ravel() for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
     share = axes[2] if len(axes) > 2 else np.zeros(1)
@@ -155,13 +152,11 @@ def _on_grid(
 
 
 def _with_more_passes(chance: Floats) -> Floats:
-    """Probabilities of the bins, with the probability of more passes as the last bin."""
     more_passes = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
     return np.concatenate([chance, more_passes], axis=1)
 
 
 def _log_choose(n: int, c: Ints) -> Floats:
-    """Logarithm of the binomial coefficient C(n, c)."""
     from passk_cli.scipy_special import gammaln
 
     ways: Floats = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
@@ -169,7 +164,6 @@ def _log_choose(n: int, c: Ints) -> Floats:
 
 
 def _binomial(rates: Floats, n: int, bins: int) -> Floats:
-    """Probabilities of 0, 1, … passes in n attempts at each rate, and of more: (rates × bins)."""
     from passk_cli.scipy_special import xlog1py, xlogy
 
     c = np.arange(bins - 1)

@@ -13,7 +13,7 @@ _MOST_STEPS = 200
 
 
 def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
-    """The height of the parabola through three neighbouring points, if the middle is the highest.
+    """The maximum of the parabola through three neighbouring points with the highest in the middle.
 
     >>> parabola_peaks(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
     [1.125, 2.0]

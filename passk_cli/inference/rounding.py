@@ -1,6 +1,6 @@
 """Rounding errors in computed numbers, which differ from processor to processor.
 
-A decision, for example about which number is larger, must not depend on rounding errors.
+A decision, for example which of two numbers is larger, must not depend on rounding errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROUNDING = 1e-12
 def common_denominator(values: Floats, largest: int, within: float) -> int | None:
     """The smallest d for which all values are multiples of 1/d; None if d is above `largest`.
 
-    values : finite.  within : largest distance of a value from a multiple.
+    values : finite numbers.  within : largest distance of a value from a multiple of 1/d.
 
     >>> import numpy as np
     >>> common_denominator(np.array([0.5, 1 / 3]), 100, 1e-12)

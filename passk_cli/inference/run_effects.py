@@ -1,4 +1,4 @@
-"""Repeated runs of one setup: the effect of a run on pass@1, and changes of pass@1 over time."""
+"""Repeated runs of one setup: the effect of the run on pass@1, and changes of pass@1 over time."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 
-# Maximum number of array elements in a test's draws, and smallest and largest number of draws.
+# Maximum number of array elements in the draws of a test, and minimum and maximum draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# Maximum number of runs in a history, for which the false-alarm rate is valid.
+# Maximum number of runs in a history. The false-alarm rate is valid for this number of runs.
 MAX_HISTORY_RUNS = 365
-# False-alarm rate → the deviate that the largest split of a history of HORIZON runs without a
-# change exceeds with this probability. Source: quantiles of 20,000 histories.
+# False-alarm rate → threshold that the largest deviate in a history of MAX_HISTORY_RUNS runs
+# without a change exceeds with this probability. Source: quantiles of 20,000 histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# Largest correlation between neighbouring runs that passk assumes.
+# Maximum correlation between consecutive runs that passk assumes.
 _MOST_CORRELATED = 0.95
-# Number of runs before and after a change that replace the test of ranks if they do not overlap.
+# Number of runs before and after a change that must not overlap if a test of ranks is impossible.
 _FEWEST_APART = 4
 
 
 @dataclass(frozen=True)
 class RunEffect:
-    """The effect of the run on the mean over tasks, beyond chance within tasks.
+    """The effect of the run on pass@1, beyond chance within tasks.
 
-    means, variances : (runs,), pass@1 of each run and its variance due to chance within tasks.
-    p : p-value of no effect on the means.
-    p_tasks : p-value of no effect on single tasks; 1 with one attempt per task and run.
-    variance, low, high : variance of the effect and its limits, in squared units of pass@1.
-    between, within : expected number of tasks with different outcomes in two attempts of different
-        runs, and of the same run; NaN if no run attempts a task twice.
+    means, variances : pass@1 of each run, and its variance due to chance within tasks, (runs,).
+    p : p-value of the hypothesis that the run has no effect on the means.
+    p_single_tasks : p-value of the hypothesis that the run has no effect on single tasks. It is 1
+        with one attempt per task and run.
+    variance, low, high : variance of the effect with limits, in squared units of pass@1.
+    between_run_changes, within_run_changes : expected number of tasks with different outcomes in
+        two attempts of different runs, and of one run; NaN if no run attempts a task twice.
     """
 
     means: Floats
@@ -58,7 +59,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1. At the limits of τ², Q(τ²) equals quantiles of
     χ² with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼.
 
-    n, c : (runs, tasks), R ≥ 2, with attempts at every task in every run.  level : in (0, 1).
+    n, c : attempts ≥ 1 and passes, (runs, tasks), with R ≥ 2 runs.  level : in (0, 1).
     Edge cases: if all attempts of each task agree, there is no effect: p = 1 and limits of 0.
     Errors: ValueError for fewer than two runs, or a task without an attempt in a run.
     Source: Paule & Mandel 1982; Viechtbauer 2007 (Q-profile).
@@ -132,7 +133,6 @@ def draw_count(n: Ints) -> int:
 
 
 def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, float]:
-    """p of the means and of the tasks; attempts are dealt at random to runs within each task."""
     runs, tasks = n.shape
     draws = draw_count(n)
     random = named_generator(seed, "runs")
@@ -161,13 +161,13 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
 
 
 def run_variances(values: Floats) -> tuple[float, float]:
-    """Variance of the means of runs, and the part of it that chance explains: M_r / T, M_tr / T.
+    """Variance of the means of runs, and the part that chance explains: M_r / T and M_tr / T.
 
     M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs. M_tr = Σ_tr (v_tr − v_t· − v_·r +
     v)² / ((R − 1)(T − 1)) is the mean square of residuals.
 
-    values : (runs, tasks), values of the same tasks in each run, R ≥ 2, T ≥ 2.
-    Errors: ValueError for fewer runs or tasks.
+    values : values of the same tasks in each run, (runs, tasks), R ≥ 2, T ≥ 2.
+    Errors: ValueError for fewer than two runs or tasks.
     Source: Searle, Casella & McCulloch 1992, two-way crossed random effects.
     """
     runs, tasks = values.shape
@@ -180,11 +180,9 @@ def run_variances(values: Floats) -> tuple[float, float]:
 
 
 def run_variance(values: Floats) -> float:
-    """Variance of the effect of a run on the mean over its tasks, at least 0.
+    """Variance of the effect that a run has on all its tasks in common, at least 0.
 
-    The effect of a run is common to all its tasks.
-
-    values : as for `run_variances`.
+    values : task values as for `run_variances`.
 
     >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
     >>> round(run_variance(values), 6)
@@ -195,11 +193,12 @@ def run_variance(values: Floats) -> float:
 
 
 def run_difference_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
-    """Largest difference between a run and the mean of several runs that run effects explain.
+    """Largest difference between a new run and the mean of R runs that run effects explain.
 
-    The variance of this difference due to runs is σ² (1 + 1/R), so h = t_{H−1} σ √(1 + 1/R).
+    The variance of this difference due to run effects is σ² (1 + 1/R), so the largest difference is
+    t_{H−1} σ √(1 + 1/R).
 
-    variance : σ², estimated from H runs.  runs : R, the number of averaged runs.  history : H.
+    variance : σ², estimated from H runs.  runs : number of averaged runs R.  history : H.
     Errors: ValueError for H < 2.
 
     >>> round(run_difference_reach(0.02**2, 5, 20), 4)
@@ -217,7 +216,8 @@ def widen_by_run_effect(
 ) -> tuple[float, float]:
     """Limits of a difference, widened by the effect of the run.
 
-    The distance of each limit from the estimate and the reach of runs are combined as squares.
+    The distance of each limit from the estimate is combined with `reach`, the largest difference
+    that run effects explain: √(distance² + reach²).
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
     >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
@@ -234,8 +234,9 @@ def widen_by_run_effect(
 class ChangePoint:
     """A change of the mean of runs.
 
-    first : index of the first run after the change.  detected : run that first showed the change.
-    before, after : means before and after the change.
+    first_run : index of the first run after the change.
+    detected_run : index of the run after which the change was first significant.
+    mean_before, mean_after : means before and after the change.
     """
 
     first_run: int
@@ -245,12 +246,12 @@ class ChangePoint:
 
 
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
-    """Variance of the mean of a run due to chance within tasks, estimated after each run.
+    """Variance of the mean of a run due to chance within tasks, as estimated after each run.
 
     The estimate after run r is Σ_t s_t² h_t / T², with the variance s_t² of all attempts at task t
     up to run r and the mean h_t of 1/n over these runs.
 
-    n, c : (runs, tasks), attempts, and sums of the averaged values (passes for outcomes 0 and 1).
+    n, c : attempts, and sums of the averaged values (passes if values are 0 or 1), (runs, tasks).
     squares : sums of the squared values; None for passes, which equal their squares.
     Returns (runs,); 0 after one run with one attempt per task.
 
@@ -267,15 +268,16 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
 
 
 def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """Mean logarithm of the amounts of each run, with lower bounds for its variance.
+    """Mean logarithm of the amounts in each run, with a lower bound for the variance of the mean.
 
     m_r = ā + mean_t (L_rt − a_t). L_rt is the mean logarithm of the amounts of run r at task t, and
-    a_t is its mean over the runs with an amount. Means of logarithms are nearly normal, unlike
-    means of skewed amounts such as prices. They do not depend on the number of attempts.
+    a_t is the mean of L_rt over the runs with an amount. Means of logarithms are nearly normal, but
+    means of skewed amounts such as prices are not. The means do not depend on the number of
+    attempts.
 
-    n : (runs, tasks), number of amounts above 0; every run and every task has one.
+    n : number of amounts above 0, (runs, tasks); at least one per run and one per task.
     logs, squares : sums of the logarithms, and of the squared logarithms.
-    Returns means and `chance_variances` of logarithms, (runs,) each.
+    Returns means and `chance_variances` of logarithms, both (runs,).
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
@@ -288,13 +290,13 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 
 
 def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
-    """Whether each amount is above the middle of its task, for `exact_change_p`.
+    """Whether each amount is above the dividing amount of its task, for `exact_change_p`.
 
-    The middle is the amount above which the share of attempts is closest to one half. For example,
-    if 27 attempts have 30 turns and one attempt has 29, then 27 are above the middle.
+    The dividing amount is the amount above which the share of attempts is closest to one half. For
+    example, if 27 attempts have 30 turns and one attempt has 29 turns, 29 divides the attempts.
 
-    tasks, amounts, counts : (amounts,), code of the task, amount, and its number of attempts.
-    Edge cases: if all amounts of a task are equal, none is above the middle.
+    tasks, amounts, counts : code of the task, amount, and number of attempts with it, (amounts,).
+    Edge cases: if all amounts of a task are equal, no amount is above the dividing amount.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
     >>> above_task_median(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
@@ -305,8 +307,8 @@ def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     total = np.bincount(task, weight)[task]
     share = (np.cumsum(weight) - np.cumsum(np.bincount(task, weight))[task] + total) / total
     last = np.append((task[1:] != task[:-1]) | (amount[1:] > amount[:-1]), True)
-    # The middle of a task is the amount with a cumulative share closest to one half. If two amounts
-    # are equally close, the smaller amount is used.
+    # The dividing amount has the cumulative share closest to one half. If two amounts are equally
+    # close, the smaller amount is used.
     away = np.where(last, np.abs(share - 0.5), np.inf)
     best = np.lexsort((away, task))[np.searchsorted(task, np.arange(int(task[-1]) + 1))]
     above = np.empty(len(tasks), dtype=bool)
@@ -322,12 +324,13 @@ def change_points(
 
     After each run r, the runs since the last change are split at the s with the largest t = (mean
     after − mean before) / (sd √(1/s + 1/(r−s))). sd is pooled, with r − 2 degrees of freedom, and t
-    is converted to a normal deviate. A split is a change if its deviate exceeds the 1 − α quantile
-    of the largest deviate in a history of `HORIZON` runs without a change, and four checks agree:
+    is converted to a normal deviate. A split is a change if its deviate exceeds a threshold, the
+    1 − α quantile of the largest deviate in a history of 365 runs without a change, and if all four
+    checks confirm it:
 
     - sd is at least the standard deviation due to chance within tasks. Runs that are nearly equal
       by accident therefore show no change.
-    - Runs may be correlated and drift, so `correlated_t` must exceed the threshold too.
+    - Runs may be correlated, so `correlated_t` must exceed the threshold too.
     - Means of runs near 0 or 1 are skewed, and a few low means are not a change. Therefore the
       normal scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the
       same split. With too few runs, four runs on each side must not overlap.
@@ -337,8 +340,8 @@ def change_points(
     At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
     the history is checked. benchmarks/trend.md shows when correlated runs raise this rate.
 
-    floors : smallest variance of a run's mean, one for all runs or one after each run.
-    counts : attempts and passes, each (runs × tasks); None to skip the last check.
+    floors : smallest variance of the mean of a run, one for all runs or one after each run.
+    counts : attempts and passes, both (runs × tasks); None to skip the last check.
     alpha : 0.1, 0.05 or 0.01.
     Edge cases: no change with fewer than five runs since the last change, or if all runs are equal.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
@@ -380,7 +383,6 @@ def change_points(
 
 
 def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
-    """Whether the ranks of the runs confirm a change at a split."""
     from passk_cli.scipy_special import ndtri
 
     runs = len(means)
@@ -401,7 +403,7 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
 def correlated_t(means: Floats, split: int) -> float:
     """|t| of a change of the mean if runs may be correlated with earlier runs.
 
-    Generalized least squares for runs with correlation r^lag, divided by √f. r is the lag-1
+    |t| comes from generalized least squares with correlation r^lag, divided by √f. r is the lag-1
     correlation of the residuals from the means before and after, plus 2/R for its bias and 1/√R for
     its standard error, limited to [0, 0.95]. The bias and the error are added because a few runs
     cannot exclude correlation. f ≥ 1 if the correlation decreases more slowly than r^lag, for
@@ -420,7 +422,6 @@ def correlated_t(means: Floats, split: int) -> float:
 
 
 def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
-    """A change of the mean of correlated runs, and its standard error; see `correlated_t`."""
     runs = len(means)
     residuals = np.concatenate([part - part.mean() for part in np.split(means, [split])])
     square = float(residuals @ residuals)
@@ -448,8 +449,8 @@ def least_detectable_change(
 ) -> float:
     """The smallest change of the mean that could be detected at the last run of a history.
 
-    At a split that ranks can confirm, the change must exceed the threshold by t and by
-    `correlated_t`, with the noise of the runs before and after.
+    With this change, t and `correlated_t` exceed the threshold at a split with enough runs for the
+    test of ranks. The noise of the runs stays the same.
 
     means, floors, alpha : as for `change_points`, for the runs since the last change.
     Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and the floor is 0.
@@ -494,7 +495,8 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     after the split are hypergeometric. A convolution gives the distribution of the sum over tasks.
     p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
-    n, c : (runs × tasks), attempts and passes. For amounts, c counts amounts above the middle.
+    n, c : (runs × tasks), attempts and passes. For amounts, c counts amounts above the
+        dividing amount (`above_task_median`).
     start, split, end : runs start … split − 1 are before the split, runs split … end − 1 after.
     Accuracy: 1e-9, absolute.  Source: Fisher 1935.
 
@@ -537,7 +539,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
     """The largest deviate over all splits and all runs of a history, without resets at changes.
 
-    history : (runs,), R ≥ 5.  floors : as for `change_points`.
+    history : mean of each run, (runs,), R ≥ 5.  floors : as for `change_points`.
 
     >>> round(largest_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
     0.89
@@ -550,7 +552,6 @@ def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
 
 
 def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
-    """The split of consecutive runs with the largest |t|, and this |t|."""
     runs = len(means)
     before = np.arange(1, runs)
     centred = means - means.mean()
@@ -565,6 +566,6 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
 
 
 def _deviate(t: float, degrees: int) -> float:
-    """Normal deviate with the tail probability of t, accurate to 0.02 from 3 degrees of freedom."""
+    """Normal deviate with the tail probability of t, accurate to 0.02 for 3 or more degrees."""
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

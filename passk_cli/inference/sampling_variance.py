@@ -13,9 +13,9 @@ from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Maximum number of rows of attempts in a block, which limits a block to about 64 MB of memory.
+# Maximum number of attempts in a block, which limits a block to about 64 MB of memory.
 _BLOCK_ROWS = 1 << 20
-# Success rates at which the variance of a metric is computed. Other variances are interpolated.
+# Success rates at which the variance of a metric is computed. Between them it is interpolated.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # Half-width of the computed part of a binomial distribution, in standard deviations.
 _HALF_WIDTH_SDS = 12
@@ -31,13 +31,14 @@ _TAIL = 0.025
 
 
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
-    """Variance of a metric's value in each task over repeated attempts, by the jackknife.
+    """Variance of a metric's value at each task over repeated attempts, by the jackknife.
 
     (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. The jackknife leaves out one pass
     (c ways) or one failure (n−c ways), and the mean over all n ways is f(n, c) itself. For k = 1
     the result is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
 
-    n, c : (tasks,).  Returns (tasks,); NaN if n ≤ k, since no attempt can be left out.
+    n, c : attempts and passes, (tasks,).
+    Returns (tasks,); NaN if n ≤ k, because no attempt can be left out.
     Source: Efron & Tibshirani 1993, chapter 11.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -50,9 +51,9 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
 
 
 def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints) -> Floats:
-    """Jackknife variance of a function of the counts; `within_variance` has the formula.
+    """Jackknife variance of a function of n and c; `within_variance` contains the formula.
 
-    values : function (n, c) → (…, cells).  n, c : (cells,).  Returns (…, cells).
+    values : function of n and c, with results (…, cells).  n, c : (cells,).  Returns (…, cells).
     """
     fewer, value = np.maximum(n - 1, 0), values(n, c)
     pass_less = values(fewer, np.maximum(c - 1, 0))
@@ -67,7 +68,7 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
 
     (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out only once and weighted.
 
-    values : (tasks,), the value of the metric in each task.  Returns (tasks,); NaN if n ≤ k.
+    values : value of the metric at each task, (tasks,).  Returns (tasks,); NaN if n ≤ k.
     """
     tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
     n = np.add.reduceat(attempts.count, attempts.start[:-1])
@@ -91,7 +92,7 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
 
 
 def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
-    """Lower bound for the variance of a mean difference V_A − V_B: the variance due to attempts.
+    """Lower bound for the variance of a mean difference V_A − V_B of two models, due to attempts.
 
     The bound is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². The variance w is the mean variance of V_A − V_B over
     repeated attempts if both models had the same rate at each task. The factor z / t is needed
@@ -99,13 +100,15 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
     numbers of attempts differ: the differences are then skewed, and a few tasks show too little
     spread. Otherwise a = ½, so that a few tasks with similar differences do not seem certain.
 
-    The rate of a task is estimated as (c + s μ) / (n + s), with the attempts n and passes c of both
-    models and their overall rate μ. The strength s ≤ 1 is as large as the spread of c/n between
-    tasks allows (moments of a beta-binomial distribution). The variance of V is exact.
+    The rate of a task is estimated as (c + s μ) / (n + s), with attempts n, passes c and the pass
+    rate μ over all tasks of both models together. The weight s ≤ 1 is as large as the spread
+    of c/n between tasks allows (moments of a beta-binomial distribution). At the estimated rate,
+    the variance of V is exact.
 
-    metric : metric of counts.  n, c : attempts and passes of both models, (2 × rows × tasks).
-    most : largest possible numbers of passes if outcomes are missing; c is then the smallest. No
-        number of passes in between gives a larger bound.
+    metric : a metric that needs only n and c.
+    n, c : attempts and passes of both models, (2 × rows × tasks).
+    most : largest possible passes if outcomes are missing; c is then the smallest possible number.
+        No number of passes between c and `most` gives a larger bound.
     Returns (rows,); 0 if there is only one task.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -145,7 +148,6 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 
 
 def _pooled_counts(n: Ints, c: Ints) -> tuple[Ints, Ints, Floats | float]:
-    """Attempts of both models, total passes, and the share of a row's tasks with these counts."""
     rows, tasks = n.shape[1:]
     passes, most = c.sum(axis=0), int(n[:, 0, 0].sum())
     if most >= tasks or not (n == n[:, :1, :1]).all():
@@ -170,7 +172,6 @@ def _shrunk_rates(n: Ints, c: Ints, share: Floats | float, tasks: int) -> Floats
 
 
 def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Floats:
-    """The largest variance of a metric's value over success rates between low and high."""
     largest_variance = np.empty(n.shape)
     for size in np.unique(n).tolist():
         of_size, variances = n == size, _variance_by_rate(metric, size)
@@ -187,7 +188,6 @@ def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Flo
 
 @lru_cache(maxsize=256)
 def _variance_by_rate(metric: Metric, size: int) -> Floats:
-    """Variance of a metric's value in `size` attempts, at each of the success rates `_RATES`."""
     few = size <= _MAX_FULL_TABLE_ATTEMPTS
     all_values = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
     variances = []
@@ -202,7 +202,6 @@ def _variance_by_rate(metric: Metric, size: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
-    """Binomial distributions of passes in `size` attempts at each rate: counts, probabilities."""
     distributions = []
     for rate in _RATES.tolist():
         reach = _HALF_WIDTH_SDS * np.sqrt(size * rate * (1 - rate)) + _HALF_WIDTH_SDS**2

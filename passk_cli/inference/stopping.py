@@ -5,13 +5,13 @@ least 1/n. The mean of c/n is then, for example, 0.36 although only 0.20 of the 
 
 There are three kinds of stopping, with m for the largest number of attempts at a task:
 
-- First pass: every task has at most one pass, every task with fewer than m attempts has one, and no
-  pass is known to be followed by another attempt.
+- First pass: every task has at most one pass, every task with fewer than m attempts has one pass,
+  and no attempt is known to follow a pass.
 - Once passed, for example in batches: every task with fewer than m attempts has a pass.
 - Replaced: a failure is replaced by a retry, so attempt numbers have gaps. The last attempt passes
   at every task with attempt numbers that end below m.
 
-Data of these kinds are evidence if their probability without such stopping is below `LEVEL`.
+Such data are evidence of stopping if their probability without stopping is below `EVIDENCE_LEVEL`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
-# Largest probability at which a relation between numbers of attempts and outcomes is evidence.
+# Data are evidence of stopping if their probability without stopping is below this number.
 EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
 # Value for a task with an unknown last attempt.
@@ -34,15 +34,15 @@ _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OptionalStopping:
-    """The way in which sampling seems to have stopped, and what can still be estimated.
+    """How sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
-    chance : upper bound for the probability of these data if n is fixed beforehand.
-    most : m, the largest number of attempts at a task.
-    short : number of tasks with fewer than m attempts.
-    at_once : share of tasks with a pass in the first attempt; None if it is unknown.
-    solved : share of tasks solved within m attempts.
-    beyond : number of tasks with an attempt that is known to follow a pass.
+    chance : upper bound for the probability of these data if n was fixed beforehand.
+    largest_n : m, the largest number of attempts at a task.
+    short_tasks : number of tasks with fewer than m attempts.
+    first_attempt_share : share of tasks that pass at the first attempt; None if it is unknown.
+    solved_share : share of tasks solved within m attempts.
+    tasks_continued_after_pass : number of tasks with an attempt that is known to follow a pass.
     """
 
     kind: str
@@ -57,11 +57,11 @@ class OptionalStopping:
 def detect_optional_stopping(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> OptionalStopping | None:
-    """The way in which sampling seems to have stopped; None if there is no sign that it did.
+    """How sampling seems to have stopped because of outcomes; None if there is no sign of it.
 
-    n, c : (tasks,), attempts in the data and passes; n ≥ 1, 0 ≤ c ≤ n.
-    numbered : (tasks,), attempts according to their numbers, ≥ n; n if there are no numbers.
-    last : (tasks,), whether the last attempt passed: 1, 0, or UNKNOWN.
+    n, c : attempts in the data and passes, (tasks,), n ≥ 1.
+    numbered : attempts according to the attempt numbers, ≥ n, (tasks,); None without numbers.
+    last : whether the last attempt passed: 1, 0, or UNKNOWN, (tasks,).
 
     Three bounds for the probability of the data are valid for any success rates:
 
@@ -72,8 +72,8 @@ def detect_optional_stopping(
       times C(T−s, T−S), the number of ways to choose the unsolved tasks.
     - If the order is known, the only pass is the last attempt: Π 1/n, given n and c.
 
-    The smaller of the first two bounds is multiplied by the third. If tasks have several passes,
-    the result of `_missing_zeros_p` replaces the first two.
+    The smaller of the first two bounds is multiplied by the third bound. If tasks have several
+    passes, the result of `_missing_zeros_p` replaces the first two bounds.
 
     >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
     >>> evidence = detect_optional_stopping(n, c)
@@ -122,7 +122,7 @@ def detect_optional_stopping(
 def stopped_on_outcome(
     n: Ints, c: Ints, numbered: Ints | None = None, last: Ints | None = None
 ) -> bool:
-    """Whether sampling stopped because of outcomes: `detect_optional_stopping` finds evidence.
+    """Whether there is evidence that sampling stopped because of outcomes.
 
     >>> stopped_on_outcome(np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5))
     True
@@ -132,12 +132,12 @@ def stopped_on_outcome(
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
-    """p of the hypothesis that these tasks, all with passes, had n fixed beforehand.
+    """p of the hypothesis that n was fixed beforehand, for tasks that all have passes.
 
-    The statistic is twice the gain in log-likelihood from a model without counts of 0,
-    Σ log P(c)/P(c ≥ 1) − Σ log P(c). Each model has the distribution of rates that fits best. The
-    statistic is compared with half a χ² of one degree of freedom (benchmarks/stopping.md). p is ½
-    if almost no counts of 0 are expected at the rates c/n.
+    The statistic is twice the gain in log-likelihood from a model without tasks with 0 passes,
+    Σ log P(c)/P(c ≥ 1) − Σ log P(c). Each model has the distribution of rates that fits best. p is
+    half the tail probability of χ² with one degree of freedom (benchmarks/stopping.md). p is ½ if
+    almost no task with 0 passes is expected at the rates c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5

@@ -18,10 +18,10 @@ from passk_cli.inference.random_streams import named_generator
 
 # Maximum number of assignments of tasks to groups that are enumerated.
 MAX_ENUMERATED = 20_000
-# Standard deviations that F must be above its mean for a p-value below 1.
+# Number of standard deviations by which F must exceed its mean for a p-value below 1.
 _NOTABLE = 2.0
-# Number of draws multiplied by the level, which makes the smallest p-value half the level, and
-# maximum number of values in a block.
+# Number of draws × level, so that the smallest p-value is about half the level, and maximum number
+# of values in a block.
 _DRAWS, _BLOCK = 2, 1 << 19
 # Maximum number of tasks in a test, which limits its time.
 _MOST_TASKS = 2000
@@ -32,10 +32,11 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
 
     If there are few assignments, all of them are enumerated. If there are many assignments, p is (b
     + 1) / (m + 1) if b of m = 2 / level random assignments have at least the observed statistic.
-    The test keeps its level exactly. Drawing stops once p exceeds the level. p is 1 if F is near
-    its mean.
+    Draws end as soon as p exceeds the level. If the statistic is near its mean, p is 1. The test
+    does not exceed its level.
 
-    values : (T,).  groups : (T,), codes 0 … G−1, 1 < G < T.  level : the largest p of interest.
+    values : task values, (T,).  groups : codes 0 … G−1, (T,), 1 < G < T.
+    level : significance level.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
 
     >>> group_p(np.array([0.0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 0.1)
@@ -76,7 +77,7 @@ def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats
 
 
 def _group_assignments(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """All assignments of tasks to groups of given sizes; the tasks of a group are consecutive."""
+    """All assignments of tasks to groups of given sizes, as orders with consecutive groups."""
     if len(sizes) == 1:
         yield tasks
         return

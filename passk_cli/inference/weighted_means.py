@@ -23,14 +23,15 @@ from passk_cli.inference.rounding import common_denominator
 
 NORMAL = NormalDist()
 # First step of the trapezoidal rule. The step is halved, at most _HALVINGS times, until the sums
-# with two successive steps differ by a relative _AGREE or less. The rule converges geometrically,
+# for two successive steps differ by a relative _AGREE or less. The rule converges geometrically,
 # so the relative error of the last sum is about _AGREE².
 _STEP = 0.1875
 _HALVINGS = 10
 _AGREE = 1e-9
 # Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
 _NEGLIGIBLE = 36.0
-# First position on an integration path at which the integrand is checked, and multiples of it.
+# First position on an integration path at which the integrand is checked, and multiples of this
+# position that are checked next.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 # Maximum number of array elements while the step is halved.
 _CELLS = 1 << 21
@@ -38,11 +39,11 @@ _CELLS = 1 << 21
 _ATOMS, _THREADS = 1 << 12, 2
 # Maximum size in bytes of a set of distributions with cached quantiles.
 _MAX_CACHED_BYTES = 1 << 12
-# Number of bits of the totals in which two distributions must agree to be treated as equal.
+# Two distributions are treated as equal if their totals agree in this number of bits.
 _BITS = 44
 # Atoms that are closer than this share of the span of all atoms are merged.
 _ATOM_TOLERANCE = 1e-15
-# Maximum number of lattice cells for values without and with a common lattice.
+# Maximum number of FFT cells for values that are not on a lattice, and for values on a lattice.
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
 # Maximum number of lattice steps in the span of the values.
@@ -50,12 +51,12 @@ _MAX_LATTICE_STEPS = 100_000
 
 
 def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
-    """The distinct values of each row, and how often they occur: two arrays of (rows × atoms).
+    """The distinct values (atoms) of each row, and how often they occur: two (rows × atoms) arrays.
 
     Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, are merged. Rows with fewer
     atoms are filled with their smallest value and a count of 0.
 
-    values : (rows × tasks), finite.
+    values : finite values, (rows × tasks).
 
     >>> rows = np.array([[0.5, 0.0, 0.5], [1.0, 1.0, 1.0]])
     >>> [part.tolist() for part in distinct_values_per_row(rows)]
@@ -78,11 +79,11 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
 def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Floats) -> Floats:
     """The q of each row with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p for independent G_i ~ Gamma(α_i).
 
-    If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. If they
-    differ, q is a quantile of a ratio, which is needed for clusters of unequal size.
+    If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. If the
+    sizes differ, q is a quantile of a ratio, which is needed for clusters of unequal size.
 
     totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms).
-    p : in (0, 1), one for all distributions or one per distribution.
+    p : probability in (0, 1), one for all distributions or one per distribution.
     Returns floats (distributions,) at which the distribution function differs from p by less than
         1e-11, or by as little as doubles allow. If all a_i/b_i are equal, q is their value.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
@@ -101,12 +102,10 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
 
 @lru_cache(4096)
 def _cached_quantiles(laws: bytes, shares: bytes, atoms: int) -> Floats:
-    """The quantiles of distributions that are given as bytes, which can be keys of a cache."""
     return _solve_distinct(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
 
 
 def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
-    """The quantiles of distributions (totals, weights and sizes); equal ones are computed once."""
     totals, weights, sizes = laws.swapaxes(0, 1)
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
     rounded = np.rint(np.ldexp(totals, _BITS - exponent))
@@ -151,7 +150,6 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
 
 
 def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
-    """The quantile of each row if its ratios a/b span [0, 1]; cells with b = 0 are empty."""
     deviate, count = _deviates(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
@@ -197,7 +195,7 @@ def _deviates(p: Floats) -> Floats:
 
 
 def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row; the smaller of the two is accurate."""
+    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller probability is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
@@ -228,7 +226,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     )
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
     tails, ends = np.empty(len(d)), _integration_ends(paths)
-    # np.unique would import numpy.ma, which takes as long as reading a small file.
+    # np.unique would import numpy.ma, which is slow.
     for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
         tails[rows] = np.clip(_integrals(paths.select(rows), height[rows], end), 0.0, 1.0)
@@ -245,7 +243,6 @@ class _IntegrationPaths(NamedTuple):
     curvature: Floats
 
     def select(self, rows: Places) -> _IntegrationPaths:
-        """Selected paths."""
         return _IntegrationPaths(*(field[rows] for field in self))
 
     def log_sizes(self, u: Floats) -> Floats:
@@ -278,7 +275,6 @@ class _IntegrationPaths(NamedTuple):
 
 
 def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
-    """The integral along each path up to u = end, by the trapezoidal rule with halved steps."""
     step, rows = _STEP, np.arange(len(top))
     heights = paths.integrand(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
@@ -300,7 +296,6 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
 
 
 def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
-    """The paths, with a straight path if the integrand would rise again on the bent path."""
     checked = np.flatnonzero(paths.log_sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
     sizes = paths.select(checked).log_sizes(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE)
@@ -310,7 +305,6 @@ def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
 
 
 def _integration_ends(paths: _IntegrationPaths) -> Floats:
-    """The u of each path beyond which the integrand is negligible."""
     low, ends = _NEAR, np.full(len(paths.c), np.nan)
     ends[paths.log_sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
     while np.isnan(ends).any():
@@ -325,7 +319,7 @@ def _integration_ends(paths: _IntegrationPaths) -> Floats:
 
 
 def _saddle_points(d: Floats, alpha: Floats) -> Floats:
-    """The c in (0, 1/max d) of each row with K'(c) = 1/c, by Newton's method in a bracket."""
+    """The c in (0, 1/max d) with K'(c) = 1/c for each row, by bracketed Newton steps."""
     low, high = np.zeros(len(d)), 1.0 / d.max(axis=1)
     mean, variance = (alpha * d).sum(axis=1), (alpha * d * d).sum(axis=1)
     start = (-mean + np.sqrt(mean * mean + 4 * variance)) / (2 * variance)
@@ -365,7 +359,6 @@ class BootstrapDistribution:
 
     @cached_property
     def _lattice(self) -> tuple[float, float, Floats]:
-        """The first mean, the step between means, and the probability of each mean."""
         x, times = np.unique(self.values, return_counts=True)
         count = len(self.values)
         if len(x) == 1:
