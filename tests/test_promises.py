@@ -106,6 +106,20 @@ SECURITY = {
         f"{LOAD}:test_deep_nesting_needs_little_memory",
         f"{LIMITS}:test_a_packed_file_without_end_takes_little_memory",
     ],
+    "passk refuses rules and maps of more than 1 MB, tables of more than 20,000 columns, and more"
+    " than 2,000 groups.": [
+        f"{LIMITS}:test_rules_and_prices_of_any_text",
+        f"{LIMITS}:test_columns_beyond_number",
+        f"{LIMITS}:test_answers_that_nobody_reads",
+    ],
+    "passk refuses packed files that unpack to more than 64 MiB and to more than 100 times their"
+    " size.": [
+        f"{LIMITS}:test_a_packed_file_without_end_takes_little_memory",
+    ],
+    "passk refuses small files, or needs at most 500 MB of memory for them.": [
+        f"{LIMITS}:test_small_files_take_little_memory",
+        f"{LIMITS}:test_answers_that_nobody_reads",
+    ],
     "passk does not follow links to folders.": [
         f"{SAFETY}:test_links_in_a_folder",
         "tests/files/sources/test_paths.py:"
