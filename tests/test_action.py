@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from shutil import which
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -72,11 +73,13 @@ def steps(tmp_path: Path) -> Steps:
         }  # fmt: skip
         outputs: dict[str, str] = {}
         for step in ACTION["runs"]["steps"][1:]:
-            condition = "inputs.comment == 'true' && github.event_name == 'pull_request'"
-            if "if" in step:
-                assert condition in step["if"]
-                if all_inputs["comment"] != "true" or event != "pull_request":
-                    continue
+            condition = " && inputs.comment == 'true' && github.event_name == 'pull_request'"
+            # A failed installation does not skip a step.
+            assert step["if"].startswith("${{ !cancelled()")
+            if condition in step["if"] and (
+                all_inputs["comment"] != "true" or event != "pull_request"
+            ):
+                continue
             step_environment = dict(step.get("env", {}))
             for name, key in product(step_environment, values):
                 step_environment[name] = step_environment[name].replace(
@@ -155,6 +158,30 @@ def test_the_comment_reports_bad_data_and_missing_rules(
     result, outputs, calls, _ = steps()
     assert (result, outputs["verdict"]) == (code, "error")
     assert "\n**ERROR:** " in Path(calls[-1][-1]).read_text()
+
+
+def test_outputs_exist_if_the_installation_failed(steps: Steps, tmp_path: Path) -> None:
+    (tmp_path / "bin" / "passk").write_text("#!/bin/sh\nexit 127\n")
+    code, outputs, calls, _ = steps()
+    assert (code, outputs["verdict"]) == (127, "error")
+    comment = Path(calls[-1][-1]).read_text()
+    assert comment.endswith("\n**ERROR:** the gate did not run; see its log\n")
+    assert json.loads(Path(outputs["json"]).read_text())["result"] == "fail"
+    suite = ElementTree.parse(outputs["junit"]).getroot()[0]
+    assert suite.get("errors") == "1"
+
+
+def test_the_page_of_gate_explains_inputs_and_outputs() -> None:
+    page = (ROOT / "docs" / "commands" / "gate.md").read_text()
+    for kind in ("inputs", "outputs"):
+        for name, entry in ACTION[kind].items():
+            assert f"| `{name}` | {entry['description']} |" in page
+
+
+def test_the_action_uses_no_other_action() -> None:
+    """So nothing that it runs can change without a commit to it."""
+    assert ACTION["runs"]["using"] == "composite"
+    assert all("uses" not in step for step in ACTION["runs"]["steps"])
 
 
 def test_rules_that_lead_out_of_their_folder_need_an_input(steps: Steps, tmp_path: Path) -> None:
