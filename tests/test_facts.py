@@ -97,8 +97,10 @@ def test_ten_pairs_of_five_equal_models() -> None:
 
 def test_attempts_that_stop_at_the_first_pass_read_too_high() -> None:
     rates = [sum(0.2 * 0.8 ** (n - 1) / n for n in range(1, most + 1)) for most in (5, 10)]
-    sentence = f"the mean of c/n is {rates[0]:.2f} if the true rate is 0.20"
-    sentence = f"with at most 5 attempts, {sentence} (10 attempts: {rates[1]:.3f})"
+    sentence = (
+        f"if the true rate is 0.20, the mean of c/n is {rates[0]:.2f} with at most 5 attempts"
+    )
+    sentence = f"{sentence} per task, and {rates[1]:.3f} with at most 10."
     assert sentence in text_of("docs/statistics.md")
 
 
