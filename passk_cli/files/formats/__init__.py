@@ -1,7 +1,7 @@
 """The file formats of evaluation harnesses: one module per harness, and the table FORMATS.
 
-A `Format` recognises files by their content and reads their attempts as `Row`s. Formats do not
-count attempts and do not use SQL. The module `format` contains the code that all formats share.
+A `Format` recognises files by their content and reads each attempt as a `Row`. Formats do not count
+attempts and do not use SQL. The module `format` contains the code that all formats share.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ NAMES = (*FORMATS, *TABLES)
 
 
 def recognise_format(file: File) -> tuple[File, Format] | None:
-    """The format of a file, recognised by its content, with the file read as far as needed.
+    """Recognise the format of a file by its content. Only as much of the file as needed is read.
 
     The result is None if no format matches.
     """
@@ -122,16 +122,17 @@ def _first_match(file: File, *, generic: bool) -> Format | None:
 
 
 def format_of_short_document(file: File) -> Format | None:
-    """The format of a short document: an array of records, or one record."""
+    """The format of a short JSON document, which is an array of records or a single record."""
     if file.short_document is None:
         return None
     return generic.RECORDS if file.structure == "array" else generic.RECORD
 
 
 def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
-    """The format that `--records` or a line column requests; None if the options request none.
+    """The format that `--records` or a line number column requires, or None if no option requires a
+    format.
 
-    records : the key of a document that contains its records.  columns : the columns with a role.
+    records : the key of a document that contains its records. columns : the columns with a role.
     """
     if records is not None:
         return generic.nested_records_format(records, columns)

@@ -58,7 +58,6 @@ def _run_data(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place in the document, test case) of each test case."""
     run = _run_data(file.document())
     for name in _CASE_LISTS:
         for place, case in enumerate(require_list(file, name, run.get(name))):
@@ -118,21 +117,18 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _question(case: Any) -> str:
-    """The question of a test case: its input, or the scenario of a conversation."""
     return as_text(
         nested_value(case, "input") or nested_value(case, "scenario") or nested_value(case, "name")
     )
 
 
 def _expectation_hash(case: Any) -> str:
-    """A hash of the expected answer, which distinguishes test cases with the same question."""
     keys = ("expectedOutput", "expectedOutcome", "context")
     expected = {key: nested_value(case, key) for key in keys}
     return sha256(json.dumps(expected, sort_keys=True).encode()).hexdigest()[:6]
 
 
 def _repeated_files(file: File) -> tuple[str, ...]:
-    """Sibling files with the attempts of this file: the complete run, a dated copy, and a cache."""
     cache = ".deepeval-cache.json"
     if file.name != ".latest_test_run.json" or file.keys == _LINK_KEYS:
         return (cache,)
@@ -151,7 +147,7 @@ DEEPEVAL = Format(
     _recognises,
     _contents,
     _repeated_files,
-    # The key runDuration is not an amount of the model, because it is the time of the metrics.
+    # runDuration is not used as the duration, because it is the time of the metrics.
     lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),

@@ -53,7 +53,7 @@ def _contents(file: File) -> Contents:
                 failure = next(
                     (str(status) for status in statuses if status in _FAILURE_STATUSES), ""
                 )
-                # An unknown status becomes the outcome, so that passk reports an error for it.
+                # An unknown status is kept as the outcome, so that passk reports an error for it.
                 outcome = None if None in statuses else strange[0] if strange else failure == ""
                 late = outcome is False and failure.startswith("time")
                 place = f"eval.{task}[{attempt}]"
@@ -64,7 +64,7 @@ def _contents(file: File) -> Contents:
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
-    """(status of base tests, status of added tests, solution) of each attempt at a task."""
+    """Yield (status of base tests, status of added tests, solution) for each attempt at a task."""
     if isinstance(value, list):
         return [
             (

@@ -59,7 +59,7 @@ def _contents(file: File) -> Contents:
             key = tuple(str(record.get(name)) for name in ids)
             epoch = nested_value(record, "metadata", "epoch")
             attempt = times[key] if epoch is None else epoch
-            # Values of metadata are texts, even if they are numbers.
+            # Values in metadata are strings, even if they contain numbers.
             attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
             times[key] += 1
             yield Row(
@@ -87,10 +87,10 @@ def _amounts(record: Any) -> dict[str, object]:
 
 
 def record_sql(columns: Sequence[str]) -> str:
-    """SQL that makes a record of version 0.3 from the columns of a table of attempts.
+    """SQL that builds a record of version 0.3 from the columns of a table of attempts.
 
-    The suite becomes evaluation_name, which is "unnamed" if there is no suite. A column without a
-    field in the schema becomes a text in the metadata.
+    The suite becomes evaluation_name, which is "unnamed" if there is no suite. A column for which
+    the schema has no field becomes a string in the metadata.
     """
     answer, solution = (
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")

@@ -1,4 +1,4 @@
-"""What all file formats share: the class `File`, attempts as `Row`s, and the class `Format`."""
+"""The classes that all formats share: `File`, `Row` (an attempt) and `Format`."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ INCOMPLETE_RUN = DiagnosticType(
     example="warning[incomplete-run]: the run lists 300 attempts, but the file contains 287",
 )  # fmt: skip
 
-# Number of bytes that passk reads first to recognise a file, number of bytes if the file begins
-# with a long value, and maximum length of a document that stays in memory.
+# Number of bytes that passk first reads to recognise a file, number of bytes if the file begins
+# with a long value, and maximum length of a document that is kept in memory.
 _START_BYTES, _LONG_START_BYTES, _MAX_KEPT_CHARACTERS = 1 << 16, 1 << 23, 1 << 14
-# Number of lines in which passk looks for a first JSON record.
+# Number of lines in which passk looks for the first JSON record.
 _TRIED_LINES = 20
 # Number of Parquet rows per batch.
 _BATCH_ROWS = 1 << 10
 # Maximum size in bytes of a sibling file, because passk loads sibling files into memory completely.
 _MAX_SIBLING_BYTES = 1 << 26
-# One or several attempts, with columns like in a table.
+# A record with one or several attempts, with columns like in a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
-# Scorer → (outcome, score) of one attempt. `JudgedAttempts` also has other arguments of its `Row`.
+# Scorer → (outcome, score) of one attempt. `JudgedAttempts` adds arguments for `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
@@ -77,7 +77,7 @@ class File:
         zip has the names of its members, and Parquet has its columns and their fields.
     text : the beginning of the file.  beginning : the JSON value at the beginning, even if it is
         incomplete.
-    short_document : the complete document if it is short; otherwise None.
+    short_document : the complete document if it is short, otherwise None.
     archive : the members of a zip.
     sibling_documents : path → content of JSON files near this file, each parsed only once.
     """
@@ -116,7 +116,7 @@ class File:
             return documents.top_level_object(stream, streamed, self.source.name)
 
     def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
-        """The elements of the list below these keys, one at a time.
+        """Yield the elements of the list below these keys, one at a time.
 
         Without keys, the elements of an array or the records of a file of lines are yielded.
         siblings : a dict to which this method adds the values next to the list. If such a value is
@@ -139,7 +139,7 @@ class File:
             yield value
 
     def object_members(self, *keys: str) -> Iterator[tuple[str, Any]]:
-        """(key, value) pairs of the object below these keys, one at a time.
+        """Yield the (key, value) pairs of the object below these keys, one at a time.
 
         Errors: DataError if the file is not JSON, or if a key occurs twice.
         """
@@ -149,7 +149,7 @@ class File:
     def numbered_records(
         self, request: RowRequest | None = None
     ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(line number, record) of each line that contains a JSON record.
+        """Yield each line that contains a JSON record, as (line number, record).
 
         Errors: DataError for a line without a JSON record, unless the request skips bad lines.
         """
@@ -164,7 +164,7 @@ class File:
                 raise record
 
     def parquet_rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        """The values of columns, or of fields in columns, for each row of a Parquet file.
+        """Yield the values of columns, or of nested fields, for each row of a Parquet file.
 
         columns : the path from the column to the field, for example ("doc", "id").
         Errors: DataError for a damaged file.
@@ -195,13 +195,13 @@ class File:
         return self.sibling_documents[path]
 
     def sibling_names(self, pattern: str) -> list[str]:
-        """Sorted names of the files that match a pattern, relative to the folder of this file."""
+        """The sorted names of the files that match a pattern relative to this file's folder."""
         folder = Path(self.path.parent)
         names = glob.glob(pattern, root_dir=folder, recursive=True)
         return sorted(name for name in names if (folder / name).is_file())
 
     def sibling_files(self, pattern: str) -> Iterator[File]:
-        """The files that match a pattern, relative to the folder of this file."""
+        """The files that match a pattern relative to this file's folder."""
         for name in self.sibling_names(pattern):
             path = str(self.path.parent / name)
             display_name = os.path.join(os.path.dirname(self.source.name), name)
@@ -210,12 +210,13 @@ class File:
             yield sniff_file(Source(path, display_name, None, packing))
 
     def without_text(self) -> File:
-        """The file without its text, so that thousands of files fit into memory."""
+        """A copy of the file without its text, so that thousands of files fit into memory."""
         document = self.short_document if len(self.start_text) <= _MAX_KEPT_CHARACTERS else None
         return replace(self, start_text="", start_value=document, short_document=document)
 
     def with_longer_start(self) -> File:
-        """The file with a longer beginning, in case a long value comes before the decisive keys."""
+        """A copy of the file with a longer beginning, if a long value precedes the decisive
+        keys."""
         if self.short_document is not None or self.structure not in ("object", "array"):
             return self
         return sniff_file(self.source, self.sibling_documents, _LONG_START_BYTES)
@@ -224,9 +225,9 @@ class File:
 def sniff_file(
     source: Source, siblings: dict[str, Any] | None = None, size: int = _START_BYTES
 ) -> File:
-    """The `File` of a source, whose form is recognised by its first bytes.
+    """Create the `File` for a source, and recognise its form by its first bytes.
 
-    siblings : the `File.sibling_documents`.  Errors: DataError if the bytes cannot be unpacked.
+    siblings : the dict `File.sibling_documents`. Errors: DataError if the bytes cannot be unpacked.
     """
     siblings = {} if siblings is None else siblings
     with open_bytes(source) as stream:
@@ -260,7 +261,7 @@ def sniff_file(
 
 
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
-    """The first line that is a record; None if the lines are not records.
+    """The record in the first line that contains one, or None if the lines are not records.
 
     The result is None for a single line, because it may be a document instead of a file of lines.
     """
@@ -285,14 +286,16 @@ class Row:
     outcome : True, False, or None if the outcome is missing; a number if the harness does not
         define which score passes. A value of an unknown kind stays unchanged, so that a later check
         can report it with its place.
-    score : the score from the harness; `--threshold` compares it with a limit to get the outcome.
+    score : the score from the harness. `--threshold` compares the score with a limit to get the
+    outcome.
     attempt : the number or name of the attempt within the run. A number that appears twice for one
         task is a repeated attempt.
     reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
         "infrastructure", "not attempted" ….  unjudged : the reason if the outcome is missing and
         `reason` is empty.
     model, suite : only given if they differ between the rows of a file.
-    settings : temperature, prompt, filter … by name.  answer, solution : texts from the model.
+    settings : setting → value, for example temperature, prompt and filter. answer, solution : texts
+    from the model.
     place : the position in the file, for example "line 7" or the name of a member.
     record : the record of the harness, from which `Format.read_amounts` reads costs and tokens.
     """
@@ -335,7 +338,7 @@ class RowRequest:
 
 @dataclass(frozen=True)
 class Contents:
-    """The attempts of one file, and what the file states about them.
+    """The attempts in one file, and the facts that the file contains about the attempts.
 
     rows : yields the attempts in the order of the file, one at a time. A generic format yields
         records with their own columns instead.
@@ -345,9 +348,10 @@ class Contents:
         runs of one model, and adds the suite to task ids that are not unique. A generic format uses
         `facts` as columns of records that lack them, and completes `facts` while the rows are read.
     messages : messages about the file that a user should see.
-    verdict : the outcome that the harness itself uses as its verdict, which is chosen by default.
-    order : the tasks in the shuffled order in which the run attempted them; empty if the run did
-        not shuffle them.
+    verdict : the outcome that the harness itself uses as its verdict. It is the default for
+    `--outcome`.
+    order : the tasks in the shuffled order in which the run attempted them. Empty if the run did
+    not shuffle them.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -382,7 +386,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how passk recognises its files, and how it reads their attempts.
+    """A file format, with functions that recognise its files and read their attempts.
 
     name : the name in `--from` and in output.  rule : what counts as a pass, in one line.
     source : the documentation of the layout, usually the source code that writes it.
@@ -433,7 +437,7 @@ class Format:
 def single_outcome_reader(
     rows: Callable[[File, RowRequest], Iterable[Row]],
 ) -> Callable[[File], Contents]:
-    """A reader for files that contain one outcome per attempt and no facts about the run."""
+    """Return a reader for files that contain one outcome per attempt and no facts about the run."""
     return lambda file: Contents(lambda request: rows(file, request))
 
 
@@ -463,12 +467,12 @@ def contents_by_scorer(
 
 
 def as_text(value: Any) -> str:
-    """The value itself if it is a text; otherwise the value as JSON with sorted keys."""
+    """A string unchanged, or any other value as JSON with sorted keys."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
-    """A function that reads amounts from a record, by the dotted path to each amount.
+    """Return a function that reads amounts from a record, by the dotted path of each amount.
 
     >>> amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
@@ -478,7 +482,7 @@ def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
 
 
 def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows with attempt numbers, counted per task in the order of the file."""
+    """Number the attempts at each task, in the order of the file."""
     times: Counter[str] = Counter()
     for row in rows:
         task = str(row.task)
@@ -488,7 +492,7 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def nested_value(value: Any, *keys: str | int) -> Any:
-    """The value below these keys and list positions; None if one of them does not exist.
+    """The value below these keys and list positions, or None if a key or position does not exist.
 
     >>> nested_value({"a": [{"b": 1}]}, "a", 0, "b"), nested_value({"a": None}, "a", "b")
     (1, None)
@@ -504,7 +508,7 @@ def nested_value(value: Any, *keys: str | int) -> Any:
 
 
 def finite_number(value: Any) -> float | None:
-    """A finite number as float; None for every other value, including NaN, True and False.
+    """A finite number as float, or None for every other value, including NaN, True and False.
 
     >>> finite_number(0.5), finite_number(float("nan")), finite_number(True), finite_number("1")
     (0.5, None, None, None)
@@ -529,10 +533,10 @@ def seconds_between(start: Any, end: Any) -> float | None:
 
 
 def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value | None:
-    """The value if it has the expected type; None if the harness did not write a value.
+    """Return the value if it has the expected type, or None if the harness did not write a value.
 
-    place : the position in the document.  kind : the expected type.
-    Errors: DataError for a value of another type; it names the file, the place and the type.
+    place : the position in the document. kind : the expected type. Errors: DataError for a value of
+    another type. The error names the file, the place and the type.
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
@@ -543,7 +547,7 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
 
 
 def require_list(file: File, place: str, value: Any) -> list[Any]:
-    """The value if it is a list, or [] if the harness did not write a value.
+    """Return the value if it is a list, or [] if the harness did not write a value.
 
     Errors: DataError for any other value, as in `require_type`.
     """
@@ -551,10 +555,10 @@ def require_list(file: File, place: str, value: Any) -> list[Any]:
 
 
 def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
-    """(outcome, score) of a value that should be a score, by the pass rule of the harness.
+    """Return (outcome, score) for a value that should be a score, by the pass rule of the harness.
 
-    A value that is not a number is returned unchanged as outcome. Without a value, or for NaN, the
-    outcome is missing.
+    A value that is not a number is returned unchanged as the outcome. If there is no value, or if
+    it is NaN, the outcome is missing.
 
     >>> judge_score(0.5, lambda score: score == 1), judge_score(None, bool)
     ((False, 0.5), (None, None))
@@ -570,7 +574,7 @@ def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, fl
 
 
 def judge_binary(value: Any) -> tuple[object, float | None]:
-    """(outcome, score) of a value if the harness has no pass rule: 1 passes and 0 fails.
+    """Return (outcome, score) for a value if the harness has no pass rule: 1 passes and 0 fails.
 
     Another number becomes the outcome itself, so that passk asks for a threshold later.
 
@@ -582,7 +586,7 @@ def judge_binary(value: Any) -> tuple[object, float | None]:
 
 
 def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -> str:
-    """The outcome to read: the requested outcome, or the only outcome of the file.
+    """Choose the outcome to read: the requested outcome, or the only outcome in the file.
 
     Errors: DataError if the requested outcome does not exist, or if several exist and none is
     requested.

@@ -1,4 +1,4 @@
-"""JSON documents of people's own scripts: passk finds the list of records in each document.
+"""JSON documents that users' own scripts write. passk finds the list of records in each document.
 
 The columns of the records have usual names or names from `--field`. passk distinguishes the layouts
 by the types of a document's values and the names of its columns.
@@ -55,14 +55,14 @@ UNJUDGED_IDS = DiagnosticType(
     " unresolved, and have no outcome",
 )  # fmt: skip
 
-# Size in bytes from which passk streams an array, because DuckDB needs three times that size as
-# memory.
+# Size in bytes from which passk streams an array, because DuckDB would need three times this size
+# in memory.
 LARGE_BYTES = 1 << 27
 # Assumed ratio of the unpacked size to the packed size.
 _UNPACKED_RATIO = 10
 # Number of members that passk inspects to find the layout of a document.
 _INSPECTED_MEMBERS = 50
-# At the top of a document, numbers with these names are averages and not the outcome of one task.
+# Numbers with these names at the top of a document are averages and not the outcome of one task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
@@ -90,9 +90,9 @@ _MODELS = frozenset("model model_name model_id agent_model llm".split())
 # The keys that DataFrame.to_json() of pandas writes with orient="split".
 _PANDAS_SPLIT_KEYS = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
-# The value of --records for the document itself.
+# Value of --records that means the document itself.
 WHOLE_DOCUMENT = "."
-# A placeholder in --records, for example {task}, which makes a column from the keys of a document.
+# Pattern of a placeholder in --records. {task} makes a column of the keys of a document.
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
 _NO_COLUMNS: Record = {}
 _DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
@@ -113,23 +113,17 @@ class _DocumentEntry:
 
 @lru_cache(maxsize=1000)
 def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
-    """Whether columns contain outcomes, or numbers of attempts and passes, judged by their names.
-
-    but : column names to ignore.
-    """
     names = [name for name in columns if name.lower() not in but]
     has_counts = usual_columns("n", names) and usual_columns("c", names)
     return bool(usual_columns("outcome", names) or has_counts)
 
 
 def _names_task(columns: Iterable[str]) -> bool:
-    """Whether a column contains tasks, by its name. The names "id" and "name" are too general."""
     return any(ROLES["task"].ranks.get(spelled_name(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)
 def _document_entries(file: File) -> list[_DocumentEntry]:
-    """The top-level entries of a document, or only the first entries if the document is long."""
     if file.short_document is None and not file.start_text:
         file = sniff_file(file.source).with_longer_start()
     document = (
@@ -157,10 +151,9 @@ def _document_entry(key: str, value: Any) -> _DocumentEntry:
 def _constant_values(
     values: Mapping[str, Any], requested: Collection[str] = (), record: Record | None = None
 ) -> dict[str, object]:
-    """The constant values next to the records: the model, settings, and requested columns.
+    """The constant values next to the list of records: the model, settings, and requested columns.
 
-    If neither these values nor the records contain a model, a model in the metadata is used.
-    record : the first record.
+    A model in the metadata is used if neither these values nor the first record contain a model.
     """
     names = {*ROLES["model"].names[0], *SETTINGS}
     plain = (str, int, float)
@@ -222,9 +215,10 @@ RECORDS = Format(
 def _records_by_task(
     members: Iterable[tuple[str, Any]], place: str, columns: Record, siblings: Record = _NO_COLUMNS
 ) -> Iterator[Record]:
-    """The records in an object by task, in which a value is an outcome, a record, or a list.
+    """Yield the records in an object with tasks as keys. Each value is an outcome, a record, or a
+    list.
 
-    columns : columns from the keys above the object.  siblings : see `_records_below`.
+    columns : columns from the keys above the object. siblings : like in `_records_below`.
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
@@ -265,8 +259,8 @@ def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
         return False
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
-        # A list of models, or a list of records with a task column, does not contain the attempts
-        # at a single task.
+        # A list of models, or of records with a task column, does not contain attempts at a single
+        # task.
     names_its_tasks = kinds != {"record"} and any(
         _names_task(entry.columns) or name_words(entry.key) & SUMMED_UP for entry in filled
     )
@@ -294,7 +288,6 @@ TASK_RECORDS = Format(
 
 
 def _record_lists(entries: Sequence[_DocumentEntry]) -> list[_DocumentEntry]:
-    """The lists of records that may be the main content of the document."""
     other_words = ONE_SIDED | SUMMED_UP
     lists = [e for e in entries if e.kind == "records" and not name_words(e.key) & other_words]
     judged = [entry for entry in lists if _has_outcome(entry.columns)]
@@ -343,10 +336,11 @@ def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
 def _list_contents(
     file: File, keys: Sequence[str], requested: Collection[str] = (), *, later: bool = False
 ) -> Contents:
-    """The records in the list below these keys.
+    """Read the records in the list below these keys.
 
     The facts are complete only after the rows were read, because values may follow the list.
-    requested : columns that may be next to the list.  later : whether a second list is an error.
+    requested : requested columns, which may be outside the list. later : whether a second list is
+    an error.
     """
     siblings: dict[str, Any] = {}
     facts: dict[str, object] = {}
@@ -389,7 +383,6 @@ RECORD_LIST = Format(
 
 
 def _id_list_keys(entries: Sequence[_DocumentEntry]) -> tuple[str, str] | None:
-    """The key of the list of passed ids, and the key of the list of failed ids."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
     passed, failed = ([key for key in ids if names[key] in of] for of in (_PASSED, _FAILED))
@@ -441,10 +434,10 @@ ID_LISTS = Format(
 
 
 def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
-    """The rows of a document that stores columns; [] if the document stores anything else.
+    """The rows of a document that stores columns, or [] for any other document.
 
-    A column is a list with one value per task, or an object by row number, as DataFrame.to_json()
-    of pandas writes it. With orient="split", the document contains column names and rows instead.
+    A column is a list with one value per task, or an object by row number, like pandas'
+    DataFrame.to_json() writes it. With orient="split", the document contains column names and rows.
 
     >>> rows_from_columns({"columns": ["id", "correct"], "data": [["a", True]]})
     [{'id': 'a', 'correct': True}]
@@ -515,7 +508,7 @@ def _is_single_record(file: File) -> bool:
     if file.structure != "object":
         return False
     if file.short_document is None:
-        # A short text that does not parse as one document is damaged or contains several documents.
+        # A short text that is not one document is either damaged or contains several documents.
         return len(file.start_text.encode()) >= 1 << 16
     # A single line in a file named .jsonl is a file of lines and not a document.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED_SUFFIXES)
@@ -542,11 +535,11 @@ FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS,
 
 
 def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
-    """A format for the records below a key, as `--records` requests: a list of records, an object
-    by task, or one record.
+    """Build a format for `--records`. Below its key is a list of records, an object by task, or one
+    record.
 
-    key : the dotted key; a part {name} matches every key and makes a column `name` from the keys.
-        In lines and arrays, passk searches each record.
+    key : the dotted key. A part {name} matches every key and makes a column `name` from the keys.
+    In lines and arrays, passk searches each record.
     columns : the columns with a role.
     """
 
@@ -556,7 +549,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         if file.structure not in ("object", "array", "lines"):
             problem = f"records below {key} need a JSON document, but the file is not JSON"
             raise NoResultsError(file.source.name, problem, name="unknown-format")
-        # If the document has a key that contains dots, passk does not split this key.
+        # A key of the document that itself contains dots is not split.
         is_one_key = (
             key in file.keys
             and "." in key
@@ -567,7 +560,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         if file.structure != "object":
             return Contents(lambda request: _records_in_elements(file, keys, columns, request))
         if fixed < len(keys):
-            # passk reads the document member by member from the first key in braces on.
+            # Below the first key in braces, passk reads the document member by member.
             return Contents(
                 lambda request: _records_of_members(file, keys, fixed, columns, request)
             )
@@ -611,7 +604,6 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
 
 
 def _contain_records(entries: Sequence[_DocumentEntry]) -> bool:
-    """Whether all values are records or lists of records, and at least one value is not empty."""
     kinds = {entry.kind for entry in entries}
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
@@ -619,10 +611,10 @@ def _contain_records(entries: Sequence[_DocumentEntry]) -> bool:
 def _records_in_elements(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
-    """The records below these keys in each line of a file, or in each record of an array.
+    """Yield the records below these keys in each line of a file, or in each record of an array.
 
-    requested : columns that may be next to the records.  cut : number of keys that lead to the
-        array.
+    requested : requested columns, which may be outside the list of records. cut : number of keys
+    that lead to the array.
     """
     records = (
         file.numbered_records(request)
@@ -631,7 +623,7 @@ def _records_in_elements(
     )
     for number, record in records:
         place = f"{file.source.name}{':' if file.structure == 'lines' else ': record '}{number}"
-        # Checks need the texts next to the records to report in which texts the records differ.
+        # The texts outside the list are kept for checks, which compare records.
         parts = {
             name: text
             for name, text in _require_record(place, record).items()
@@ -644,7 +636,7 @@ def _records_in_elements(
 def _records_of_members(
     file: File, keys: Sequence[str], fixed: int, requested: Collection[str], request: RowRequest
 ) -> Iterator[Record]:
-    """The records below the members of a document, with the key of each member as a column.
+    """Yield the records below the members of a document, with the key of each member as a column.
 
     fixed : number of keys that lead to the members.  A member without the next key is skipped, but
         it is an error if all members lack the key.
@@ -677,11 +669,11 @@ def _records_below(
     requested: Collection[str] = (),
     siblings: Record = _NO_COLUMNS,
 ) -> Iterator[Record]:
-    """The records below these keys of a value, with columns from the keys in braces.
+    """Yield the records below these keys of a value, with columns from the keys in braces.
 
     The last key may lead to a list, to an object by task, or to a single record.
-    requested : columns that may be next to a list between the keys.  siblings : columns collected
-        so far, which a column of the record with the same name replaces.
+    requested : requested columns, which may be outside the list of records. siblings : columns
+    collected so far. A column of the record with the same name replaces such a column.
     """
     if keys and isinstance(value, dict):
         key_column = _KEY_COLUMN.fullmatch(keys[0])

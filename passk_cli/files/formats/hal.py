@@ -32,14 +32,14 @@ def _contents(file: File) -> Contents:
     config = document["config"]
     agent = str(nested_value(config, "agent_name"))
     model = nested_value(config, "agent_args", "model_name")
-    # passk adds the model to the name of the agent, unless the name already contains the model.
+    # The model is added to the name of the agent, unless this name already contains the model.
     names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
         "model": agent if names_model else f"{agent} ({model})",
         "suite": nested_value(config, "benchmark_name"),
         "run": nested_value(config, "run_id"),
     }
-    # The file has a cost only for the whole run, but it has times, and sometimes steps, per task.
+    # The file contains times and sometimes steps per task, but only the cost of the whole run.
     times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
 
     def row(task: Any, outcome: bool) -> Row:

@@ -30,7 +30,7 @@ def _contents(file: File) -> Contents:
     parts = (nested_value(model_info, key) for key in ("provider", "name"))
     model = "/".join(str(part) for part in parts if part)
     facts = {
-        # The oracle, and other agents without a model, get the name of the agent as the model.
+        # If an agent, such as the oracle, has no model, the name of the agent is used as the model.
         "model": nested_value(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
         "reasoning_effort": nested_value(trial, "config", "agent", "kwargs", "reasoning_effort"),
@@ -54,7 +54,6 @@ def _contents(file: File) -> Contents:
 
 
 def _amounts(trial: Any) -> dict[str, object]:
-    """Dollars and tokens of the agent, and seconds of the whole trial."""
     agent = nested_value(trial, "agent_result")
     start, end = nested_value(trial, "started_at"), nested_value(trial, "finished_at")
     return {
@@ -74,7 +73,7 @@ HARBOR = Format(
         file.structure == "object" and file.has_keys("task_name", "trial_name", "verifier_result")
     ),
     _contents,
-    # Files from the agent and the verifier can look like results.
+    # Files that the agent and the verifier wrote are excluded, because they can look like results.
     ignored_siblings=tuple(
         "config.json agent/**/* verifier/**/* artifacts/**/* ../config.json ../result.json".split()
     ),

@@ -71,7 +71,7 @@ def _contents(file: File) -> Contents:
 
 
 def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
-    """(names of statistics between 0 and 1, records per split, number of perturbed records)."""
+    """Names of statistics from 0 to 1, records per split, and number of perturbed records."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
     splits: Counter[str] = Counter()
@@ -90,7 +90,6 @@ def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
 
 
 def _unperturbed_stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
-    """(name, split, mean) of each statistic without a perturbation."""
     stats = require_list(file, "stats", nested_value(record, "stats"))
     return [
         (
@@ -121,7 +120,6 @@ def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
 
 
 def _amounts(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
-    """Tokens and seconds of a request to the model."""
     means = {name: mean for name, _, mean in stats}
     into, time = means.get("num_prompt_tokens"), means.get("inference_runtime")
     out = means.get("num_completion_tokens", means.get("num_output_tokens"))

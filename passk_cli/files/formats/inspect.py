@@ -59,7 +59,7 @@ UNCLEAR_SCORE = DiagnosticType(
     " --passes false --fails true makes 1 a failure",
 )  # fmt: skip
 
-# Words in the name of a scorer that suggest that a score of 1 is undesired.
+# Words in the name of a scorer that suggest that a score of 1 is undesirable.
 _UNDESIRED_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
@@ -68,7 +68,7 @@ _UNDESIRED_WORDS = frozenset(
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# Members at the start of a log. The log of a run that crashed has only the second member.
+# Names of the first members of a log. If the run crashed, the log has only the second member.
 _HEADER_MEMBERS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
@@ -76,9 +76,9 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _SampleScores:
-    """The scores of one sample: scorer → (value, answer that the scorer judged).
+    """The scores of one sample, as scorer → (value, answer that the scorer judged).
 
-    usage : tokens and times of the sample, as in the log.
+    usage : tokens and times of the sample, like in the log.
     """
 
     id: Any
@@ -89,7 +89,7 @@ class _SampleScores:
     usage: dict[str, Any]
 
     def score(self, name: str) -> tuple[Any, Any]:
-        """(value, answer) of a score; (None, None) if the sample lacks the score."""
+        """The value and the answer of a score, or (None, None) if the sample lacks the score."""
         if name in self.scores:
             return self.scores[name]
         for scorer, (value, answer) in self.scores.items():
@@ -128,7 +128,6 @@ def _contents(file: File) -> Contents:
 
 
 def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
-    """Settings of the evaluation. Runs with different settings are not repeats of each other."""
     configs = (run.get("model_generate_config"), nested_value(header, "plan", "config"))
     generation = ("temperature", "reasoning_effort")
     settings: dict[str, object] = {
@@ -140,7 +139,7 @@ def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
 
 
 def _header(file: File) -> dict[str, Any]:
-    """The header of the log, or the start record of a log that crashed."""
+    """The header of the log, or the start record if the run crashed."""
     if file.archive is None:
         return file.document("samples")
     for name in _HEADER_MEMBERS:
@@ -153,7 +152,7 @@ def _header(file: File) -> dict[str, Any]:
 
 
 def _samples(file: File, only: str) -> list[_SampleScores]:
-    """The last entry of each sample and epoch, in the order of the log.
+    """Yield the last entry of each sample and epoch, in the order of the log.
 
     only : the scorer in a log of version 1, in which each sample has a single score.
     """
@@ -187,7 +186,7 @@ def _records(file: File) -> Iterator[Any]:
         journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
     if not names:
-        # A log that Inspect did not write itself may contain samples without summaries.
+        # A log that another program wrote may contain samples without summaries.
         yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
     for records in map(archive.json, names):
         yield from records if isinstance(records, list) else ()
@@ -257,7 +256,7 @@ def _sum_known(values: Iterable[Any]) -> Any:
 
 
 def value_to_float(value: Any) -> Any:
-    """A score as a number, converted by the rules of Inspect's metrics; NaN if it is missing.
+    """Convert a score to a number by the rules of Inspect's metrics, and a missing score to NaN.
 
     A score that Inspect cannot convert is returned unchanged.
 

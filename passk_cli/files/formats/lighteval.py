@@ -39,7 +39,7 @@ def _contents(file: File) -> Contents:
     if not file.has_keys(*_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
-    # If a metric is a list or a record, `keys` also contains the keys inside the metric.
+    # If a metric is a list or a record, `keys` also contains its inner keys.
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max(
@@ -59,7 +59,6 @@ def _contents(file: File) -> Contents:
 
 
 def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
-    """Raise an error if a sample has several answers, because its metric is one number for all."""
     if answers > 1:
         problem = f"{answers} answers to a sample share one value of {', '.join(outcomes)}"
         remedy = f"give a table of task, n and c, where c = {answers} × avg@n is how many pass"
@@ -70,14 +69,13 @@ def _facts(file: File) -> dict[str, object]:
     time = file.path.parent
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
-        # The organisation that made the model is a separate folder in the path.
+        # In the path, the organisation that made the model is a separate folder.
         model_parts = above[above.index("details") + 1 :] if "details" in above else above[-1:]
         return {"model": "/".join(model_parts), "run": time.name}
     return {}
 
 
 def _old_contents(file: File) -> Contents:
-    """The contents of a file from lighteval before version 0.10."""
     outcomes: tuple[str, ...] = ()
     most = 1
     for metrics, choices, predictions in file.parquet_rows(
@@ -100,13 +98,11 @@ def _old_contents(file: File) -> Contents:
 
 
 def _metrics(file: File, text: object) -> dict[str, Any]:
-    """Metric → value of the metric for one sample."""
     values = require_type(file, "metrics", _parse_python_text(file, text), dict) or {}
     return {str(name): value for name, value in values.items()}
 
 
 def _parse_python_text(file: File, text: object) -> Any:
-    """A list or a record, parsed from a text in Python syntax."""
     try:
         value = ast.literal_eval(_NAN.sub("None", str(text)))
     except (ValueError, SyntaxError, RecursionError, MemoryError):

@@ -76,7 +76,7 @@ def _contents(file: File) -> Contents:
 
 
 def _numbered_rows(file: File) -> Iterator[Row]:
-    # passk reads the array to its end, so that it reports an error for a truncated file.
+    # The array is read to its end to detect a truncated file.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
             continue
@@ -88,8 +88,8 @@ def _numbered_rows(file: File) -> Iterator[Row]:
                 place = f"problem {task}[{attempt}]"
                 tests = require_list(file, place, results)
                 strange = [test for test in tests if not isinstance(test, int | float)]
-                # Without test results the outcome is missing. A value that is not a test result
-                # becomes the outcome, so that passk reports an error for it.
+                # Without test results, the outcome is missing. An unknown test result is kept as
+                # the outcome, so that passk reports an error for it.
                 judged = all(test > 0 for test in tests) if tests and not strange else None
                 late = judged is False and not {*tests}.isdisjoint((-1, -3))
                 outcome, reason = strange[0] if strange else judged, "timeout" if late else ""

@@ -32,15 +32,15 @@ from passk_cli.files.formats.format import (
 
 FILTERED_ANSWERS = DiagnosticType(
     "filtered-answers", WARNING,
-    "{answers:answer} per task are counted as one attempt, because the filter makes one answer of"
-    " them",
+    "{answers:answer} per task are counted as one attempt, because the filter combines them"
+    " into one",
     meaning="lm-eval generated several answers per task. Its filter, for example a majority vote,"
     " made one answer of them. Only that one answer has an outcome.",
     why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for"
     " larger k.",
     advice="Evaluate with a filter that keeps every answer.",
     example="warning[filtered-answers]: 8 answers per task are counted as one attempt, because the"
-    " filter makes one answer of them",
+    " filter combines them into one",
 )  # fmt: skip
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
@@ -66,7 +66,8 @@ def _contents(file: File) -> Contents:
 
 
 def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """Model, suite and settings from the file name, and from the results file of the same time.
+    """The model, the suite and the settings, from the file name and from the results file of the
+    same time.
 
     prompts : document → hash of its prompt. The first hash represents the prompt template.
     """
@@ -76,7 +77,7 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
     arguments = nested_value(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
-    # lm-eval writes all samples of a model into a folder that is named after the model.
+    # lm-eval writes all samples of a model into a folder with the name of the model.
     above = PurePath(file.source.name).parent.name
     config_model = nested_value(arguments, "pretrained") or nested_value(arguments, "model")
     model = nested_value(results, "model_name") or (parts[1] if parts else config_model)
@@ -91,7 +92,7 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
 
 
 def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
-    """(metric, filter) of one sample, for each metric that is a number."""
+    """The pairs (metric, filter) of one sample, for each metric that is a number."""
     names = sample.get("metrics")
     if not isinstance(names, list):
         names = [key for key in sample if key not in _NON_METRIC_KEYS]
@@ -105,7 +106,6 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _answer_count(file: File, sample: dict[str, Any]) -> int:
-    """The number of answers to one request."""
     resps = require_type(file, "resps", sample.get("resps"), list) or []
     return max((len(answers) for answers in resps if isinstance(answers, list)), default=1)
 

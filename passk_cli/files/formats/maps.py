@@ -72,7 +72,6 @@ def _matches_map(table: ColumnMap, file: File) -> bool:
 
 
 def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
-    """One attempt per record, read from the columns that the map names."""
     numbered_records: Any = file.numbered_records(request)
     if table.records:
         records = generic.nested_records_format(table.records).read_contents(file).rows(request)
@@ -92,7 +91,6 @@ def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> JudgedAttempts:
-    """The scores of each record, read from the list that the map names."""
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records.split(".")), 1):
         scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
@@ -102,7 +100,7 @@ def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> 
         for score in scores:
             name = str(nested_value(score, "name"))
             judgement = judge_binary(nested_value(score, "value"))
-            # If two scores with the same name differ, the outcome is unusable.
+            # If two scores with the same name differ, the outcome becomes invalid.
             if judgements.setdefault(name, judgement) != judgement:
                 judgements[name] = "several scores", None
         yield judgements, {**values, "reason": reason, "place": f"record {number}"}

@@ -25,14 +25,14 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-# passk does not read the bundle, logs for resuming the run, and statistics as results.
+# Names of files that are not results: the bundle, logs for resuming the run, and statistics.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
 _AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S)
 _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
 def _averages(file: File) -> tuple[str, str] | None:
-    """(kind of file, what to give instead) for a file with averages; None for other files."""
+    """Return the kind of a file with averages and what to give instead, or None for other files."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.structure == "other" and _AVERAGES.search(file.start_text):

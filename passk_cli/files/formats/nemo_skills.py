@@ -27,7 +27,7 @@ _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
 
 def _judgement(record: dict[str, Any]) -> bool | None:
-    """Whether the judge says yes, or whether the judge agrees with the expected judgement, if any.
+    """Whether the judge says yes, or agrees with the expected judgement if there is one.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
     """
@@ -47,8 +47,8 @@ def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# Outcome → function that reads the outcome from a line. A line with a key of that name has the
-# outcome.
+# Outcome → function that reads it from a record. A record has the outcome if it has a key of this
+# name.
 _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,
@@ -74,7 +74,7 @@ def _contents(file: File) -> Contents:
         raise DataError(file.source.name, problem, remedy)
     facts = {}
     if name is not None:
-        # The name of the run's folder is the only place that contains the model.
+        # The model occurs only in the name of the run's folder.
         benchmark = file.path.parent
         run = benchmark.parent
         run = run.parent if run.name == "eval-results" else run
@@ -103,7 +103,6 @@ def _contents(file: File) -> Contents:
 
 
 def _amounts(record: Any) -> dict[str, object]:
-    """Number of generated tokens, and seconds of the generation."""
     start, end = (finite_number(record.get(f"generation_{name}_time")) for name in ("start", "end"))
     return {
         "tokens_out": record.get("num_generated_tokens"),

@@ -31,7 +31,6 @@ _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
 def _has_only_averages(file: File) -> bool:
-    """Whether the file contains only numbers, and OpenCompass wrote predictions for the model."""
     values = file.short_document.values() if isinstance(file.short_document, dict) else ()
     stem, model = file.name.removesuffix(".json"), file.path.parent.name
     return (
@@ -80,7 +79,6 @@ def _contents(file: File) -> Contents:
 
 
 def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(task, detail) of each example."""
     if _has_numbered_details(file):
         numbered = file.object_members("details")
         yield from ((name, detail) for name, detail in numbered if isinstance(detail, dict))

@@ -75,13 +75,13 @@ def _contents(file: File) -> Contents:
 
 
 def _is_early_error(result: Any) -> bool:
-    """Whether an error occurred, in a result of an early version without failureReason."""
+    """Whether an error occurred in a result of an early version, which has no failureReason."""
     reason, grading = nested_value(result, "failureReason"), nested_value(result, "gradingResult")
     return reason is None and not grading and bool(nested_value(result, "error"))
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
-    """(metric, result) of each assertion of a test, with its type in place of a missing metric."""
+    """Yield (metric, result) for each assertion of a test. The type replaces a missing metric."""
     assertions = nested_value(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
         check = nested_value(assertion, "assertion")
@@ -107,7 +107,6 @@ def _all_pass(assertions: Sequence[Any]) -> object:
 
 
 def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place in the file, result) of each result."""
     if not file.has_keys("results"):
         yield from ((f"line {line}", result) for line, result in file.numbered_records(request))
         return
@@ -116,7 +115,7 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 
 
 def _amounts(result: Any) -> dict[str, object]:
-    """Dollars, tokens and milliseconds of a call, or of the first call if a call was cached."""
+    """Dollars, tokens and milliseconds of a call, or of the first call if it was cached."""
     usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
     cached = nested_value(result, "response", "cached") is True
     return {
@@ -142,7 +141,6 @@ def _task_name(result: Any) -> str:
 
 
 def _test_hash(result: Any) -> str:
-    """A hash of assertions and description, which distinguishes tests with the same variables."""
     test = {key: nested_value(result, "testCase", key) for key in ("assert", "description")}
     return sha256(json.dumps(test, sort_keys=True).encode()).hexdigest()[:6]
 

@@ -79,7 +79,7 @@ def _contents(file: File) -> Contents:
 
 
 def _tests_by_repeat(file: File) -> dict[str, str]:
-    """Test name with attempt number → test name without attempt number, for repeated tests."""
+    """Map the name of each repeated test to its name without the attempt number."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
     unnumbered: set[str] = set()

@@ -44,7 +44,6 @@ def _is_grading(file: File) -> bool:
 
 
 def _outcome_and_score(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
-    """(outcome, score) of a run; (None, None) if no expectation was judged."""
     verdicts = [
         nested_value(expectation, "passed")
         for expectation in require_list(file, "expectations", nested_value(run, "expectations"))
@@ -96,7 +95,6 @@ def _contents(file: File) -> Contents:
 
 
 def _grading_contents(file: File) -> Contents:
-    """The single run in a grading file. The file's path contains the task and the attempt."""
     document = file.document()
     require_list(file, "expectations", document.get("expectations"))
     *above, folder = file.path.parent.parts

@@ -27,8 +27,8 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.text import shortened
 
-# Name of a list (without _ids) → outcome and reason. If an instance is in two lists, the first list
-# decides, because it is more specific. For example, an infrastructure failure is also an error.
+# Name of a list (without _ids) → outcome and reason. An instance in two lists gets the outcome of
+# the first list, which is more specific. For example, an infrastructure failure is also an error.
 _LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
@@ -106,7 +106,6 @@ def _report_contents(file: File) -> Contents:
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
-    """Instance → (outcome, reason).  Errors: DataError for an instance that passed and failed."""
     attempts: dict[str, tuple[bool | None, str]] = {}
     for name, verdict in _LIST_OUTCOMES.items():
         for task in map(str, lists.get(name, ())):
@@ -121,14 +120,13 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
 
 
 def _model_and_run(file: File) -> tuple[str | None, str | None]:
-    """(model, run) from a file name <model>.<run>.json; (None, None) for any other name."""
+    """The model and the run in a file name <model>.<run>.json, otherwise (None, None)."""
     stem = file.name.removesuffix(".json")
     model, dot, run = stem.rpartition(".")
     return (model, run) if dot and model and run else (None, None)
 
 
 def _instance_report_patterns(file: File) -> tuple[str, ...]:
-    """Glob patterns for the instance reports that this report summarises."""
     if file.has_keys("success_ids"):
         return ("*/report.json",)
     model, run = _model_and_run(file)

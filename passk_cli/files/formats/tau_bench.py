@@ -35,7 +35,7 @@ _UNJUDGED = {
 
 
 def is_full_reward(reward: float) -> bool:
-    """Whether a reward is a pass in τ-bench and τ²-bench: it equals 1, up to rounding.
+    """Whether a reward is a pass in τ-bench and τ²-bench, which means 1 up to rounding.
 
     >>> is_full_reward(1.0 - 1e-7), is_full_reward(0.999), is_full_reward(2.0)
     (True, False, False)
@@ -106,7 +106,7 @@ def _facts(run: Any) -> dict[str, object]:
 
 
 def _simulations(file: File) -> Iterator[Any]:
-    """The simulations in the document; if it contains none, the simulations in sibling files."""
+    """The simulations in the document, or in sibling files if the document contains none."""
     in_document = False
     for simulation in file.records("simulations"):
         in_document = True

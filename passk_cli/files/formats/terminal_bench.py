@@ -74,13 +74,11 @@ def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
 
 
 def _attempt_number_match(trial: Any) -> re.Match[str] | None:
-    """The match of the attempt number, which follows the task in the name of a trial."""
     name, task = (str(nested_value(trial, key)) for key in ("trial_name", "task_id"))
     return _TRIAL.match(name.removeprefix(task))
 
 
 def _trial_file_patterns(file: File) -> tuple[str, ...]:
-    """Glob patterns for the run's metadata, and for trial files that this file repeats."""
     if file.has_keys("is_resolved"):
         return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
     lists_trials = file.has_keys("results[].is_resolved")

@@ -41,9 +41,9 @@ ASSUMED_THRESHOLD = DiagnosticType(
     " threshold",
 )  # fmt: skip
 
-# verifiers v0 and v1 give these names to the folder of a run, and a copied folder keeps its name.
+# Names of run folders in verifiers v0 and v1. A copied folder keeps its name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Name of the outcome if episodes have one agent. Several agents give outcomes with their names.
+# Name of the outcome if each episode has only one agent. Otherwise, agents name outcomes.
 _SINGLE_AGENT = "reward"
 
 
@@ -129,7 +129,6 @@ def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
-    """The trace of the agent in an episode.  Errors: BadRecordError for several such traces."""
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
         raise BadRecordError(place, "the value of traces is not a list", "expected a list")
@@ -141,7 +140,7 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
 
 
 def _task_key(record: dict[str, Any]) -> Any:
-    """The key or hash of the task, which is the same in all runs; without both, name or index."""
+    """The key or hash of the task, which all runs share, or otherwise its name or index."""
     task = record.get("task")
     data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
@@ -150,7 +149,7 @@ def _task_key(record: dict[str, Any]) -> Any:
 
 
 def _total_reward(trace: Any) -> object:
-    """The sum of the weighted rewards; None if a reward is missing.
+    """The sum of the weighted rewards, or None if a reward is missing.
 
     A reward that is not a number is returned unchanged, so that passk reports an error for it.
     """

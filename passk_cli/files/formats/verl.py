@@ -38,10 +38,10 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _task_name(prompt: Any, expected: Any = None) -> str | None:
-    """The beginning of the prompt and a hash, which identify the task because prompts have no ids.
+    """A name for the task, because prompts have no ids: the beginning of the prompt and a hash.
 
-    expected : the right answer, which distinguishes questions with the same text about different
-        images.
+    expected : the right answer. It distinguishes questions with the same text about different
+    images.
 
     >>> _task_name("What is 1 + 1?"), _task_name("What is shown?", "a cat")
     ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')

@@ -1,1 +1,1 @@
-"""Sources of data: files from arguments, folders, archives and addresses, and rows in memory."""
+"""Find the data to read: files, folders, archives, web addresses, and rows in memory."""

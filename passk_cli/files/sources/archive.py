@@ -1,4 +1,4 @@
-"""The members of a zip file, including zstd, which zipfile cannot unpack before Python 3.14."""
+"""Read the members of a zip file, including zstd, which zipfile supports since Python 3.14."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 from passk_cli.errors import DataError
 from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd_module
 
-# Maximum number of bytes of a member, maximum ratio to its packed size, and size below which that
-# ratio is not checked. A summary of 10⁶ attempts needs a tenth of the first limit.
+# Maximum size of a member in bytes, maximum ratio of this size to the packed size, and size in
+# bytes below which the ratio is not checked. A summary of 10⁶ attempts needs a tenth.
 MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
@@ -25,8 +25,8 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 class Archive:
     """The members of a zip file, which are read without extracting them to the file system.
 
-    Errors: DataError for a file that is not a zip, and for a member that cannot be unpacked.
-    Source of the layout: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.4.5.
+    Errors: DataError if the file is not a zip, or if a member cannot be unpacked. Source of the
+    layout: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.4.5.
     """
 
     def __init__(self, source: Source) -> None:
@@ -51,18 +51,18 @@ class Archive:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the members, in the order of the archive, without repeated names."""
+        """The distinct names of the members, in the order of the archive."""
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """The unpacked bytes of a member; the last member if several members have this name.
+        """The unpacked bytes of a member. If several members have this name, the last one is used.
 
-        Errors: KeyError if no member has this name; DataError if the member cannot be unpacked.
+        Errors: KeyError if no member has this name. DataError if the member cannot be unpacked.
         """
         member = self._members[name]
         data = self._packed_bytes(member)
         try:
-            # Reading one byte more than the stated size is enough to detect a longer member.
+            # One extra byte is read to detect a member that is longer than its stated size.
             if member.compress_type == _DEFLATED:
                 unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
                 data = unpacker.decompress(data, member.file_size + 1)
@@ -79,7 +79,7 @@ class Archive:
         return data
 
     def json(self, name: str) -> Any:
-        """The JSON value of a member; None if no member has this name."""
+        """The JSON value of a member, or None if no member has this name."""
         if name not in self._members:
             return None
         try:

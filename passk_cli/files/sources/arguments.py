@@ -1,4 +1,4 @@
-"""The files that arguments refer to: paths, globs, directories, addresses, `label=path`, `-`."""
+"""Find the files that arguments name: paths, globs, directories, addresses, `label=path`, `-`."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
 from passk_cli.text import decode_name, public_address
 
-# The name of rows that come from Python, and the model if data in memory does not contain one.
+# The name of rows that come from Python. It is also their model name if the rows contain no model.
 ROWS, UNNAMED = "<rows>", "model"
-# Suffixes of unsupported packings are included, so that passk reports an error for such files.
+# Suffixes of unsupported packings are included, so that passk reports an error for them.
 _PACKINGS = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
@@ -56,14 +56,15 @@ _LATIN1_HANDLER = "as-latin-1"
 def expand_arguments(
     arguments: Sequence[str | os.PathLike[str]], spool: Path, hidden: list[str] | None = None
 ) -> list[Source]:
-    """The files that the arguments refer to, in the given order; directories and globs are sorted.
+    """Find the files that the arguments name, in the given order. The files of a directory or glob
+    are sorted.
 
     arguments : paths, globs, directories (searched for result files), addresses (https://…),
         `label=path`, or `-` once.
     spool : an empty folder for copies of files that passk cannot read directly, for example
-        standard input or a file with a byte-order mark.
-    hidden : a list to which this function adds result files in hidden folders, which passk skips.
-    Errors: ParameterError if stdin or a file is given twice; DataError for a missing file.
+    standard input or a file with a byte order mark.
+    hidden : a list to which this function adds the result files in hidden folders, which passk
+    skips. Errors: ParameterError if stdin or a file is given twice. DataError for a missing file.
     """
     files: list[tuple[str, str, str | None, bool]] = []
     addresses: dict[str, str] = {}
@@ -85,8 +86,8 @@ def expand_arguments(
                 copy = _seekable_path(file, spool, f"{len(files)}.{place}")
                 files.append((copy, decode_name(file), label, is_explicit))
                 continue
-            # A number distinguishes addresses that differ only in a secret part, which is not
-            # displayed.
+            # A number is added to addresses that differ only in a secret part, because this part is
+            # not displayed.
             name = display_name = public_address(file)
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
@@ -101,13 +102,13 @@ def expand_arguments(
 
 
 def repeated_file_error(name: str) -> ParameterError:
-    """The error for a file that two arguments refer to."""
+    """The error for a file that two arguments name."""
     problem = f"{name} is given twice, so its attempts would be counted twice"
     return ParameterError(problem, name="usage")
 
 
 def real_paths(arguments: Sequence[str]) -> set[str]:
-    """The real paths or addresses of the files that the arguments refer to. No file is read."""
+    """The resolved paths or web addresses of the files that the arguments name. No file is read."""
     paths = (path for argument in arguments for path in _expand_path(split_label(argument)[1]))
     return set(map(_real_path, paths))
 
@@ -119,11 +120,11 @@ def _real_path(path: str) -> str:
 
 
 def points_outside(argument: str, folder: str) -> bool:
-    """Whether an argument refers to a file outside a folder.
+    """Whether an argument names a file outside a folder.
 
-    The files of a folder and of a glob are checked one by one, and links are resolved. For a
-    history, the part before ":" is checked, too. No file is opened.
-    folder : the folder; "" is the current folder.
+    The files in a folder or glob are checked one by one, and links are resolved. For an argument
+    like HISTORY:last1, the part before ":" is checked, too. No file is opened.
+    folder : the folder, or "" for the current folder.
 
     >>> points_outside("runs/a.csv", ""), points_outside("old=../a.csv", "")
     (False, True)
@@ -134,7 +135,7 @@ def points_outside(argument: str, folder: str) -> bool:
     if path == "-":
         return False
     if "\0" in path:
-        # The operating system refuses a path with a NUL character, so no such file exists.
+        # The operating system refuses a path with a NUL character.
         return True
     top = os.path.realpath(folder or ".")
 
@@ -151,7 +152,7 @@ def points_outside(argument: str, folder: str) -> bool:
 
 
 def paths_of(data: Any) -> list[str]:
-    """The paths in data; [] if data is not given as files.
+    """The paths in data, or [] if data does not consist of files.
 
     >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
     (['a.csv'], ['a.csv', 'b.csv'], [])
@@ -176,8 +177,8 @@ def is_read_once(data: Any) -> bool:
 
 
 def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]:
-    """The arguments without one file. Folders and globs that contain the file become lists of the
-    remaining files."""
+    """Remove a file from the arguments. Folders and globs that contain the file become lists of the
+    other files."""
     real = real_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
@@ -192,9 +193,9 @@ def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]
 
 
 def is_file_argument(argument: str) -> bool:
-    """Whether an argument refers to existing files, a folder, a glob or standard input.
+    """Whether an argument names existing files, a folder, a glob or standard input.
 
-    A glob must match files with a suffix of result files, because `m*` may also be a pattern for
+    A glob must match files with a suffix of result files, because a pattern like `m*` may also mean
     models.
     """
     paths = [argument, *argument.split("=", 1)[1:]]
@@ -208,12 +209,12 @@ def is_file_argument(argument: str) -> bool:
 
 
 def base_name(argument: str) -> str:
-    """The name of the file that an argument refers to, without folders and label."""
+    """The name of the file that an argument names, without folders and label."""
     return os.path.basename(_display_name(split_label(argument)[1]).rstrip("/"))
 
 
 def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
-    """A short name for a run: its label, or the shortest end of its path that no rival path has.
+    """A short name for a run: its label, or the shortest path end that no path in `rivals` has.
 
     >>> distinguishing_name("old=a/x.csv", []), distinguishing_name("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
@@ -236,10 +237,10 @@ _GENERIC_STEMS = ("report", "final_report", ".report", ".latest_test_run")
 
 
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
-    """The model of each file without a model column: the label of the file, or else its stem.
+    """The model name of each file without a model column: its label, or its file name.
 
-    Files with the same stem are named by the folders in which they differ. If the stem is the same
-    for every model, for example "report", the name consists only of the folders.
+    If file names are equal, the folders in which the paths differ are added. If the file name is
+    the same for every model, for example "report", only the folders are used.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -267,7 +268,7 @@ def _display_name(path: str) -> str:
 
 
 def split_label(argument: str) -> tuple[str | None, str]:
-    """The label and the path of an argument label=path; the label is None if there is none."""
+    """Split an argument label=path into label and path. The label is None if there is none."""
     if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
         return None, argument
     label, path = argument.split("=", 1)
@@ -277,14 +278,13 @@ def split_label(argument: str) -> tuple[str | None, str]:
 
 
 def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
-    """The files that one argument refers to. Files in hidden folders are added to `hidden`."""
     if path == "-":
         return []
     if "://" in path and remote.is_remote(path):
         return [path] if remote.is_cluster_only(path) else remote.file_addresses(path)[0]
     if os.path.isdir(path):
         inside, above = _result_files(path), f"{Path(path)}/"
-        # Hidden folders often contain copies that editors make.
+        # Hidden folders are skipped, because they often contain copies that editors make.
         visible = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
         if not visible:
             more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
@@ -340,14 +340,14 @@ def has_result_suffix(name: str) -> bool:
 def _result_files(folder: str) -> list[str]:
     """The result files in a folder and its subfolders, sorted.
 
-    Broken links are included, so that opening them raises an error.
+    Broken links are included, so that passk reports an error when it opens them.
     Errors: DataError for a folder that cannot be read.
     """
 
     def refuse(error: OSError) -> None:
         raise _unreadable_error(str(error.filename), error)
 
-    # Path normalises "." and "a//b". To save time, it is called per folder and not per file.
+    # Path normalises "." and "a//b". It is called per folder and not per file, because it is slow.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)
@@ -359,7 +359,7 @@ def _result_files(folder: str) -> list[str]:
 
 
 def _glob_paths(pattern: str) -> list[str]:
-    """The paths that match a glob. ** skips hidden folders, and links, which may form a cycle."""
+    """The paths that match a glob. ** skips hidden folders and links, which may form a cycle."""
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
     before, _, after = pattern.partition("**")
@@ -373,7 +373,7 @@ def _glob_paths(pattern: str) -> list[str]:
 
 
 def _require_readable_folders(pattern: str) -> None:
-    """Raise DataError for an unreadable folder in a pattern, which glob would skip silently."""
+    """Raise DataError for an unreadable folder in a pattern, which glob skips silently."""
     path = Path(pattern)
     for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
         if not glob.has_magic(str(folders / inside)):
@@ -390,9 +390,9 @@ def _unreadable_error(path: str, error: OSError) -> DataError:
 
 
 def _seekable_path(path: str, spool: Path, copy: str) -> str:
-    """The path itself, or the path of a copy if the data comes through a pipe.
+    """The path itself, or the path of a copy if the data comes from a pipe.
 
-    Errors: DataError for a device or a system file, because reading it may never end.
+    Errors: DataError for a device or a system file, from which reading may never end.
     """
     problem, remedy = "this is a device, not a file", "give a file, a pipe or -"
     try:
@@ -421,7 +421,6 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
 
 
 def _decode_as_latin1(error: UnicodeError) -> tuple[str, int]:
-    """Decode bytes as Latin-1 characters if the encoding does not define them."""
     assert isinstance(error, UnicodeDecodeError)
     return error.object[error.start : error.end].decode("latin-1"), error.end
 
@@ -430,9 +429,9 @@ codecs.register_error(_LATIN1_HANDLER, _decode_as_latin1)
 
 
 def _copy_stream(stream: IO[bytes], copy: Path, name: str) -> str:
-    """Copy a stream to a file, because passk reads data twice: first its columns, then its rows.
+    """Copy a stream to a file, because passk reads data twice (first the columns, then the rows).
 
-    Errors: NoResultsError for data that cannot be results, for example from /dev/zero; DataError if
+    Errors: NoResultsError for data that cannot be results, for example from /dev/zero. DataError if
     the stream would fill the disk.
     """
     room, size = shutil.disk_usage(copy.parent).free // 2, 0
@@ -459,12 +458,12 @@ def _make_source(
     except OSError as error:
         raise _unreadable_error(name, error) from None
     literal, packing = os.path.abspath(path), detect_packing(start)
-    # DuckDB cannot escape *, ? and [, and it cannot open a file name that is not UTF-8.
+    # DuckDB needs a link for names that contain *, ? or [, or are not UTF-8.
     if glob.has_magic(literal) or decode_name(literal) != literal:
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
-    # Data from a pipe or another machine is a copy, so its name is not a path.
+    # For data from a pipe or another machine, the local path is a copy, so its name is not shown.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
     source = Source(literal, name, label, packing, place, is_explicit, origin_path=origin)
@@ -474,7 +473,7 @@ def _make_source(
         start = first_bytes(source)
     opening = first_character(start)
     if packing == "gzip" and opening != "{":
-        # JSON lines may have any size, because Python reads only their beginning.
+        # The size of JSON lines is not limited, because Python reads only their beginning.
         require_usual_unpacked_size(source)
     if opening in ("{", "["):
         require_limited_nesting(name, start)
@@ -497,7 +496,7 @@ def _make_source(
 
 
 def first_character(start: bytes) -> str:
-    """The first character that is not a space; "PK" for a zip archive, "PAR1" for Parquet."""
+    """The first character that is not a space. "PK" for a zip archive, "PAR1" for Parquet."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()

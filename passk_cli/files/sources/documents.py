@@ -1,4 +1,4 @@
-"""JSON documents: streaming of records from documents of any size, and the keys in them."""
+"""Stream records from JSON documents of any size, and find the keys in a document."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from passk_cli.files.sources.source import MAX_NESTING, DuplicateKeyError, objec
 
 Item = TypeVar("Item")
 
-# Number of bytes that are read at once.
+# Number of bytes that passk reads at a time.
 _BLOCK = 1 << 18
-# Number of levels of keys. The deepest key that a format uses is "info.agent_info.llm".
+# Maximum depth of keys. The deepest key that a format uses is "info.agent_info.llm".
 _DEPTH = 3
-# Maximum number of array elements that are parsed to find keys.
+# Maximum number of elements of an array that are parsed to find keys.
 _ELEMENTS = 1000
-# Maximum number and maximum length of the texts that are returned from a skipped object.
+# Maximum number and maximum length of the strings that are kept from a skipped object.
 _MAX_KEPT_TEXTS = 100
-# A JSON string, even if the text ends inside the string, or a sign between values.
+# Pattern of a JSON string, even if the text ends inside the string, or of a sign between values.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
-# If a JSON text is incomplete, json reports an error at most this many characters before its end.
+# Maximum number of characters between an error of `json` and the end of an incomplete text.
 _END = 64
 _decode = json.JSONDecoder(object_pairs_hook=object_with_unique_keys).raw_decode
 
@@ -36,13 +36,14 @@ def list_elements(
     siblings: dict[str, Any] | None = None,
     name: str = "",
 ) -> Iterator[Any]:
-    """The elements of the list below these keys, one at a time, so that memory contains only one.
+    """Yield the elements of a list in a JSON document. Only one element is in memory at a time.
 
-    keys : the path from the top of the document. Without keys, the document is an array, or a
-        sequence of documents (JSON lines, or documents without separators), which are the elements.
+    keys : the keys that lead from the top of the document to the list. Without keys, the elements
+    are those of an array, or the documents in a sequence (JSON lines, or documents without
+    separators).
     siblings : a dict to which this function adds the values next to the list: plain values, and the
-        first element of each list.
-    name : the name of the file.  Nothing is yielded if the keys do not lead to a list.
+    first element of each other list.
+    name : the name of the file, for errors. Nothing is yielded if the keys do not lead to a list.
     Errors: BadRecordError with the line if the text is not JSON, even after the list, or if an
     object contains a key twice.
 
@@ -67,10 +68,9 @@ def list_elements(
 def object_members(
     stream: IO[bytes], keys: Sequence[str] = (), name: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """(key, value) of the object below these keys, one at a time, so that memory contains only one.
+    """Yield the members (key, value) of an object in a JSON document, one at a time.
 
-    Nothing is yielded if the keys do not lead to an object.
-    Errors: errors of `list_elements`.
+    Nothing is yielded if the keys do not lead to an object. Errors: like `list_elements`.
 
     >>> import io
     >>> list(object_members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
@@ -84,7 +84,7 @@ def object_members(
 
 
 def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
-    """The top-level object of a document, without the streamed keys.
+    """The top-level object of a JSON document, without the keys in `streamed`.
 
     streamed : top-level keys with values to skip.
     Errors: errors of `list_elements`, also if the document is not an object.
@@ -106,7 +106,7 @@ def _read_below(
     take: Callable[[_JsonWindow], Iterator[Item]],
     siblings: dict[str, Any],
 ) -> Iterator[Item]:
-    """What `take` reads from the value below these keys, if the value begins with `sign`.
+    """Yield what `take` reads from the value below these keys, if it begins with `sign`.
 
     The window moves past all other values.
     """
@@ -123,7 +123,6 @@ def _read_below(
 
 
 def _element_steps(text: _JsonWindow, opening: str, closing: str) -> Iterator[None]:
-    """One step per element of a list or an object. The caller reads the element in each step."""
     text.expect(opening)
     if text.peek() != closing:
         yield
@@ -134,7 +133,7 @@ def _element_steps(text: _JsonWindow, opening: str, closing: str) -> Iterator[No
 
 
 def _object_keys(text: _JsonWindow) -> Iterator[str]:
-    """The keys of the object at this position. The caller reads the value after each key."""
+    """Yield the keys of the object at this position. The caller must read each value."""
     before: set[str] = set()
     for _ in _element_steps(text, "{", "}"):
         key = text.read_value()
@@ -153,10 +152,10 @@ def _list_elements(text: _JsonWindow) -> Iterator[Any]:
 
 
 def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
-    """Skip a value piece by piece, so that memory contains only one piece of a large value.
+    """Skip a value piece by piece, so that a large value needs little memory.
 
-    Returns a plain value unchanged, a list with only its first element, and an object with only its
-    first short texts.
+    Return a plain value unchanged, a list with only its first element, and an object with only its
+    first short strings.
     """
     sign = text.peek()
     if sign == "[":
@@ -180,7 +179,7 @@ def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
 
 
 class _JsonWindow:
-    """A window on a JSON text, which grows until the next value in it is complete."""
+    """A window on a JSON text. The window grows until it contains the next value completely."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream, self._utf8 = stream, codecs.getincrementaldecoder("utf-8")()
@@ -188,7 +187,7 @@ class _JsonWindow:
         self._text, self._at, self._lines, self._ended = "", 0, 1, False
 
     def peek(self) -> str:
-        """The next character that is not a space; "" at the end of the text."""
+        """The next character that is not a space, or "" at the end of the text."""
         while True:
             self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):
@@ -231,22 +230,19 @@ class _JsonWindow:
     def json_error(
         self, problem: str, place: int | None = None, *, cut: bool | None = None
     ) -> BadRecordError:
-        """An error at a position in the window; without `place`, at the current position."""
+        """The error at a position in the window, or at the current position if `place` is None."""
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
         remedy = "check whether the file is cut off" if cut else "correct the JSON"
         return BadRecordError(self._line_of(place), f"the text is not JSON ({problem})", remedy)
 
     def duplicate_error(self, problem: str) -> BadRecordError:
-        """An error in the value that begins at the current position."""
         return BadRecordError(self._line_of(self._at), problem, "keep one")
 
     def _line_of(self, place: int) -> str:
-        """The file and the line of a position in the window."""
         return f"{self._name}:{self._lines + self._text.count(chr(10), 0, place)}"
 
     def _read_more(self, size: int) -> None:
-        """Drop the decoded part of the text, and read more text."""
         self._lines += self._text.count("\n", 0, self._at)
         block = self._stream.read(size)
         self._ended = not block
@@ -258,7 +254,7 @@ class _JsonWindow:
 
 
 def parse_document(text: str) -> Any:
-    """The JSON value of a text; None if it is not JSON, or if an object contains a key twice."""
+    """Parse a JSON text. None if the text is not JSON, or if an object contains a key twice."""
     try:
         return json.loads(text, object_pairs_hook=object_with_unique_keys)
     except (ValueError, RecursionError):
@@ -266,10 +262,10 @@ def parse_document(text: str) -> Any:
 
 
 def parse_beginning(text: str) -> Any:
-    """The JSON value at the beginning of a text, with null in place of an incomplete value.
+    """Parse the JSON value at the beginning of a text. An incomplete inner value becomes null.
 
-    The result is None if no value begins there. Only the first thousand elements of an array are
-    parsed.
+    The result is None if the text does not begin with a value. Only the first 1,000 elements of an
+    array are parsed.
 
     >>> parse_beginning('{"a": [{"b": 1}, {"b": 2}, {"b"'), parse_beginning('{"a": {"b": "cut o')
     ({'a': [{'b': 1}, {'b': 2}, {}]}, {'a': {'b': None}})
@@ -301,12 +297,12 @@ def parse_beginning(text: str) -> Any:
 
 
 def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str]:
-    """The keys of a record and of the records in it, with dots between levels.
+    """The keys of a record and of its nested records, with dots between levels.
 
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # No harness nests lists more than three levels deep, but a file may have thousands of levels.
+    # Deeper lists are ignored, because no harness nests lists more than three levels deep.
     for _ in range(_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."

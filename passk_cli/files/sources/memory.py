@@ -1,4 +1,4 @@
-"""Data sources: files, rows and columns of Python, and tables of other libraries."""
+"""Turn data into sources: files, rows and columns of Python, and tables of other libraries."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ READABLE_DATA = (
 
 
 def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list[Source]:
-    """The sources to read: files, a file to which rows from Python are written, or tables.
+    """The sources to read: files, tables, or a file to which passk wrote rows from Python.
 
-    folder, hidden : the `spool` and `hidden` of `arguments.expand_arguments`.
+    folder, hidden : the arguments `spool` and `hidden` of `arguments.expand_arguments`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
@@ -48,9 +48,9 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a pandas frame, or another object with the Arrow stream interface.
+    """Whether data is a pandas data frame, or another object with the Arrow stream interface.
 
-    The result is False for a single column of pandas or polars.
+    The result is False for a single column, such as a Series of pandas or polars.
     """
     pandas = sys.modules.get("pandas")
     frame = pandas is not None and isinstance(data, pandas.DataFrame)
@@ -58,7 +58,7 @@ def is_table(data: Any) -> bool:
 
 
 def frames_by_model(data: Any) -> dict[str, Any]:
-    """Model → frame, for a dict of frames; {} for all other data, such as a dict of lists."""
+    """Map each model to its frame, for a dict of frames. The result is {} for all other data."""
     several = data if isinstance(data, Mapping) else {}
     values = several.values()
     have_columns = (hasattr(x, "columns") or hasattr(x, "schema") for x in values)
@@ -67,7 +67,7 @@ def frames_by_model(data: Any) -> dict[str, Any]:
 
 
 def tables_of(data: Any) -> list[Source]:
-    """A table in memory as a source. A dict of tables gives one source per model.
+    """Turn a table in memory into a source, or a dict of tables into one source per model.
 
     Errors: DataError if data is not a table.
     """
@@ -75,7 +75,7 @@ def tables_of(data: Any) -> list[Source]:
     if None in models and not is_table(data):
         remedy = ""
         if any(getattr(getattr(data, "index", None), "names", ())):
-            # A groupby of pandas returns a table with the tasks in its index.
+            # The groupby method of pandas returns a table with the tasks in its index.
             remedy = "use .reset_index() to get a DataFrame; "
         elif hasattr(data, "collect"):
             remedy = "use .collect() to get a DataFrame; "
@@ -91,11 +91,11 @@ def tables_of(data: Any) -> list[Source]:
 
 
 def _with_uniform_columns(frame: Any) -> Any:
-    """A pandas frame in which each column of Python objects has one type.
+    """Convert columns of Python objects in a pandas frame, so that each column has one type.
 
-    DuckDB infers the type of a column of objects from a thousand rows and casts all other values,
-    so that 0.5 in a column of truth values would become true. Therefore truth values in a column
-    with numbers or words become text, as in a file.
+    DuckDB infers the type of such a column from 1,000 rows and casts all other values, so 0.5 in a
+    column of truth values would become true. Therefore, if a column contains truth values and also
+    numbers or words, its truth values become strings.
     """
     from pandas.api.types import infer_dtype, is_scalar
 
@@ -110,9 +110,9 @@ def _with_uniform_columns(frame: Any) -> Any:
 
 
 def _with_index_columns(frame: Any) -> Any:
-    """A pandas frame in which named levels of the index are columns, for example after groupby.
+    """Turn the named index levels of a pandas frame into columns, for example after groupby.
 
-    Columns with several levels get joined names, for example passed_count.
+    The names of column levels are joined, for example to passed_count.
     """
     if frame.columns.nlevels > 1:
         names = ["_".join(filter(None, map(str, levels))) for levels in frame.columns]
@@ -122,9 +122,9 @@ def _with_index_columns(frame: Any) -> Any:
 
 
 def index_hint(data: Any) -> str:
-    """A remedy if the index of a pandas frame may contain a missing column; otherwise "".
+    """The remedy for a missing column that may be in the index of a pandas frame, otherwise "".
 
-    An index that only numbers the rows gives no remedy.
+    The result is "" for an index that only numbers the rows.
     """
     index = getattr(data, "index", None)
     if callable(index) or index is None or all(name is not None for name in index.names):
@@ -135,7 +135,7 @@ def index_hint(data: Any) -> str:
 
 
 def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
-    """The rows of a dict of columns.
+    """Convert a dict of columns to rows.
 
     Errors: DataError if the columns are not lists of the same length.
 
@@ -164,10 +164,10 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
 
 
 def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
-    """One row per attempt of a two-dimensional array, or of a dict of arrays by model.
+    """Convert a two-dimensional array, or a dict of arrays by model, to one row per attempt.
 
-    The rows of an array are tasks, its columns are attempts, and NaN is a missing outcome. Other
-    data gives no rows.
+    Each array row is a task, each column is an attempt, and NaN is a missing outcome. Other data
+    gives no rows.
 
     >>> import numpy as np
     >>> [*rows_of_arrays(np.array([[1, 0]]))]
@@ -187,7 +187,7 @@ def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
 
 
 def rows_file(rows: Iterable[Any], path: Path) -> Source:
-    """A file of JSON records with these rows, so that passk reads rows in the same way as files."""
+    """Write rows to a file of JSON records, so that passk reads rows in the same way as files."""
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
             if not isinstance(row, Mapping):
@@ -206,9 +206,9 @@ def rows_file(rows: Iterable[Any], path: Path) -> Source:
 
 
 def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
-    """A file of records with the data, if the data has this column; otherwise None.
+    """Write the data to a file of records if the data has a given column. Return the file, or None.
 
-    column : the name in lower case.  data : data that can be read only once gives None.
+    column : the column name in lower case. The result is None for data that can be read only once.
     """
     path = spool / "rows.jsonl"
     con = None
@@ -233,7 +233,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
 
 
 def column_names(data: Any) -> list[str]:
-    """The column names of a table, read from its own library because DuckDB renames equal names.
+    """The column names of a table, from its own library, because DuckDB renames equal names.
 
     The result is [] if the library does not provide column names.
     """
@@ -249,7 +249,7 @@ def column_names(data: Any) -> list[str]:
 
 
 def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
-    """Column → its ordered values, for ordered categories (pandas) and enums (polars)."""
+    """Map each ordered category column (pandas) or enum column (polars) to its ordered values."""
     orders = {}
     for name in column_names(data):
         try:
@@ -262,7 +262,7 @@ def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
 
 
 def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
-    """Register a table of another library under this name.
+    """Register a table of another library in DuckDB under this name.
 
     Errors: DataError for columns that cannot be read.
     """
@@ -277,7 +277,7 @@ def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "fram
         except duckdb.Error as error:
             raise _unreadable_column_error(con, data, error) from None
         return
-    # Some tables can be read only once, but an SQL statement reads its table several times.
+    # The table is copied, because some tables can be read only once.
     try:
         con.register("stream", _RowStream(data))
         con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM stream")
@@ -301,7 +301,6 @@ def _no_columns_error() -> DataError:
 def _unreadable_column_error(
     con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error
 ) -> DataError:
-    """The error for the first column of a pandas frame with a type that DuckDB cannot read."""
     for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         try:
             con.register(f"column{place}", frame.iloc[:, [place]])
@@ -316,7 +315,6 @@ def _unreadable_column_error(
 
 
 def _as_json(value: Any) -> Any:
-    """A Python value as JSON, in which NaN and missing values are null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -331,7 +329,7 @@ def _as_json(value: Any) -> Any:
 
 
 class _RowStream:
-    """An object with only the rows of a table, so that DuckDB reads the table without pyarrow."""
+    """Wraps a table and exposes only its rows, so that DuckDB reads the table without pyarrow."""
 
     def __init__(self, table: Any) -> None:
         self._table = table

@@ -1,4 +1,4 @@
-"""Columns from the path of a file: by a template, or from folders named key=value."""
+"""Read columns from the path of a file, by a template or from folders named key=value."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import OptionValue
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
-# The name of a folder or file that ends with the number of a run or an attempt.
+# Pattern of a folder or file name that ends with the number of a run or an attempt.
 _RUN = re.compile(
     r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
 )
-# The name of a folder or file that is a date, with or without a time.
+# Pattern of a folder or file name that is a date, with or without a time.
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
 #: Usual names of the temperature of an attempt.
 TEMPERATURE_NAMES = ("temperature", "temp")
-# A temperature in a file name is "T0.2" or "temp1", but "T5" and "t5.1.1" are versions of a model.
+# Pattern of a temperature in a file name, such as "T0.2" or "temp1", but not "T5" (a model).
 _TEMPERATURE = re.compile(
     r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
     r"(?=$|[@_\- +]|\.(?!\d))",
@@ -34,7 +34,7 @@ _TEMPERATURE = re.compile(
 class PathTemplate:
     """The end of a path, with column names in braces, for example "{model}/run-{attempt}.json".
 
-    A column name and * do not match "/". The pattern **/ matches any number of folders.
+    A name in braces and * match any text without "/". **/ matches any number of folders.
 
     >>> PathTemplate("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
     {'model': 'a', 'task': 't1', 'attempt': '3'}
@@ -60,7 +60,7 @@ class PathTemplate:
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Regular expressions in which column names match as much, and as little, as possible."""
+        """Regular expressions in which names match as much, or as little, text as possible."""
 
         def expression(part: re.Match[str], often: str) -> str:
             if part[1]:
@@ -72,7 +72,7 @@ class PathTemplate:
         return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
 
     def columns(self, path: str) -> dict[str, str] | None:
-        """Column → its text in this path; None if the template does not match the end of the path.
+        """Map each column to its text in a path. None if the end of the path does not match.
 
         Errors: DataError if the template matches in two ways.
         """
@@ -95,9 +95,9 @@ class PathTemplate:
 
 
 def temperature_template(path: str) -> tuple[str, str] | None:
-    """The `--path` template for a file name that contains one temperature, and that temperature.
+    """Find the temperature in a file name. Return the template for `--path` and the temperature.
 
-    The result is None if the file name contains no temperature, or several.
+    The result is None if the file name contains no temperature or several temperatures.
 
     >>> temperature_template("runs/gpt-4_T0.2.jsonl"), temperature_template("flan-t5_temp1.csv.gz")
     (('{model}_T{temperature}.jsonl', '0.2'), ('{model}_temp{temperature}.csv.gz', '1'))
@@ -123,7 +123,7 @@ def is_date_name(name: str) -> bool:
 
 
 def suggested_template(paths: Sequence[str]) -> str:
-    """The `--path` template for most of these files, if folders separate tasks, models or attempts.
+    """Suggest a `--path` template for most files, if folders separate tasks, models or attempts.
 
     The result is "" if no template fits.
 
@@ -161,7 +161,7 @@ def suggested_template(paths: Sequence[str]) -> str:
 
 
 def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
-    """The values of these columns from folders named key=value; inner folders override outer ones.
+    """The values of these columns in folders named key=value. Inner folders take precedence.
 
     >>> folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}
@@ -172,7 +172,7 @@ def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
 
 
 def template_columns(path: str, template: PathTemplate | None) -> dict[str, str]:
-    """Column → text that `--path` finds in a path; all texts are "" if the path does not match."""
+    """Map each template column to its text in a path, or to "" if the path does not match."""
     if template is None:
         return {}
     columns = template.columns(path)
@@ -182,16 +182,18 @@ def template_columns(path: str, template: PathTemplate | None) -> dict[str, str]
 def path_columns(
     path: str, template: PathTemplate | None, by: Sequence[str], columns: Container[str]
 ) -> dict[str, str]:
-    """The columns from a file's path: from the template, and from folders key=value for `--by`.
+    """The columns in the path of a file: from the template, and from folders named key=value for
+    `--by`.
 
-    columns : the columns of the data. A template replaces these columns, but folders do not.
+    columns : the columns of the data. The template takes precedence over a column of the data, but
+    a folder does not.
     """
     lacking = [name for name in by if name not in columns]
     return {**folder_columns(path, lacking), **template_columns(path, template)}
 
 
 def run_labels(files: Sequence[str]) -> dict[str, str]:
-    """File → a label for a run of one model: the file's name, or a number if names are equal.
+    """Map each file of a model to a label for its run: the file name, or a number.
 
     >>> run_labels(["n1.csv", "n2.csv"]), run_labels(["a/x.csv", "b/x.csv"])
     ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})

@@ -1,7 +1,7 @@
-"""Files on other machines: passk fetches each address completely and then reads the copy.
+"""Fetch files from other machines. passk fetches each file completely and then reads the copy.
 
-The standard library fetches web addresses. fsspec fetches s3:// and hf://, with the credentials
-that its file systems find.  No other part of passk uses the network.
+Python's standard library fetches web addresses. fsspec fetches s3:// and hf:// addresses, with the
+credentials that its file systems find. No other module of passk uses the network.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
 _FETCHED_SCHEMES = (*_WEB, "s3", "hf")
-# Number of seconds without data after which passk stops fetching a file.
+# Number of seconds without data after which passk stops to fetch a file.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
@@ -41,7 +41,7 @@ _HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 class NotFetchedError(DataError):
-    """The error for an address if its file could not be fetched."""
+    """The error for a file that could not be fetched from its address."""
 
     name = "not-fetched"
 
@@ -50,7 +50,7 @@ class NotFetchedError(DataError):
 class _Downloads:
     """The files that a command has fetched, and the addresses that it has listed.
 
-    opened : the context that deletes the temporary folder at its end.
+    opened : the context that deletes the temporary folder when it ends.
     """
 
     exit_stack: ExitStack
@@ -77,7 +77,7 @@ def scheme_of(address: str) -> str:
 
 
 def is_cluster_only(path: str) -> bool:
-    """Whether a path is an address that a cluster can read and passk cannot fetch.
+    """Whether a path is an address that a Spark cluster can read but passk cannot fetch.
 
     >>> is_cluster_only("hdfs://host/a.csv"), is_cluster_only("s3://bucket/a.csv")
     (True, False)
@@ -86,7 +86,7 @@ def is_cluster_only(path: str) -> bool:
 
 
 def cluster_only_error(address: str) -> DataError:
-    """The error for an address that only a cluster can read."""
+    """The error for an address that only a Spark cluster can read."""
     scheme, name = scheme_of(address), public_address(address)
     remedies = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
@@ -98,7 +98,7 @@ def cluster_only_error(address: str) -> DataError:
 
 @contextmanager
 def shared_downloads() -> Iterator[None]:
-    """A context in which each file is fetched only once. The copies are deleted at its end."""
+    """A context in which each file is fetched only once. Its end deletes the copies."""
     if _downloads.get() is not None:
         yield
         return
@@ -111,10 +111,10 @@ def shared_downloads() -> Iterator[None]:
 
 
 def fetch(address: str, spool: Path) -> str:
-    """The path of a local copy of a file. The file is fetched unless there is a copy.
+    """Fetch a file unless there is a local copy. Return the path of the copy.
 
-    spool : the folder for the copy, used outside of a `fetched_once` context.
-    Errors: DataError if the file does not exist or does not arrive completely; ParameterError if a
+    spool : the folder for the copy, which is used only outside of a `shared_downloads` context.
+    Errors: DataError if the file does not exist or does not arrive completely. ParameterError if a
     package is not installed.
     """
     downloads = _downloads.get()
@@ -128,10 +128,10 @@ def fetch(address: str, spool: Path) -> str:
 
 
 def file_addresses(address: str) -> tuple[list[str], bool]:
-    """The addresses of files that an address refers to, and whether the address names files itself.
+    """The addresses of the files that an address names, and whether it names files itself.
 
     An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
-    Errors: errors of `fetch`.
+    Errors: like `fetch`.
     """
     if scheme_of(address) in _WEB:
         return [address], True
@@ -165,7 +165,7 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
 
 
 def _fetch(address: str, copy: Path) -> Path:
-    """Fetch a file. Raise DataError if the file would fill the disk, or if it ends too early."""
+    """Fetch a file. Raise DataError if the disk is too small or the connection ends early."""
     import shutil
 
     name, size = public_address(address), 0
@@ -197,7 +197,6 @@ def _fetch(address: str, copy: Path) -> Path:
 
 @contextmanager
 def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    """The bytes of a file as a stream, and their number, or None if it is unknown."""
     if scheme_of(address) not in _WEB:
         system, path = _file_system(address)
         expected = system.info(path).get("size")
@@ -212,12 +211,12 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         problem = "passk does not send the user and the password in an address"
         remedy = "fetch the file with curl -O and give the copy"
         raise NotFetchedError(public_address(address), problem, remedy)
-    # Characters that an address must not contain are quoted, and quoted characters stay quoted.
+    # Characters that an address must not contain are quoted, unless they already are.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _web_opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
-            # Status 206 means a part of the file, and Content-Length is the length of that part.
+            # Status 206 means that the answer is only a part of the file.
             problem = f"the server answers {answer.status} {answer.reason}, not the complete file"
             raise NotFetchedError(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
@@ -230,7 +229,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
 
 
 def _web_opener() -> OpenerDirector:
-    """An opener for web addresses only: no files, no ftp, and no redirect from https to http."""
+    """An opener that refuses local files, ftp, and redirects from https to http."""
     from urllib import request
 
     class Redirects(request.HTTPRedirectHandler):
@@ -271,7 +270,6 @@ def _file_system(address: str) -> tuple[Any, str]:
 
 @contextmanager
 def _fetch_errors(name: str) -> Iterator[None]:
-    """A context that converts every error of a library about a file into a DataError."""
     try:
         yield
     except (PasskError, KeyboardInterrupt):
@@ -281,7 +279,6 @@ def _fetch_errors(name: str) -> Iterator[None]:
 
 
 def _fetch_error(name: str, error: Exception) -> Exception:
-    """The error for an address that could not be fetched, with what the user can do."""
     from http.client import HTTPException, IncompleteRead
     from urllib.error import HTTPError, URLError
 

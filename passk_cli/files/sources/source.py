@@ -1,4 +1,4 @@
-"""The class `Source`, one file to read: its plain or packed bytes, its JSON lines or CSV rows."""
+"""Describe one file to read, and read its plain or packed bytes, its JSON lines or its CSV rows."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED_SUFFIXES = ("", ".gz", ".zst")
-# Endings of file names that do not belong to the name of the model, for example the endings of
-# `samples.jsonl_results.jsonl` in human-eval.
+# Endings of file names that are not part of the model name, for example in
+# `samples.jsonl_results.jsonl` of human-eval.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
-# Number of bytes of a file that passk reads a second time to check whether a remedy works.
+# Number of bytes of a file that passk reads a second time to test a suggested fix.
 REREAD_BYTES = 1 << 20
 # Maximum length of a line in bytes.
 _LONGEST_LINE = 1 << 28
-# passk reports an error for a packed file that unpacks to more bytes than both limits: a number of
-# bytes, and a multiple of the packed size. Results unpack to at most 30 times their packed size.
+# A packed file is refused if it unpacks to more bytes than both limits: a number of bytes, and a
+# multiple of the packed size. Result files unpack to at most 30 times their packed size.
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 # Maximum nesting depth of brackets. Harnesses need a dozen levels, and the JSON parsers of some
 # Python versions fail at 900 levels.
 MAX_NESTING = 500
 _BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# First bytes of a file type → its name, and what to do with such a file.
+# First bytes of a file → name of its file type, and what to do with such a file.
 _FILE_TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
@@ -56,9 +56,9 @@ _FILE_TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# Packing → the name of the packing in DuckDB.
+# Packing → the name of this packing in DuckDB.
 DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
-# SQL for the records of JSON lines or of a JSON document, as texts in the column json.
+# SQL that returns the records of JSON lines or of a JSON document as strings in the column `json`.
 OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
     f" maximum_object_size=$size{AS_IT_IS})"
@@ -75,17 +75,20 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 class Source:
     """One file to read, or one table in memory.
 
-    path : the path to open: absolute, and without wildcards, because DuckDB would expand them.
+    path : the path to open. It is absolute and without wildcards, because DuckDB would expand
+    wildcards.
     name : the name that the user gave, or "<stdin>".
     label : the label of `label=path`, or None.
-    packing : "none", "gzip" or "zstd", detected from the first bytes and not from the name.
-    position : the position among all files, in the order of the arguments.
-    is_explicit : whether the user named the file or a pattern, and not only its folder.
-    first_sign : the first character that is not a space; "PK" for an archive, "PAR1" for Parquet,
-        "" if unknown.
-    origin : the absolute path of the file, if `path` is a copy or a link; "" if there is no file.
-    encoding : the encoding of a text that is not UTF-8 (`path` is then a copy in UTF-8), or "".
-    frame : a table in memory instead of a file. In that case path and name are only labels.
+    packing : "none", "gzip" or "zstd", detected from the first bytes and not from the file name.
+    position : the position of the file among all files, in the order of the arguments.
+    is_explicit : whether the user named the file or a pattern, and not only the folder of the file.
+    first_sign : the first character that is not a space, "PK" for an archive, "PAR1" for Parquet,
+    or "" if unknown.
+    origin : the absolute path of the original file if `path` is a copy or a link, or "" if there is
+    no file.
+    encoding : the original encoding if the text is not UTF-8 (`path` is then a copy in UTF-8), or
+    "".
+    frame : a table in memory instead of a file. If so, `path` and `name` are only labels.
     """
 
     path: str
@@ -110,9 +113,9 @@ class Source:
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
-    """The first unpacked bytes of the file, up to the end of a line unless the line is too long.
+    """The first unpacked bytes of a file, up to the end of a line unless the line is too long.
 
-    The last line of binary data is not completed, because binary data may contain no line ends.
+    Binary data is not read up to the end of a line, because it may contain no line ends.
     """
     with open_bytes(source) as stream:
         data = stream.read(size)
@@ -122,7 +125,7 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
 
 
 def shortened_source(source: Source, folder: Path) -> Source:
-    """A file with the first lines of a long file of lines. Other files are returned unchanged."""
+    """A copy of the first lines of a long file of lines. Other files are returned unchanged."""
     is_binary = source.frame is not None or source.first_character in ("[", "PK", "PAR1")
     if is_binary or os.path.getsize(source.path) <= REREAD_BYTES:
         return source
@@ -148,7 +151,7 @@ def contains_text(source: Source, text: bytes) -> bool:
 
 
 def open_bytes(source: Source) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream. Reading a damaged file raises DataError."""
+    """Open a file as a stream of unpacked bytes. Reading a damaged file raises DataError."""
     if source.packing == "none":
         return open(source.path, "rb")
     packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_bytes(source)
@@ -157,22 +160,21 @@ def open_bytes(source: Source) -> IO[bytes]:
 
 
 def _max_bytes(source: Source) -> int:
-    """The maximum number of bytes to which Python may unpack a file."""
     return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
 
 def require_usual_unpacked_size(source: Source) -> None:
-    """Raise DataError for a gzip file that unpacks to far more bytes than results do.
+    """Raise DataError for a gzip file that unpacks to far more bytes than result files do.
 
-    The last four bytes of a complete gzip file are its unpacked size modulo 4 GB. For a truncated
-    file the bytes mean nothing, so a large size is only a reason to unpack the file.
+    The last four bytes of a gzip file are its unpacked size modulo 4 GB, but not if the file is
+    truncated. If they give a large size, the file is therefore unpacked to measure its size.
     """
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
         size = int.from_bytes(file.read(), "little")
     most, unpacked = _max_bytes(source), 0
     if size > most:
-        # Later readers report an error for a truncated or damaged file.
+        # A later step reports the error for a truncated or damaged file.
         with suppress(EOFError, OSError, zlib.error), gzip.open(source.path) as stream:
             while unpacked <= most and (block := stream.read(1 << 20)):
                 unpacked += len(block)
@@ -187,15 +189,15 @@ def _too_large_error(name: str, most: int) -> DataError:
 
 
 def zstd_module() -> Any:
-    """Python's zstd module, which the standard library contains since Python 3.14."""
+    """The zstd module, which has been in Python's standard library since Python 3.14."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def require_limited_nesting(name: str, start: bytes) -> None:
-    """Raise DataError for a line of JSON with too deeply nested brackets.
+    """Raise DataError if the brackets in a line of JSON are nested too deeply.
 
-    start : the beginning of the file.  Only a line with many brackets is checked closely, because
-        brackets in strings are allowed.
+    start : the beginning of the file. Only a line with many brackets is checked closely, because
+    brackets in strings are allowed.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
         if line.count(b"[") + line.count(b"{") <= MAX_NESTING:
@@ -214,7 +216,7 @@ def require_limited_nesting(name: str, start: bytes) -> None:
 def require_complete(source: Source) -> None:
     """Raise DataError if a zstd file ends before its last block.
 
-    Reading a truncated gzip file fails, but DuckDB reads a truncated zstd stream as a shorter file.
+    DuckDB refuses a truncated gzip file, but reads a truncated zstd file as a shorter file.
     """
     try:
         with zstd_module().open(source.path, "rb") as stream:
@@ -226,14 +228,14 @@ def require_complete(source: Source) -> None:
 
 
 def detect_packing(start: bytes) -> str:
-    """ "none", "gzip" or "zstd", from the first bytes of a file."""
+    """Detect the packing "none", "gzip" or "zstd" from the first bytes of a file."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
 
 
 def detect_encoding(start: bytes) -> str:
-    """The encoding of a text, from its first bytes; "" for UTF-8 and for binary data.
+    """The encoding of a text, by its first bytes, or "" for UTF-8 and for binary data.
 
     >>> detect_encoding("né".encode("utf-16")), detect_encoding(b"n\\xe9e,1")
     ('utf-16', 'cp1252')
@@ -242,7 +244,7 @@ def detect_encoding(start: bytes) -> str:
     """
     if start.startswith(_UTF16_MARKS):
         return "utf-16"
-    # The first bytes may end inside a character, which an incremental decoder ignores.
+    # The decoder is incremental, because the first bytes may end inside a multi-byte character.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(start)
     wrong = text.count("\ufffd") - start.count("\ufffd".encode())
     if not wrong or b"\0" in start:
@@ -252,7 +254,7 @@ def detect_encoding(start: bytes) -> str:
 
 
 def refuse_binary(name: str, start: bytes) -> None:
-    """Raise NoResultsError for data that is not text, or DataError if it may contain results."""
+    """Raise NoResultsError for binary data, or DataError if the data may contain results."""
     if start.startswith(_UTF16_MARKS):
         return
     for sign, (kind, remedy) in _FILE_TYPES.items():
@@ -283,8 +285,6 @@ def without_suffixes(name: str) -> str:
 
 
 class _ByteStream(io.RawIOBase):
-    """A readable stream of unpacked chunks, which raises DataError if unpacking fails."""
-
     def __init__(self, name: str, chunks: Iterator[bytes], most: int) -> None:
         self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
         self._most, self._size = most, 0
@@ -318,7 +318,7 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of OBJECTS_SQL: bad lines are skipped, but a bad document is an error."""
+    """The parameters of OBJECTS_SQL. Bad lines are skipped, but a bad document is an error."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
@@ -338,7 +338,7 @@ def object_bytes(sources: Sequence[Source]) -> int:
 
 
 def json_or_none(line: str | bytes) -> object:
-    """The JSON value of a line; None if it is not JSON."""
+    """The JSON value of a line, or None if the line is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -346,9 +346,9 @@ def json_or_none(line: str | bytes) -> object:
 
 
 def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
-    """The record in a line of JSON, or the error to raise.
+    """Parse the record in a line of JSON. Return the record, or the error to raise.
 
-    hook : an object hook for json, such as `object_with_unique_keys`.
+    hook : the `object_pairs_hook` for `json`, such as `object_with_unique_keys`.
     """
     if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
         problem = "a byte-order mark is inside the file, probably because files were joined"
@@ -376,11 +376,11 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
 
 
 class DuplicateKeyError(ValueError):
-    """The error for a JSON object that contains a key twice. The message names the key."""
+    """The error for a JSON object that contains a key twice. The error message names the key."""
 
 
 def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object from its pairs, for `object_pairs_hook`.
+    """Build a JSON object from its pairs of keys and values, as the `object_pairs_hook` of `json`.
 
     Errors: DuplicateKeyError if a key occurs twice, because a dict would keep only the last value.
     """
@@ -394,7 +394,7 @@ def object_with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of the first line, fields) of each row of a delimited text.
+    """Yield each row of a delimited text as (number of its first line, fields).
 
     lines : a text opened with newline="", so that line breaks inside fields are preserved.
     """
@@ -415,7 +415,7 @@ def value_kind(value: object) -> str:
 
 
 def type_kind(python_type: type) -> str:
-    """The kind of the values of a Python type."""
+    """The kind of value that a Python type represents."""
     if python_type is NoneType:
         return "null"
     if issubclass(python_type, bool):
@@ -427,12 +427,12 @@ def type_kind(python_type: type) -> str:
 
 
 def json_line(record: Mapping[str, Any]) -> bytes:
-    """A record as a line of JSON, in which half a surrogate pair becomes "?" to make it valid."""
+    """Write a record as a line of JSON in valid UTF-8. Half a surrogate pair becomes "?"."""
     return _JSON.encode(record).encode(errors="replace") + b"\n"
 
 
 def text_kind(text: str) -> str:
-    """The kind of value that a text represents: null, bool, number or text."""
+    """The kind of value that a string represents: null, bool, number or text."""
     if text == "":
         return "null"
     try:
@@ -443,14 +443,14 @@ def text_kind(text: str) -> str:
 
 
 def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of the first line, fields) of each row after the header."""
+    """Yield each row after the header of a CSV file as (number of its first line, fields)."""
     with open_bytes(source) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         yield from islice(delimited_rows(text, delimiter), 1, None)
 
 
 def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """(line number, bytes) of each line that is not blank."""
+    """Yield each line that is not blank as (line number, bytes)."""
     with open_bytes(source) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
@@ -458,7 +458,7 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    """The rows of the current query result of a connection, fetched in batches."""
+    """Yield the rows of a connection's current query result, which are fetched in batches."""
     while rows := con.fetchmany(2048):
         yield from rows
 
