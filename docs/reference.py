@@ -46,6 +46,11 @@ _BUILT = re.compile(
     r"<!-- (built (?:shared options|answers|fields|formats)) -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
+# The options of a command, or the shared options.
+_OPTIONS_PART = re.compile(r"<!-- (?:options (\w+)|built shared options) -->.*<!-- /", re.DOTALL)
+_OPTION_LINE = re.compile(r"^- (`(?:-|FILE|NAME)[^`]*`(?:, `[^`]*`)*): (.*)$", re.MULTILINE)
+# Options that the page of another command explains.
+_REFERENCE = re.compile(r"^- (`[^:]+`): see \[(\w+)\]\(\w+\.md#options\)\.$", re.MULTILINE)
 _MESSAGE_LINK = re.compile(r"\((?:\.\./)*messages\.md#([a-z-]+)\)")
 # A declaration of a message: its name, then its severity.
 _MESSAGE = re.compile(r'"([a-z-]+)",\s*(?:NOTE|WARNING)\b')
@@ -79,7 +84,8 @@ def built(text: str) -> str:
         return re.sub(r"`([a-z-]+)`", r"[`\1`](messages.md#\1)", match[0])
 
     text = re.sub(r"<!-- messages -->.*<!-- /messages -->", names, text, flags=re.DOTALL)
-    return _MESSAGE_LINK.sub(link, _BUILT.sub(_part, text))
+    text = _MESSAGE_LINK.sub(link, _BUILT.sub(_part, text))
+    return _OPTIONS_PART.sub(lambda match: _with_anchors(match[0], match[1]), text)
 
 
 def _part(match: re.Match[str]) -> str:
@@ -129,6 +135,48 @@ def _options(name: str) -> str:
         for first, flags in linked.items()
     ]
     return "\n".join([*lines, "", f"Shared options: {', '.join(shared)}."])
+
+
+def _with_anchors(text: str, command: str | None) -> str:
+    """A list of options as the site has it: each option is a heading, or a link to one.
+
+    The id of an option is its name, for example commands/compare/#--baseline.
+    """
+    ids: set[str] = set()
+
+    def heading(match: re.Match[str]) -> str:
+        name = _option_name(match[1])
+        # The page of shared options lists an option of two groups twice.
+        anchor = f"{name}-{len(ids)}" if name in ids else name
+        ids.add(anchor)
+        return f'### {match[1]} {{ #{anchor} data-toc-label="{name}" }}\n\n{match[2]}\n'
+
+    def links(match: re.Match[str]) -> str:
+        names = [_link(flags, f"{match[2]}.md") for flags in re.findall(r"`([^`]+)`", match[1])]
+        return f"- {', '.join(names)}: see [{match[2]}]({match[2]}.md#options)."
+
+    text = _REFERENCE.sub(links, text)
+    text = _OPTION_LINE.sub(heading, text)
+    if command is None:
+        return text
+    shared = [
+        f"- [{title}](../options.md#{title.lower()}): "
+        + ", ".join(_link(declared.option.flags, "../options.md") for declared in options)
+        for title, options in sections(command)
+        if title not in command_of(command).titles
+    ]
+    section = "\n".join(["### Shared options", "", *shared])
+    return re.sub(r"^Shared options: .*$", section, text, flags=re.MULTILINE)
+
+
+def _link(flags: str, page: str) -> str:
+    """A link from the page of a command to an option on another page, with an id of its own."""
+    return f"[`{_option_name(flags)}`]({page}#{_option_name(flags)}){{ #{_option_name(flags)} }}"
+
+
+def _option_name(flags: str) -> str:
+    """The last name in flags such as "`-m NAMES`, `--metric NAMES`", or the name of an argument."""
+    return re.findall(r"(?<![\w-])--?[\w-]+|^`?[A-Z]+", flags)[-1].strip("`")
 
 
 @cache

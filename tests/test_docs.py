@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -79,7 +80,7 @@ def test_every_option_is_documented_and_has_help(name: str) -> None:
         if parameter.param_type_name == "option" and parameter.name != "help":
             assert parameter.help, parameter.name
             for flag in parameter.opts:
-                assert re.search(rf"- .*`{re.escape(flag)}[ `].*: ", page + shared), flag
+                assert re.search(rf"^(?:-|###) .*`{re.escape(flag)}[ `]", page + shared, re.M), flag
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -147,7 +148,8 @@ def test_the_site_links_a_message_to_the_page_of_its_family() -> None:
 
 def test_the_site_has_the_long_lists() -> None:
     for name, part in {
-        "options": "- `--cluster COLUMN`: ", "answers": "| `highest-at-both` | `<model> scores ",
+        "options": "### `--cluster COLUMN` { #--cluster",
+        "answers": "| `highest-at-both` | `<model> scores ",
         "json": "| `p_equivalence` | ",
     }.items():  # fmt: skip
         page = (DOCS / f"{name}.md").read_text()
@@ -160,15 +162,92 @@ def test_a_forbidden_word_is_seen() -> None:
     assert list(faults(prose("`told apart`\n```\ntold apart\n```\n"))) == []
 
 
-@pytest.mark.long
-def test_the_site_builds(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `mkdocs build --strict` writes it."""
+    folder = tmp_path_factory.mktemp("site")
     result = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")],
+        [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(folder)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
+    return folder
+
+
+@pytest.mark.long
+def test_the_site_builds(site: Path) -> None:
     for page in ("commands/gate", "messages/gate"):
-        assert (tmp_path / "site" / page / "index.html").exists()
+        assert (site / page / "index.html").exists()
+
+
+@pytest.mark.long
+def test_every_option_has_an_anchor_on_the_page_of_its_command(site: Path) -> None:
+    for name in COMMANDS:
+        page = (site / "commands" / name / "index.html").read_text()
+        ids = re.findall(r' id="([^"]+)"', page)
+        assert len(ids) == len(set(ids)), name
+        for _, options in reference.sections(name):
+            for declared in options:
+                assert declared.option.flags.split()[-1] in ids, (name, declared.option.flags)
+
+
+# A query → the place that is found first.
+SEARCHES = {
+    "--model": "options/#--model",
+    "--chart-size": "options/#--chart-size",
+    "chart size": "options/#--chart-size",
+    "--max-drop": "commands/gate/#--max-drop",
+    "-k": "options/#-k",
+    "powerless-tests": "messages/compare/#powerless-tests",
+    "guard interval": "guard/",
+}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_search_of_the_site_finds_options_metrics_and_messages(site: Path) -> None:
+    result = subprocess.run(
+        ["node", str(ROOT / "tests" / "search_site.js"), str(site), *SEARCHES, "pass^k"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = json.loads(result.stdout)
+    assert {query: found[query][0]["location"] for query in SEARCHES} == SEARCHES
+    assert "<mark>--model</mark>" in found["--model"][0]["title"]
+    assert {"glossary/", "choose/metric/"} <= {page["location"] for page in found["pass^k"]}
+
+
+def test_texts_of_the_site_have_a_contrast_of_at_least_4_5() -> None:
+    css = (DOCS / "site.css").read_text()
+    theme = {"default": {"default-bg-color": "#ffffff"}, "slate": {}}
+    pairs = [
+        ("typeset-a-color", "default-bg-color"), ("accent-fg-color", "default-bg-color"),
+        ("primary-bg-color", "primary-fg-color"), ("default-fg-color", "default-bg-color"),
+        ("default-fg-color--light", "default-bg-color"), ("code-fg-color", "code-bg-color"),
+    ]  # fmt: skip
+    for scheme, colours in theme.items():
+        for block in re.findall(
+            rf'^\[data-md-color-scheme="{scheme}"\] \{{(.*?)\}}', css, re.M | re.S
+        ):
+            colours |= dict(re.findall(r"--md-([\w-]+): (#\w{3,6})\b", block))
+        measured = [pair for pair in pairs if colours.keys() >= set(pair)]
+        assert len(measured) >= 3
+        for text, paper in measured:
+            assert contrast(colours[text], colours[paper]) >= 4.5, (scheme, text)
+
+
+def contrast(colour: str, other: str) -> float:
+    """The contrast of WCAG 2 between two colours written as #rgb or #rrggbb."""
+
+    def luminance(paint: str) -> float:
+        digits = paint[1:] if len(paint) == 7 else "".join(2 * digit for digit in paint[1:])
+        parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        ]
+        return sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dark, light = sorted(map(luminance, (colour, other)))
+    return (light + 0.05) / (dark + 0.05)
 
 
 def test_pictures_are_there_in_both_themes() -> None:
