@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from passk_cli.charts.theme import FONT, THEMES, Theme
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 SAMPLES = ROOT / "sample_data"
+GALLERY = ROOT / "docs" / "gallery"
 # The picture of a page, which a browser draws.
 PAGE = "report"
 
@@ -32,6 +35,10 @@ def draw(names: Iterable[str] = (), folder: Path = IMAGES) -> None:
             _page(folder)
         elif name in COMMANDS:
             findings = COMMANDS[name]()
+            # As `--chart` does, leave out the plots that only --full shows.
+            plots = tuple(plot for plot in findings.report.plots if not plot.full)
+            report = replace(findings.report, draw=partial(tuple, plots or findings.report.plots))
+            findings = replace(findings, report=report)
             for theme in THEMES:
                 findings.save(folder / f"{name}-{theme}.svg", theme=theme)
         else:
@@ -45,6 +52,17 @@ def _crux(**more: Any) -> dict[str, Any]:
 
 # Name of the picture → the findings that are drawn.
 COMMANDS: dict[str, Callable[[], passk_cli.Findings]] = {
+    "leaderboard": lambda: passk_cli.compare(
+        **_crux(fields={"model": "model,temperature"}, metrics="pass@10")
+    ),
+    "gallery-cruxeval": lambda: passk_cli.compare(GALLERY / "cruxeval.csv.gz", metrics="pass@1"),
+    "gallery-tau": lambda: passk_cli.plan(SAMPLES / "tau_airline.csv", metrics="pass^4"),
+    "gallery-chi": lambda: passk_cli.compare(
+        GALLERY / "chi-bench.csv", missing="fail", metrics="pass@1"
+    ),
+    "gallery-evalplus": lambda: passk_cli.compare(
+        SAMPLES / "evalplus.csv.gz", fields={"truth": "label"}, metrics="pass@1"
+    ),
     "curve": lambda: passk_cli.curve(
         **_crux(where="temperature > 0.5", models=["gpt-4-0613", "codellama-7b"])
     ),

@@ -34,7 +34,7 @@ def same_picture(svg: str, other: str) -> bool:
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize(
     "name",
-    mark_long_except([*figures.COMMANDS, *figures.BENCHMARKS], "compare", "curve"),
+    mark_long_except([*figures.COMMANDS, *figures.BENCHMARKS], "leaderboard", "curve"),
 )
 def test_pictures_are_as_drawn(name: str, tmp_path: Path) -> None:
     figures.draw([name], tmp_path)
