@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import passk_cli
 from docs import sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
@@ -25,8 +26,10 @@ README = (ROOT / "README.md").read_text()
 def test_it_is_short_and_narrow() -> None:
     assert len(README.splitlines()) <= 150
     blocks = re.findall(r"^```(?:console|pycon)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 4
-    assert max(len(line) for block in blocks for line in block.splitlines()) <= 100
+    assert len(blocks) == 3
+    # A terminal wraps the answer, which is a sentence above an empty line, but not a table.
+    lines = re.sub(r"^[^\n]+\n\n", "\n", "\n".join(blocks), flags=re.MULTILINE).splitlines()
+    assert max(map(len, lines)) <= 100
 
 
 def test_a_session_in_a_shell(tmp_path: Path) -> None:
@@ -57,7 +60,35 @@ def test_it_is_installed_from_a_clone() -> None:
     answered, install, *_ = re.split(r"^\$ passk |^## ", README, flags=re.MULTILINE)[1:]
     assert answered.startswith("compare sample_data/")
     for text in (install, (ROOT / "docs" / "index.md").read_text()):
-        assert "&& .venv/bin/pip install -q . && . .venv/bin/activate" in text
+        assert "&& .venv/bin/pip install -q . && . .venv/bin/activate && " in text
+
+
+def test_the_line_that_installs_runs_the_first_command() -> None:
+    line = re.search(r"^python3 .*activate && (passk .*)$", README, re.MULTILINE)
+    first = re.search(r"^\$ (passk (?:.*\\\n)*.*)$", README, re.MULTILINE)
+    assert line is not None
+    assert first is not None
+    assert shlex.split(line[1]) == shlex.split(first[1].replace("\\\n", " "))
+
+
+def test_a_picture_in_both_themes_stands_above_the_first_command() -> None:
+    start = README.partition("```")[0]
+    for theme in ("light", "dark"):
+        assert f'="docs/images/leaderboard-{theme}.svg"' in start
+
+
+def test_the_files_that_it_shows_contain_the_same_results(tmp_path: Path) -> None:
+    box = r'^\*\*`([\w.]+)`\*\*: [^\n]*\n\n```\w+ title="([\w.]+)"\n(.*?)^```$'
+    boxes = re.findall(box, README, re.MULTILINE | re.DOTALL)
+    assert [caption for caption, _, _ in boxes] == ["attempts.jsonl", "tasks.jsonl", "counts.csv"]
+    frames = []
+    for caption, title, text in boxes:
+        assert caption == title
+        (tmp_path / title).write_text(text)
+        findings = passk_cli.estimate(tmp_path / title, metrics="pass@1,pass@2,pass^2")
+        frames.append(findings.frame[["model", "metric", "estimate", "tasks"]])
+    assert len(frames[0]) == 3
+    assert all(frame.equals(frames[0]) for frame in frames)
 
 
 def test_remedies_name_the_packages_of_their_extra() -> None:
