@@ -6,10 +6,10 @@ spent (the spending function of O'Brien–Fleming type of Lan & DeMets 1983). α
 looks and close to α near the end.
 
 The score statistic of the completed tasks is treated as a Brownian motion: between two looks it
-gains a normal increment with the variance of the tasks in between. Consider a motion that has
-crossed no earlier boundary. It exceeds the boundary b_i of look i with the probability that look i
-may spend. The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then has an error rate of at
-most α over all looks, if the times of the looks do not depend on the results.
+gains a normal increment with the variance of the tasks in between. The boundary b_i is
+chosen so that the motion crosses a boundary for the first time at look i with the probability that
+look i may spend. The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then has an error rate
+of at most α over all looks, if the times of the looks do not depend on the results.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def pointwise_level(draws: Floats, level: float) -> float:
     tail beyond the tenth draw is divided in proportion, because fewer than ten draws do not
     determine a quantile.
 
-    draws : simulated errors of a curve, (draws × columns); a column is a k.
+    draws : simulated errors of curves, (draws × columns). A column is one k of a curve.
     Returns a level from `level` (if all columns are perfectly correlated) to below 1.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 

@@ -1,4 +1,4 @@
-"""Exact limits for the pass rate of one task, and the further passes that a rate needs as proof."""
+"""Exact limits for the pass rate of one task, and the further passes that prove a higher rate."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. The
 compatible distributions are all G with a log likelihood close enough to the maximum over all
 distributions. A mean over G, such as pass@k = E[1 − (1 − p)^k], is then between its minimum and its
-maximum over the compatible distributions. The minimum and the maximum are convex programmes, which
-a barrier method solves without random draws.
+maximum over the compatible distributions. The minimum and the maximum are solutions of convex
+programs, which a barrier method finds without random draws.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
 
 
 def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
-    """The maximum log likelihood over all mixing distributions, accurate to (rates) / 10,000.
+    """The maximum log likelihood over all distributions of rates, accurate to rates / 10,000.
 
     max Σ tasks · log(chance @ masses) is the nonparametric maximum likelihood of a mixture. The
     function also returns the masses that reach the maximum and smooth masses, both (rates,).
