@@ -205,7 +205,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
 
 
 def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
-    """Percentile limits that are valid whatever number each NaN among the draws stands for."""
+    """Percentile limits that include all limits that are possible if NaN draws are any numbers."""
     tail = (1.0 - level) / 2
     low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
     high = np.quantile(np.where(np.isnan(draws), math.inf, draws), 1 - tail, method="higher")

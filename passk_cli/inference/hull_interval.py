@@ -138,7 +138,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
 
 @dataclass(frozen=True)
 class MetricCounts:
-    """A metric with the attempts and passes of each task, which have n ≥ k."""
+    """A metric with the attempts and passes of each task, and with n ≥ k at each task."""
 
     metric: Metric
     n: Ints

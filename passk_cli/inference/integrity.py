@@ -78,7 +78,7 @@ class SubmissionShortfall:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EqualTexts:
-    """The partner with which each submission shares most texts, beyond what is common elsewhere.
+    """The partner with the most significant number of equal texts, for each submission.
 
     partner : index of the partner, or −1 if there is no partner.
     equal : number of attempts with a text that the partner also has at the same task.
@@ -255,7 +255,7 @@ def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
 def equal_texts(
     submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
 ) -> EqualTexts:
-    """A test of whether two submissions share more texts than other submissions make plausible.
+    """A test of whether two submissions have more equal texts than other submissions suggest.
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
     expected probability 1 − (1 − f)^m. In this formula f = (h + ½) / (H + 1). Among the H attempts

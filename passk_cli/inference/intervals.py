@@ -179,7 +179,7 @@ class Interval:
     reason: str = ""
 
     def hull(self, second: Interval) -> Interval:
-        """The smallest interval that contains this interval and a second one of the same kind.
+        """The smallest interval that contains this interval and a second interval of the same kind.
 
         >>> ends = (0, 2), (1, 3)
         >>> first, second = (Interval(*limits, 0.95, "t", "new-tasks") for limits in ends)
@@ -730,7 +730,7 @@ def _require_one_attempt(sample: IntervalData) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalMethod:
-    """An interval method: its function, its description and what it needs.
+    """An interval method: its function, its description and its requirements.
 
     limits : function of a sample and a tail probability. It may raise _UndefinedLimitsError.
     description : name of the method in a sentence.  cites : keys of study/references.bib.
