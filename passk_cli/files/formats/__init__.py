@@ -132,7 +132,8 @@ def requested_format(file: File, records: str | None, columns: Collection[str]) 
     """The format that `--records` or a line number column requires, or None if no option requires a
     format.
 
-    records : the key of a document that contains its records. columns : the columns with a role.
+    records : the key of a document that contains its records.
+    columns : the columns with a role.
     """
     if records is not None:
         return generic.nested_records_format(records, columns)

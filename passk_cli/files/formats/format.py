@@ -75,8 +75,8 @@ class File:
     keys : the keys of a document, dotted, with [] for the first element of a list, for example
         "results[].is_resolved" or "[].task_id". A file of lines has the keys of its first record, a
         zip has the names of its members, and Parquet has its columns and their fields.
-    text : the beginning of the file.  beginning : the JSON value at the beginning, even if it is
-        incomplete.
+    text : the beginning of the file.
+    beginning : the JSON value at the beginning, even if it is incomplete.
     short_document : the complete document if it is short, otherwise None.
     archive : the members of a zip.
     sibling_documents : path → content of JSON files near this file, each parsed only once.
@@ -227,7 +227,8 @@ def sniff_file(
 ) -> File:
     """Create the `File` for a source, and recognise its form by its first bytes.
 
-    siblings : the dict `File.sibling_documents`. Errors: DataError if the bytes cannot be unpacked.
+    siblings : the dict `File.sibling_documents`.
+    Errors: DataError if the bytes cannot be unpacked.
     """
     siblings = {} if siblings is None else siblings
     with open_bytes(source) as stream:
@@ -287,15 +288,15 @@ class Row:
         define which score passes. A value of an unknown kind stays unchanged, so that a later check
         can report it with its place.
     score : the score from the harness. `--threshold` compares the score with a limit to get the
-    outcome.
+        outcome.
     attempt : the number or name of the attempt within the run. A number that appears twice for one
         task is a repeated attempt.
     reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
-        "infrastructure", "not attempted" ….  unjudged : the reason if the outcome is missing and
-        `reason` is empty.
+        "infrastructure", "not attempted" ….
+    unjudged : the reason if the outcome is missing and `reason` is empty.
     model, suite : only given if they differ between the rows of a file.
-    settings : setting → value, for example temperature, prompt and filter. answer, solution : texts
-    from the model.
+    settings : setting → value, for example temperature, prompt and filter.
+    answer, solution : texts from the model.
     place : the position in the file, for example "line 7" or the name of a member.
     record : the record of the harness, from which `Format.read_amounts` reads costs and tokens.
     """
@@ -325,7 +326,8 @@ class RowRequest:
 
     outcome : the name of the requested outcome.
     texts : the requested texts: "answer", "solution" or both.
-    skip_bad : whether to skip lines that are not records.  skipped : number of skipped lines.
+    skip_bad : whether to skip lines that are not records.
+    skipped : number of skipped lines.
     messages : messages about problems that appear only while the rows are read.
     """
 
@@ -349,9 +351,9 @@ class Contents:
         `facts` as columns of records that lack them, and completes `facts` while the rows are read.
     messages : messages about the file that a user should see.
     verdict : the outcome that the harness itself uses as its verdict. It is the default for
-    `--outcome`.
+        `--outcome`.
     order : the tasks in the shuffled order in which the run attempted them. Empty if the run did
-    not shuffle them.
+        not shuffle them.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -367,8 +369,8 @@ class Example(NamedTuple):
 
     The content is invented. A test runs the command of each example.
     paths : typical paths of files in this format, with placeholders in capitals. The first path
-        belongs to `text`.  text : the content of the file. A packed or binary file is shown as
-        JSON.
+        belongs to `text`.
+    text : the content of the file. A packed or binary file is shown as JSON.
     arguments : the arguments of `passk estimate`, if they differ from the first path.
     instead : for a format that passk refuses, what the user can do instead.
     """
@@ -388,11 +390,12 @@ class Example(NamedTuple):
 class Format:
     """A file format, with functions that recognise its files and read their attempts.
 
-    name : the name in `--from` and in output.  rule : what counts as a pass, in one line.
+    name : the name in `--from` and in output.
+    rule : what counts as a pass, in one line.
     source : the documentation of the layout, usually the source code that writes it.
     recognises : whether a file has this format, by its content. File names are only hints.
-    read_contents : reads the attempts.  Errors: DataError for a file that cannot be used;
-        NoResultsError if the file cannot contain attempts, so that passk skips it in a folder.
+    read_contents : reads the attempts. It raises DataError for an unusable file, or NoResultsError
+        if the file cannot contain attempts. passk then skips the file in a folder.
     example : a small file of this format.
     covers : glob patterns, relative to the folder of the file, for files that repeat it or belong
         to it, so that passk does not read them as results. `covers` is a function if the patterns
@@ -535,8 +538,9 @@ def seconds_between(start: Any, end: Any) -> float | None:
 def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value | None:
     """Return the value if it has the expected type, or None if the harness did not write a value.
 
-    place : the position in the document. kind : the expected type. Errors: DataError for a value of
-    another type. The error names the file, the place and the type.
+    place : the position in the document.
+    kind : the expected type.
+    Errors: DataError for a value of another type. The error names the file, the place and the type.
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value

@@ -218,7 +218,8 @@ def _records_by_task(
     """Yield the records in an object with tasks as keys. Each value is an outcome, a record, or a
     list.
 
-    columns : columns from the keys above the object. siblings : like in `_records_below`.
+    columns : columns from the keys above the object.
+    siblings : like in `_records_below`.
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
@@ -339,8 +340,8 @@ def _list_contents(
     """Read the records in the list below these keys.
 
     The facts are complete only after the rows were read, because values may follow the list.
-    requested : requested columns, which may be outside the list. later : whether a second list is
-    an error.
+    requested : requested columns, which may be outside the list.
+    later : whether a second list is an error.
     """
     siblings: dict[str, Any] = {}
     facts: dict[str, object] = {}
@@ -539,7 +540,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
     record.
 
     key : the dotted key. A part {name} matches every key and makes a column `name` from the keys.
-    In lines and arrays, passk searches each record.
+        In lines and arrays, passk searches each record.
     columns : the columns with a role.
     """
 
@@ -613,8 +614,8 @@ def _records_in_elements(
 ) -> Iterator[Record]:
     """Yield the records below these keys in each line of a file, or in each record of an array.
 
-    requested : requested columns, which may be outside the list of records. cut : number of keys
-    that lead to the array.
+    requested : requested columns, which may be outside the list of records.
+    cut : number of keys that lead to the array.
     """
     records = (
         file.numbered_records(request)
@@ -672,8 +673,9 @@ def _records_below(
     """Yield the records below these keys of a value, with columns from the keys in braces.
 
     The last key may lead to a list, to an object by task, or to a single record.
-    requested : requested columns, which may be outside the list of records. siblings : columns
-    collected so far. A column of the record with the same name replaces such a column.
+    requested : requested columns, which may be outside the list of records.
+    siblings : columns collected so far. A column of the record with the same name replaces such a
+        column.
     """
     if keys and isinstance(value, dict):
         key_column = _KEY_COLUMN.fullmatch(keys[0])

@@ -41,7 +41,7 @@ def _task_name(prompt: Any, expected: Any = None) -> str | None:
     """A name for the task, because prompts have no ids: the beginning of the prompt and a hash.
 
     expected : the right answer. It distinguishes questions with the same text about different
-    images.
+        images.
 
     >>> _task_name("What is 1 + 1?"), _task_name("What is shown?", "a cat")
     ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')

@@ -62,9 +62,10 @@ def expand_arguments(
     arguments : paths, globs, directories (searched for result files), addresses (https://…),
         `label=path`, or `-` once.
     spool : an empty folder for copies of files that passk cannot read directly, for example
-    standard input or a file with a byte order mark.
+        standard input or a file with a byte order mark.
     hidden : a list to which this function adds the result files in hidden folders, which passk
-    skips. Errors: ParameterError if stdin or a file is given twice. DataError for a missing file.
+        skips.
+    Errors: ParameterError if stdin or a file is given twice. DataError for a missing file.
     """
     files: list[tuple[str, str, str | None, bool]] = []
     addresses: dict[str, str] = {}

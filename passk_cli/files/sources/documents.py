@@ -39,10 +39,10 @@ def list_elements(
     """Yield the elements of a list in a JSON document. Only one element is in memory at a time.
 
     keys : the keys that lead from the top of the document to the list. Without keys, the elements
-    are those of an array, or the documents in a sequence (JSON lines, or documents without
-    separators).
+        are those of an array, or the documents in a sequence (JSON lines, or documents without
+        separators).
     siblings : a dict to which this function adds the values next to the list: plain values, and the
-    first element of each other list.
+        first element of each other list.
     name : the name of the file, for errors. Nothing is yielded if the keys do not lead to a list.
     Errors: BadRecordError with the line if the text is not JSON, even after the list, or if an
     object contains a key twice.

@@ -186,7 +186,7 @@ def path_columns(
     `--by`.
 
     columns : the columns of the data. The template takes precedence over a column of the data, but
-    a folder does not.
+        a folder does not.
     """
     lacking = [name for name in by if name not in columns]
     return {**folder_columns(path, lacking), **template_columns(path, template)}

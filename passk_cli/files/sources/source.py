@@ -76,18 +76,18 @@ class Source:
     """One file to read, or one table in memory.
 
     path : the path to open. It is absolute and without wildcards, because DuckDB would expand
-    wildcards.
+        wildcards.
     name : the name that the user gave, or "<stdin>".
     label : the label of `label=path`, or None.
     packing : "none", "gzip" or "zstd", detected from the first bytes and not from the file name.
     position : the position of the file among all files, in the order of the arguments.
     is_explicit : whether the user named the file or a pattern, and not only the folder of the file.
     first_sign : the first character that is not a space, "PK" for an archive, "PAR1" for Parquet,
-    or "" if unknown.
+        or "" if unknown.
     origin : the absolute path of the original file if `path` is a copy or a link, or "" if there is
-    no file.
+        no file.
     encoding : the original encoding if the text is not UTF-8 (`path` is then a copy in UTF-8), or
-    "".
+        "".
     frame : a table in memory instead of a file. If so, `path` and `name` are only labels.
     """
 
@@ -197,7 +197,7 @@ def require_limited_nesting(name: str, start: bytes) -> None:
     """Raise DataError if the brackets in a line of JSON are nested too deeply.
 
     start : the beginning of the file. Only a line with many brackets is checked closely, because
-    brackets in strings are allowed.
+        brackets in strings are allowed.
     """
     for number, line in enumerate(start.split(b"\n"), 1):
         if line.count(b"[") + line.count(b"{") <= MAX_NESTING:
