@@ -355,7 +355,7 @@ def correct_by_task(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
 
 
 def correct_by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
-    """pass@1, corrected by a judge's error rates on other models or tasks; None if s is near f.
+    """pass@1, corrected by a judge's error rates on other models or tasks; None if s ≈ f.
 
     p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
     errors in r attempts is (x + ½)/(r + 1). hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
@@ -523,7 +523,7 @@ class LabelNeed(NamedTuple):
     per_task: int
 
     def labels_for(self, variance: float) -> int | None:
-        """The r that a variance needs; None if even all available labels are not enough."""
+        """The number r of labels for a variance; None if all available labels are not enough."""
         if variance <= self.smallest_variance:
             return None
         return math.ceil(
@@ -532,7 +532,7 @@ class LabelNeed(NamedTuple):
 
 
 def label_need(metric: Metric, labels: JudgeLabels) -> LabelNeed:
-    """The precision that more labels of the same kind would give."""
+    """How the variance of a corrected metric falls with more labels of the same kind."""
     per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
         correct_by_task(metric, labels) if per_task else correct_scattered(metric, labels)

@@ -49,7 +49,7 @@ class RunEffect:
 
 
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
-    """Test, size and limits of the effect of a run, from repeated runs of one setup.
+    """Test and size of the effect of the run, from repeated runs of one setup.
 
     Hypothesis: the attempts at a task are exchangeable over runs. Given the passes at a task, the
     passes in each run are then multivariate hypergeometric, for any numbers of attempts. The
@@ -232,7 +232,7 @@ def widen_by_run_effect(
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change of the mean of runs.
+    """A point in a history at which the mean of the runs changes.
 
     first_run : index of the first run after the change.
     detected_run : index of the run after which the change was first significant.
@@ -489,7 +489,7 @@ def run_correlation(means: Floats) -> float:
 
 
 def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
-    """Exact two-sided p of equal pass rates before and after a split, given each task's passes.
+    """Exact two-sided p-value of equal pass rates before and after a split, given passes per task.
 
     Under the hypothesis, the attempts at a task are exchangeable over the runs, and its passes
     after the split are hypergeometric. A convolution gives the distribution of the sum over tasks.
