@@ -63,7 +63,7 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
     columns : name → array with the rows of one run: run, at, revision, suite, model, groups, task,
         n, c, settings, and some columns of ATTEMPT_LISTS with lists.
     Errors: DataError for a run that is already recorded, for different groups, or for a file that
-    is not a history. ParameterError if the history cannot be written.
+        is not a history. ParameterError if the history cannot be written.
     """
     con = shared_connection()
     con.register("given_", dict(columns))

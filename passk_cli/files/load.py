@@ -86,7 +86,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     data : files, rows or a table, like the argument of `passk_cli.read`.
     tolerant : whether wrong data is reported in `facts` instead of raising an error.
     Errors: ParameterError for an invalid request, and DataError (`place: problem; remedy`) for
-    unusable data.
+        unusable data.
     """
     if request.truth_from is not None:
         from passk_cli.files.attempts.labels import with_judge_errors

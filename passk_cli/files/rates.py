@@ -57,7 +57,7 @@ def exact_rates(
 
     data, request : the arguments of `read_rates`. None means that there is no data.
     Errors: ParameterError if there are both families and data, or neither, or if a reading option
-    does not apply.
+        does not apply.
     """
     if families and data is not None:
         raise ParameterError(

@@ -70,13 +70,13 @@ _TYPE_PHRASES: dict[type, str] = {
 class File:
     """One file before passk reads its attempts: the keys that identify its format, and its records.
 
-    form : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
+    structure : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
         "other".
     keys : the keys of a document, dotted, with [] for the first element of a list, for example
         "results[].is_resolved" or "[].task_id". A file of lines has the keys of its first record, a
         zip has the names of its members, and Parquet has its columns and their fields.
-    text : the beginning of the file.
-    beginning : the JSON value at the beginning, even if it is incomplete.
+    start_text : the beginning of the file.
+    start_value : the JSON value at the beginning, even if it is incomplete.
     short_document : the complete document if it is short, otherwise None.
     archive : the members of a zip.
     sibling_documents : path → content of JSON files near this file, each parsed only once.
@@ -293,7 +293,7 @@ class Row:
         task is a repeated attempt.
     reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
         "infrastructure", "not attempted" ….
-    unjudged : the reason if the outcome is missing and `reason` is empty.
+    default_reason : the reason if the outcome is missing and `reason` is empty.
     model, suite : only given if they differ between the rows of a file.
     settings : setting → value, for example temperature, prompt and filter.
     answer, solution : texts from the model.
@@ -325,9 +325,9 @@ class RowRequest:
     """A request for the attempts of a file.
 
     outcome : the name of the requested outcome.
-    texts : the requested texts: "answer", "solution" or both.
+    requested_texts : the requested texts: "answer", "solution" or both.
     skip_bad : whether to skip lines that are not records.
-    skipped : number of skipped lines.
+    skipped_lines : number of skipped lines.
     messages : messages about problems that appear only while the rows are read.
     """
 
@@ -346,14 +346,15 @@ class Contents:
         records with their own columns instead.
     outcomes : the choices for `--outcome`. A single outcome is chosen automatically.  None if no
         attempt was judged, so that the file accepts any `--outcome`.
-    facts : values that are constant in the file: model, suite, run, temperature …  passk joins the
-        runs of one model, and adds the suite to task ids that are not unique. A generic format uses
-        `facts` as columns of records that lack them, and completes `facts` while the rows are read.
+    constants : values that are constant in the file: model, suite, run, temperature …  passk joins
+        the runs of one model, and adds the suite to task ids that are not unique. A generic format
+        uses `constants` as columns of records that lack them, and completes `constants` while the
+        rows are read.
     messages : messages about the file that a user should see.
-    verdict : the outcome that the harness itself uses as its verdict. It is the default for
+    default_outcome : the outcome that the harness itself uses as its verdict. It is the default for
         `--outcome`.
-    order : the tasks in the shuffled order in which the run attempted them. Empty if the run did
-        not shuffle them.
+    task_order : the tasks in the shuffled order in which the run attempted them. Empty if the run
+        did not shuffle them.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -372,7 +373,7 @@ class Example(NamedTuple):
         belongs to `text`.
     text : the content of the file. A packed or binary file is shown as JSON.
     arguments : the arguments of `passk estimate`, if they differ from the first path.
-    instead : for a format that passk refuses, what the user can do instead.
+    alternative : for a format that passk refuses, what the user can do instead.
     """
 
     paths: tuple[str, ...]
@@ -391,20 +392,20 @@ class Format:
     """A file format, with functions that recognise its files and read their attempts.
 
     name : the name in `--from` and in output.
-    rule : what counts as a pass, in one line.
+    pass_rule : what counts as a pass, in one line.
     source : the documentation of the layout, usually the source code that writes it.
     recognises : whether a file has this format, by its content. File names are only hints.
     read_contents : reads the attempts. It raises DataError for an unusable file, or NoResultsError
         if the file cannot contain attempts. passk then skips the file in a folder.
     example : a small file of this format.
-    covers : glob patterns, relative to the folder of the file, for files that repeat it or belong
-        to it, so that passk does not read them as results. `covers` is a function if the patterns
-        depend on the file.
-    other_payers : what causes costs in addition to the model, if files may lack these costs.
+    ignored_siblings : glob patterns, relative to the folder of the file, for files that repeat it
+        or belong to it, so that passk does not read them as results. `ignored_siblings` is a
+        function if the patterns depend on the file.
+    extra_cost_sources : what causes costs in addition to the model, if files may lack these costs.
     read_amounts : reads amounts from the record of a row: usual name of the amount → the amount in
         the unit of that name, or None if it is unknown.
-    generic : true for a format that does not belong to one harness. The rows of such a format are
-        records with usual column names or names from `--field`. `--outcome` names a column.
+    is_generic : true for a format that does not belong to one harness. The rows of such a format
+        are records with usual column names or names from `--field`. `--outcome` names a column.
     """
 
     name: str

@@ -45,7 +45,7 @@ def list_elements(
         first element of each other list.
     name : the name of the file, for errors. Nothing is yielded if the keys do not lead to a list.
     Errors: BadRecordError with the line if the text is not JSON, even after the list, or if an
-    object contains a key twice.
+        object contains a key twice.
 
     >>> import io
     >>> (list(list_elements(io.BytesIO(b'[1, {"a": NaN}]'))),

@@ -50,7 +50,7 @@ class NotFetchedError(DataError):
 class _Downloads:
     """The files that a command has fetched, and the addresses that it has listed.
 
-    opened : the context that deletes the temporary folder when it ends.
+    exit_stack : the context that deletes the temporary folder when it ends.
     """
 
     exit_stack: ExitStack
@@ -115,7 +115,7 @@ def fetch(address: str, spool: Path) -> str:
 
     spool : the folder for the copy, which is used only outside of a `shared_downloads` context.
     Errors: DataError if the file does not exist or does not arrive completely. ParameterError if a
-    package is not installed.
+        package is not installed.
     """
     downloads = _downloads.get()
     if downloads is None:

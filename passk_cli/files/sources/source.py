@@ -82,10 +82,10 @@ class Source:
     packing : "none", "gzip" or "zstd", detected from the first bytes and not from the file name.
     position : the position of the file among all files, in the order of the arguments.
     is_explicit : whether the user named the file or a pattern, and not only the folder of the file.
-    first_sign : the first character that is not a space, "PK" for an archive, "PAR1" for Parquet,
-        or "" if unknown.
-    origin : the absolute path of the original file if `path` is a copy or a link, or "" if there is
-        no file.
+    first_character : the first character that is not a space, "PK" for an archive, "PAR1" for
+        Parquet, or "" if unknown.
+    origin_path : the absolute path of the original file if `path` is a copy or a link, or "" if
+        there is no file.
     encoding : the original encoding if the text is not UTF-8 (`path` is then a copy in UTF-8), or
         "".
     frame : a table in memory instead of a file. If so, `path` and `name` are only labels.

@@ -41,7 +41,7 @@ def quote_column(column: str) -> str:
 class SparkRows(NamedTuple):
     """The rows of files on a cluster, before columns are selected.
 
-    place : the first address, for messages.  form : "jsonl", "csv" or "parquet".
+    place : the first address, for messages.  file_format : "jsonl", "csv" or "parquet".
     frame : the Spark frame.  columns : the columns of the frame, or the keys of the first lines of
         JSON.
     """
@@ -104,7 +104,7 @@ def read_rows(
     addresses : files, folders (searched at any depth) or patterns.
     form : one of `_FORMS`; None to use the suffixes of the files.
     Errors: DataError if there are no files, or files in two formats; ParameterError for an address
-    that workers cannot read; errors of Spark.
+        that workers cannot read; errors of Spark.
     """
     place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # With this option, Spark does not make columns from folders named key=value.

@@ -69,7 +69,7 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
     addresses : the addresses that are read inside the `with` block.
     Errors: DataError for errors of Spark inside the block, about the address in the error or else
-    the first address; ParameterError if pyspark or Java is not installed.
+        the first address; ParameterError if pyspark or Java is not installed.
     """
     display_name = (
         "local[*]" if master is None else public_address(master) if is_remote(master) else master
